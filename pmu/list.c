@@ -154,7 +154,7 @@ static ssize_t add_braces(struct pmu_list *list, const char *s, const struct pmu
 	int ret;
 
 	if (!close)
-		return err_set(err, -EINVAL, "'%s' lacks a closing brace", s);
+		return err_set(err, -EINVAL, "'%s' lacks a closing brace; end the group with }", s);
 	if (n > 1 && (close[1] != ':' || n != 2 + strspn(close + 2, "uk") || n == 2))
 		return err_set(err, -EINVAL, "'%s' is no modifier; braces take :u, :k or :uk",
 			       close + 1);

@@ -90,12 +90,14 @@ static int set_field(struct sysfs_event *e, const char *field, uint64_t value, s
 			continue;
 		ret = set_bits(&e->config[i], bits, value);
 		if (ret == -ERANGE)
-			return err_set(err, -EINVAL,
-				       "0x%llx does not fit into the field '%s' of %s (bits %s)",
-				       (unsigned long long)value, field, e->pmu, bits);
+			return err_set(
+				err, -EINVAL,
+				"0x%llx does not fit into the field '%s' of %s (bits %s); give less",
+				(unsigned long long)value, field, e->pmu, bits);
 		return ret;
 	}
-	return err_set(err, -EINVAL, "the field '%s' of %s is none that ispot can set", field,
+	return err_set(err, -EINVAL,
+		       "the field '%s' of %s is none that ispot can set; leave it out", field,
 		       e->pmu);
 }
 
@@ -110,8 +112,10 @@ static int set_term(struct sysfs_event *e, char *term, bool nested, struct err *
 	if (value) {
 		*value++ = '\0';
 		if (text_parse_u64(value, &number))
-			return err_set(err, -EINVAL, "'%s' is no number for the field '%s'", value,
-				       term);
+			return err_set(
+				err, -EINVAL,
+				"'%s' is no number for the field '%s'; give one, such as 0x1f",
+				value, term);
 	} else if (!nested && !strchr(term, '/') &&
 		   !read_file(named, sizeof(named), e->pmu, "events", term)) {
 		return set_terms(e, named, true, err);

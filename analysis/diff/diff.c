@@ -47,7 +47,8 @@ static int cut_short(const struct diff *diff, const struct diff_run *run, size_t
 	char n[TEXT_COUNTED];
 
 	if (!diff->runs[DIFF_AFTER].n)
-		return err_set(err, -EINTR, "interrupted before both sides were read");
+		return err_set(err, -EINTR,
+			       "interrupted before both sides were read; let it read on");
 	log_notice("interrupted: of %s this is what was read until then%s%s", run->path,
 		   left_out ? ", without " : "",
 		   left_out ? text_counted(n, left_out, "further recording") : "");

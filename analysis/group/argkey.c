@@ -96,7 +96,7 @@ static int split(struct argkeys *a, const char *function, const char *arg, bool 
 static int malformed(const char *key, struct err *err)
 {
 	err_set(err, -EINVAL,
-		"--key '%s': wants FUNC@ARG, such as pthread_mutex_lock@arg1 or read@fd,count",
+		"--key '%s': not a function and its argument; give FUNC@ARG, such as pthread_mutex_lock@arg1 or read@fd,count",
 		key);
 	err->exit_status = 2;
 	return -EINVAL;

@@ -97,8 +97,9 @@ static int find_functions(struct sections *s, struct err *err)
 			"%s was recorded without its arguments; record it with -F '%s@arg%u'",
 			without->name, without->symbol, lock_function_of(without)->bit + 1);
 	if (s->meta->session.producer && !strcmp(s->meta->session.producer, "java"))
-		return err_set(err, -ENODATA,
-			       "the recording names no monitor that a thread had to wait for");
+		return err_set(
+			err, -ENODATA,
+			"the recording names no monitor that a thread had to wait for; record while threads wait for each other");
 	return err_set(
 		err, -ENODATA,
 		"the recording has no function that takes a lock; record them with " SECTION_PATTERNS);

@@ -213,7 +213,9 @@ static int run(struct probeset *set, struct bpfprog *b, struct ringbufs *rings, 
 	if (!pid)
 		child(p);
 	if (pid < 0)
-		return err_set(err, -errno, "cannot start a process: %s", strerror(errno));
+		return err_set(err, -errno,
+			       "cannot start a process: %s; raise ulimit -u, or end some",
+			       strerror(errno));
 	ret = set->attached ? probeset_follow(set, pid, false, err)
 			    : probeset_open(set, b, pid, err);
 	bpfprog_record(b, true);
@@ -234,7 +236,8 @@ int aftermath_measure(struct probeset *set, struct bpfprog *b, struct ringbufs *
 
 	*a = (struct aftermath){ 0 };
 	if (p == MAP_FAILED)
-		return err_set(err, -errno, "no memory for the calibration: %s", strerror(errno));
+		return err_set(err, -errno, "no memory for the calibration: %s; free some",
+			       strerror(errno));
 	ret = run(set, b, rings, p, err);
 	if (!ret)
 		summarise(p, a);

@@ -434,7 +434,9 @@ int selfcost_measure(struct probeset *set, struct bpfprog *b, struct ringbufs *r
 	if (m.child == 0)
 		child(threads);
 	if (m.child < 0)
-		return err_set(err, -errno, "cannot start a process: %s", strerror(errno));
+		return err_set(err, -errno,
+			       "cannot start a process: %s; raise ulimit -u, or end some",
+			       strerror(errno));
 	ret = set->attached ? probeset_follow(set, m.child, false, err)
 			    : probeset_open(set, b, m.child, err);
 	if (!ret)
@@ -446,7 +448,8 @@ int selfcost_measure(struct probeset *set, struct bpfprog *b, struct ringbufs *r
 		read_until_ended(&m, rings);
 		bpfprog_record(b, false);
 		if (interrupt_noted())
-			ret = err_set(err, -EINTR, "interrupted before anything was measured");
+			ret = err_set(err, -EINTR,
+				      "interrupted before anything was measured; let it run on");
 		else
 			*n = summarise(&m, threads, when, rows);
 	} else {

@@ -28,7 +28,8 @@ static int open_rings(struct engine *e, struct err *err)
 	int ret = cpus_read(&cpus);
 
 	if (ret)
-		return err_set(err, ret, "cannot read the list of CPUs: %s", strerror(-ret));
+		return err_set(err, ret, "cannot read the list of CPUs: %s; mount /sys",
+			       strerror(-ret));
 	return ringbufs_open(&e->rings, e->programs, &cpus, RING_BYTES, err);
 }
 
@@ -47,7 +48,10 @@ static int open_engine(struct engine *e, struct err *err)
 	probeset_init(&e->set, e->dynevents, 0);
 	ret = selfcost_add(&e->set, true);
 	if (ret)
-		return err_set(err, ret, "cannot probe ispot itself: %s", strerror(-ret));
+		return err_set(
+			err, ret,
+			"cannot probe ispot itself: %s; ispot list says what this machine can do",
+			strerror(-ret));
 	return probeset_create(&e->set, NULL, NULL, err);
 }
 

@@ -365,7 +365,7 @@ int edges_read(struct edges *e, const char *dir, struct err *err)
 	uint32_t processes = 0;
 
 	if (n < 0)
-		return err_set(err, -errno, "%s: %s", dir, strerror(errno));
+		return err_set(err, -errno, "%s: %s; run the program again", dir, strerror(errno));
 	for (int i = 0; i < n; i++) {
 		char *path = xasprintf("%s/%s", dir, files[i]->d_name);
 		char *dot = strrchr(files[i]->d_name, '.');

@@ -386,7 +386,8 @@ static bool succeeded(const struct reply *r)
 static int cannot_talk(pid_t pid, int ret, struct err *err)
 {
 	if (ret == -EINTR)
-		return err_set(err, ret, "ended while process %d was attached to", pid);
+		return err_set(err, ret, "ended while process %d was attached to; record again",
+			       pid);
 	return err_set(err, ret == -EIO ? -ETIMEDOUT : ret,
 		       "the Java machine of process %d does not answer; was it started with "
 		       "-XX:+DisableAttachMechanism?",

@@ -317,7 +317,10 @@ static int watch(struct recording *r, pid_t pid, bool is_command, struct err *er
 {
 	int ret = java_switches_watch(&r->switches, pid, is_command);
 
-	return ret ? err_set(err, ret, "cannot note process %d: %s", pid, strerror(-ret)) : 0;
+	return ret ? err_set(err, ret,
+			     "cannot note process %d: %s; ispot list says what this machine can do",
+			     pid, strerror(-ret))
+		   : 0;
 }
 
 static int on_held(void *ctx, pid_t pid, struct err *err)

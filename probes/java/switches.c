@@ -80,7 +80,7 @@ int java_switches_open(struct java_switches *k, struct err *err)
 	*k = (struct java_switches){ .rings = { .epoll_fd = -1 } };
 	ret = cpus_read(&k->cpus);
 	if (ret)
-		return err_set(err, ret, "the list of CPUs cannot be read");
+		return err_set(err, ret, "the list of CPUs cannot be read; mount /sys");
 	ret = bpfprog_open(&k->programs, &o, err);
 	if (!ret)
 		ret = ringbufs_open(&k->rings, k->programs, &k->cpus, bytes, err);

@@ -331,8 +331,10 @@ int bpfprog_attach_sampler(struct bpfprog *b, int event_fd, struct err *err)
 	int fd = bpf_program__fd(program_by_name(b, "on_sample"));
 
 	if (ioctl(event_fd, PERF_EVENT_IOC_SET_BPF, fd))
-		return err_set(err, -errno, "the kernel takes no filter on CPU samples: %s",
-			       strerror(errno));
+		return err_set(
+			err, -errno,
+			"the kernel takes no filter on CPU samples: %s; name functions with -F",
+			strerror(errno));
 	return 0;
 }
 
@@ -472,8 +474,10 @@ int bpfprog_operands(struct bpfprog *b, const struct wire_operands *rows, size_t
 
 	for (uint32_t row = 1; row < n; row++)
 		if (bpf_map_update_elem(fd, &row, &rows[row], BPF_ANY))
-			return err_set(err, -errno, "the arguments of markers cannot be read: %s",
-				       strerror(errno));
+			return err_set(
+				err, -errno,
+				"the arguments of markers cannot be read: %s; leave the markers out (-F '!marker:*')",
+				strerror(errno));
 	return 0;
 }
 

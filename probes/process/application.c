@@ -28,7 +28,7 @@ int applications_init(struct applications *a, const char *by, struct err *err)
 			return 0;
 		}
 	return err_set(err, -EINVAL,
-		       "--by %s: an application is an executable, cgroup, container or user", by);
+		       "--by %s: no kind of application; give exe, cgroup, container or user", by);
 }
 
 static uint32_t named(struct applications *a, const char *name)

@@ -171,11 +171,12 @@ char *program_in_path(const char *name, char **environment, int *code)
 	}
 }
 
-static int exec_error(struct err *err, int code, const char *name, const char *what)
+static int exec_error(struct err *err, int code, const char *name, const char *what,
+		      const char *hint)
 {
 	if (err)
 		err->exit_status = code == -ENOENT ? 127 : 126;
-	return err_set(err, code, "%s: %s", name, what);
+	return err_set(err, code, "%s: %s; %s", name, what, hint);
 }
 
 static int find_program(const char *name, struct command_program *p, struct err *err)
@@ -186,29 +187,31 @@ static int find_program(const char *name, struct command_program *p, struct err 
 	if (err)
 		err->exit_status = 0;
 	if (!*name)
-		return exec_error(err, -ENOENT, "''", "an empty command name; name a program");
+		return exec_error(err, -ENOENT, "''", "an empty command name", "name a program");
 	if (!strchr(name, '/')) {
 		p->path = program_in_path(name, p->environment, &code);
 		if (p->path)
 			return 0;
 		if (code == -EACCES)
-			return exec_error(err, code, name,
-					  "found in PATH but not executable; chmod +x it");
+			return exec_error(err, code, name, "found in PATH but not executable",
+					  "chmod +x it");
 		if (!stat(name, &st) && S_ISREG(st.st_mode))
-			return exec_error(err, -ENOENT, name,
-					  "not found in PATH; for the file here write ./ in front");
-		return exec_error(err, -ENOENT, name, "command not found; check the name and PATH");
+			return exec_error(err, -ENOENT, name, "not found in PATH",
+					  "for the file here write ./ in front");
+		return exec_error(err, -ENOENT, name, "command not found",
+				  "check the name and PATH");
 	}
 	if (stat(name, &st))
 		return errno == EACCES
-			       ? exec_error(err, -EACCES, name, "may not be reached; run with sudo")
-			       : exec_error(err, -ENOENT, name, "no such file; check the path");
+			       ? exec_error(err, -EACCES, name, "may not be reached",
+					    "run with sudo")
+			       : exec_error(err, -ENOENT, name, "no such file", "check the path");
 	if (S_ISDIR(st.st_mode))
-		return exec_error(err, -EACCES, name, "is a directory; name a program in it");
+		return exec_error(err, -EACCES, name, "is a directory", "name a program in it");
 	if (!S_ISREG(st.st_mode))
-		return exec_error(err, -EACCES, name, "is no regular file; name a program");
+		return exec_error(err, -EACCES, name, "is no regular file", "name a program");
 	if (access(name, X_OK))
-		return exec_error(err, -EACCES, name, "not executable; chmod +x it");
+		return exec_error(err, -EACCES, name, "not executable", "chmod +x it");
 	p->path = xstrdup(name);
 	return 0;
 }
@@ -266,7 +269,7 @@ static int find_interpreter(struct command_program *p, char *const *argv, bool *
 	if (!n)
 		return 0;
 	if (++p->scripts > SCRIPTS_MAX)
-		return exec_error(err, -ELOOP, path, "a script for a script; name a program");
+		return exec_error(err, -ELOOP, path, "a script for a script", "name a program");
 	note_script(p, path);
 	while (argv[rest])
 		rest++;

@@ -61,7 +61,8 @@ int launch_start(struct launch *l, char *const *argv, const struct launch_inheri
 
 	*l = (struct launch){ .go_fd = -1, .status_fd = -1 };
 	if (pipe2(status, O_CLOEXEC))
-		return err_set(err, -errno, "cannot make a pipe: %s", strerror(errno));
+		return err_set(err, -errno, "cannot make a pipe: %s; raise ulimit -n",
+			       strerror(errno));
 	pid = child_fork_held(&l->go_fd, status[1]);
 	error = errno;
 	if (!pid)
@@ -69,7 +70,9 @@ int launch_start(struct launch *l, char *const *argv, const struct launch_inheri
 	close(status[1]);
 	l->status_fd = status[0];
 	if (pid < 0)
-		return err_set(err, -error, "cannot start a process: %s", strerror(error));
+		return err_set(err, -error,
+			       "cannot start a process: %s; raise ulimit -u, or end some",
+			       strerror(error));
 	l->pid = pid;
 	return 0;
 }

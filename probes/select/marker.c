@@ -48,10 +48,11 @@ static int parse_usdt(struct pattern *p, const char *rest, struct err *err)
 	p->of = PATTERN_OF_USDT;
 	p->arguments = xstrdup(at ? at + 1 : "");
 	if (!colon || colon == rest || !colon[1] || dots == colon + 1 || (dots && !*end))
-		return usage(err, err_set(err, -EINVAL,
-					  "-F '%s': write usdt:PROVIDER:BEGIN..END, as in "
-					  "usdt:postgresql:query__start..query__done",
-					  p->typed));
+		return usage(
+			err,
+			err_set(err, -EINVAL,
+				"-F '%s': not a pair of USDT probes; write usdt:PROVIDER:BEGIN..END, as in usdt:postgresql:query__start..query__done",
+				p->typed));
 	p->object = xstrndup(rest, (size_t)(colon - rest));
 	p->name = xstrndup(colon + 1, (size_t)((dots ? dots : rest + n) - colon - 1));
 	p->kind = strchr(p->name, '*') ? PATTERN_GLOB : PATTERN_NAME;

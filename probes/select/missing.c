@@ -253,6 +253,12 @@ static void add_candidates(struct text *t, struct dso *dso, const char *symbol)
 	text_add(t, found ? ", …" : "; install the library's debug symbols to see their names");
 }
 
+static void ensure_hint(struct text *t)
+{
+	if (!strstr(t->s, "; "))
+		text_add(t, "; ispot check -F '*' lists the functions that there are");
+}
+
 static int ifunc_error(const struct pattern *p, const struct objects *objects, struct err *err)
 {
 	struct text t = { 0 };
@@ -273,7 +279,10 @@ static int ifunc_error(const struct pattern *p, const struct objects *objects, s
 		add_candidates(&t, *dso, p->name);
 		break;
 	}
-	ret = err_set(err, -ENOENT, "%s", t.n ? t.s : p->impossible);
+	if (!t.n)
+		text_add(&t, p->impossible);
+	ensure_hint(&t);
+	ret = err_set(err, -ENOENT, "%s", t.s);
 	text_release(&t);
 	return ret;
 }
@@ -335,6 +344,7 @@ static int not_found_error(const struct pattern *p, const struct objects *object
 	add_what_else(&t, p, objects->data[0]);
 	if (p->kind == PATTERN_NAME && !p->object && !strchr(p->name, ','))
 		add_later(&t, p->name);
+	ensure_hint(&t);
 	ret = err_set(err, -ENOENT, "%s", t.s);
 	text_release(&t);
 	return ret;
@@ -390,7 +400,9 @@ int selection_missing(const struct selection *s, struct patterns *patterns, stru
 		if (!objects.n && p->object)
 			notice_no_object(p, dsos, n);
 		else if (!objects.n)
-			ret = err_set(err, -ENOENT, "-F '%s': no program to look into", p->typed);
+			ret = err_set(err, -ENOENT,
+				      "-F '%s': no program to look into; give a command or -p PID",
+				      p->typed);
 		else
 			ret = missing_error(p, &objects, err);
 		vec_release(&objects);
@@ -514,7 +526,7 @@ int marker_missing(const struct pattern *p, struct dso *const *dsos, size_t n, s
 	int ret;
 
 	if (p->impossible)
-		return err_set(err, -ENOENT, "-F '%s': %s", p->typed, p->impossible);
+		return err_set(err, -ENOENT, "-F '%s': %s; name others", p->typed, p->impossible);
 	for (size_t i = 0; i < n; i++)
 		gather(p, dsos[i], &same, &others);
 	if (!same.n) {

@@ -293,7 +293,9 @@ static int parse_word(struct patterns *all, const char *word, unsigned depth, st
 	if (word[0] != '@')
 		return parse_pattern(all, word, err);
 	if (depth == FILES_MAX)
-		return usage(err, err_set(err, -ELOOP, "-F '%s': the file names itself", word));
+		return usage(err,
+			     err_set(err, -ELOOP,
+				     "-F '%s': the file names itself; take that line out", word));
 	return parse_file(all, word + 1, depth, err);
 }
 

@@ -103,7 +103,8 @@ int session_counters_connect(struct session *s, struct err *err)
 			ret = bpfprog_set_counter(s->programs, s->cpus.online[cpu], (uint32_t)i,
 						  fd);
 			if (ret)
-				return err_set(err, ret, "cannot connect a counter: %s",
+				return err_set(err, ret,
+					       "cannot connect a counter: %s; record with -e none",
 					       strerror(-ret));
 		}
 	return 0;

@@ -91,7 +91,10 @@ int cycles_connect(const struct pmu_percpu *events, const struct cpus *cpus, str
 		sched_setaffinity(0, size, all);
 	if (all)
 		CPU_FREE(all);
-	return ret ? err_set(err, ret, "cannot connect the cycle counter: %s", strerror(-ret)) : 0;
+	return ret ? err_set(err, ret,
+			     "cannot connect the cycle counter: %s; record without -k tsc",
+			     strerror(-ret))
+		   : 0;
 }
 
 void cycles_print(uint32_t id, struct text *line)

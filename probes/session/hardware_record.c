@@ -56,7 +56,8 @@ int hardware_record(struct hardware *h, const struct hardware_recording *r, int 
 	while (r->patterns[so.n_patterns])
 		so.n_patterns++;
 	if (rc)
-		return err_set(err, rc, "the machine's CPUs cannot be read: %s", strerror(-rc));
+		return err_set(err, rc, "the machine's CPUs cannot be read: %s; mount /sys",
+			       strerror(-rc));
 	rc = session_open(&s, &so, err);
 	if (!rc)
 		rc = session_run(s, &result, err);

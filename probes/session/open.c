@@ -63,7 +63,8 @@ static int take_signals(struct session *s, struct err *err)
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	s->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return s->signal_fd < 0 ? err_set(err, -errno, "cannot take signals: %s", strerror(errno))
+	return s->signal_fd < 0 ? err_set(err, -errno, "cannot take signals: %s; raise ulimit -n",
+					  strerror(errno))
 				: 0;
 }
 
@@ -264,7 +265,7 @@ int session_open(struct session **out, const struct session_options *o, struct e
 	progress_init(&s->progress, "placing probes");
 	ret = session_need_descriptors(err);
 	if (!ret && (ret = cpus_read(&s->cpus)))
-		err_set(err, ret, "cannot read the list of CPUs: %s", strerror(-ret));
+		err_set(err, ret, "cannot read the list of CPUs: %s; mount /sys", strerror(-ret));
 	if (!ret)
 		ret = patterns_parse(&s->patterns, o->patterns, o->n_patterns, err);
 	if (!ret) {

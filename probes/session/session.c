@@ -99,8 +99,10 @@ static int start(struct session *s, struct err *err)
 		ret = bpfprog_add_target(s->programs, pids[i], 0);
 		drain_add_target(&s->drain, pids[i]);
 		if (ret)
-			return err_set(err, ret, "cannot note process %d: %s", pids[i],
-				       strerror(-ret));
+			return err_set(
+				err, ret,
+				"cannot note process %d: %s; ispot list says what this machine can do",
+				pids[i], strerror(-ret));
 	}
 	bpfprog_totals(s->programs, &s->totals_at_start);
 	s->cpus_looked_ns = clock_now_ns();

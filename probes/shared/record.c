@@ -162,7 +162,8 @@ static int open_all(struct recording *r, struct err *err)
 				ret = map_ring(r, cpu, err);
 			else if (!ret && *fd >= 0 &&
 				 ioctl(*fd, PERF_EVENT_IOC_SET_OUTPUT, r->fds[cpu]))
-				ret = err_set(err, -errno, "cannot join two perf events: %s",
+				ret = err_set(err, -errno,
+					      "cannot join two perf events: %s; run with sudo",
 					      strerror(errno));
 		}
 	return ret;
@@ -311,7 +312,7 @@ static FILE *temporary(struct err *err)
 	FILE *f = fd < 0 ? NULL : fdopen(fd, "w+");
 
 	if (fd >= 0 && !f) {
-		err_set(err, -errno, "cannot keep records: %s", strerror(errno));
+		err_set(err, -errno, "cannot keep records: %s; free some memory", strerror(errno));
 		close(fd);
 	}
 	return f;
@@ -417,7 +418,9 @@ static int choose(struct recording *r, const struct shared_probes *all, struct e
 	free(wanted);
 	if (ret)
 		return ret;
-	return cpus_read(&r->cpus) ? err_set(err, -EIO, "cannot read which CPUs there are") : 0;
+	return cpus_read(&r->cpus)
+		       ? err_set(err, -EIO, "cannot read which CPUs there are; mount /sys")
+		       : 0;
 }
 
 static int record(struct recording *r, struct shared_result *result, struct err *err)

@@ -84,9 +84,11 @@ int shared_read(struct shared_probes *all, struct err *err)
 
 	*all = (struct shared_probes){ 0 };
 	if (!f)
-		return errno == ENOENT ? 0
-				       : err_set(err, -errno, "cannot read %s: %s", REGISTRY,
-						 strerror(errno));
+		return errno == ENOENT
+			       ? 0
+			       : err_set(err, -errno,
+					 "cannot read %s: %s; make it anew with `ispot probe add`",
+					 REGISTRY, strerror(errno));
 	ret = read_from(f, all);
 	fclose(f);
 	return ret;
@@ -160,12 +162,14 @@ static int registry_open(struct registry *r, struct err *err)
 		return err_set(err, r->control_fd, "cannot register probes: %s; run with sudo",
 			       strerror(-r->control_fd));
 	if (flock(r->control_fd, LOCK_EX))
-		return err_set(err, -errno, "cannot lock %s/uprobe_events: %s", tracing_directory(),
-			       strerror(errno));
+		return err_set(err, -errno,
+			       "cannot lock %s/uprobe_events: %s; mount tracefs, and run as root",
+			       tracing_directory(), strerror(errno));
 	mkdir(DIRECTORY, 0755);
 	r->lock_fd = open(REGISTRY "-lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (r->lock_fd < 0 || flock(r->lock_fd, LOCK_EX))
-		return err_set(err, -errno, "cannot lock %s: %s", REGISTRY, strerror(errno));
+		return err_set(err, -errno, "cannot lock %s: %s; run as root", REGISTRY,
+			       strerror(errno));
 	return shared_read(&r->all, err);
 }
 
@@ -330,9 +334,10 @@ int shared_add(const struct inspection *in, size_t *added, struct err *err)
 			continue;
 		one = add_function(&r, p);
 		if (one < 0)
-			ret = err_set(err, one, "cannot register a probe on %s in %s: %s",
-				      p->what.function->symbol, dso_path(p->what.dso),
-				      strerror(-one));
+			ret = err_set(
+				err, one,
+				"cannot register a probe on %s in %s: %s; ispot check says which functions can be probed",
+				p->what.function->symbol, dso_path(p->what.dso), strerror(-one));
 		*added += one > 0;
 	}
 	if (r.lock_fd >= 0) {

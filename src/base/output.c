@@ -128,8 +128,10 @@ static int open_new(struct output *out, const struct place *at, struct err *err)
 	out->is_regular = true;
 	flock(out->fd, LOCK_EX | LOCK_NB); /* shows readers that it is being written */
 	if (identity_of_sudo(&user) && fchown(out->fd, user.uid, user.gid) && errno != EPERM)
-		return err_set(err, -errno, "cannot give %s to user %u: %s", at->path,
-			       (unsigned)user.uid, strerror(errno));
+		return err_set(
+			err, -errno,
+			"cannot give %s to user %u: %s; write to a file system that has owners",
+			at->path, (unsigned)user.uid, strerror(errno));
 	return 0;
 }
 
@@ -475,9 +477,10 @@ int output_explain(const struct output *out, struct err *err)
 			"%s: %s; what was written before is kept, raise the limit with ulimit -f",
 			out->path, strerror(EFBIG));
 	case -EPIPE:
-		return err_set(err, out->failed, "%s: its reader has gone away", out->path);
+		return err_set(err, out->failed,
+			       "%s: its reader has gone away; begin that again, too", out->path);
 	default:
-		return err_set(err, out->failed, "cannot write %s: %s", out->path,
+		return err_set(err, out->failed, "cannot write %s: %s; is there room?", out->path,
 			       strerror(-out->failed));
 	}
 }

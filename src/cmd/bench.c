@@ -115,7 +115,8 @@ static int run_bench(int argc, char **argv, struct err *err)
 		return ret;
 	ret = cpus_read(&cpus);
 	if (ret)
-		return err_set(err, ret, "cannot read the list of CPUs: %s", strerror(-ret));
+		return err_set(err, ret, "cannot read the list of CPUs: %s; mount /sys",
+			       strerror(-ret));
 	interrupt_begin();
 	ret = measure(&o, o.threads ? o.threads : 1, &costs, err);
 	if (!ret && !o.threads && cpus.n > 1)

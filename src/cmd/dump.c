@@ -67,7 +67,8 @@ static int parse_window(struct dump_options *o, struct err *err)
 {
 	if (!text_parse_window(o->time, &o->from_ns, &o->to_ns))
 		return 0;
-	return args_refuse(err, "--time wants A-B, two times since the start such as 2s-5s");
+	return args_refuse(
+		err, "--time: not a time range; give A-B, two times since the start such as 2s-5s");
 }
 
 static int check(struct dump_options *o, int n_words, char **words, struct err *err)
@@ -94,7 +95,8 @@ static int make_trace(const struct dump_options *o, struct err *err)
 	int ret;
 
 	if (!in)
-		return err_set(err, -errno, "cannot read %s: %s", o->from_text, strerror(errno));
+		return err_set(err, -errno, "cannot read %s: %s; name a file that may be read",
+			       o->from_text, strerror(errno));
 	ret = fixture_write(in, o->output ? o->output : "ispot.data", err);
 	if (ret)
 		err_prefix(err, "%s", is_stdin ? "standard input" : o->from_text);
@@ -110,7 +112,8 @@ static int put_out(struct text *out, size_t at_least, struct err *err)
 	if (out->n < at_least || out->n == 0)
 		return 0;
 	if (fwrite(out->s, 1, out->n, stdout) != out->n)
-		return err_set(err, -errno, "cannot write to standard output: %s", strerror(errno));
+		return err_set(err, -errno, "cannot write to standard output: %s; is there room?",
+			       strerror(errno));
 	out->n = 0;
 	return 0;
 }

@@ -109,7 +109,9 @@ static int run_export(int argc, char **argv, struct err *err)
 		return -EINVAL;
 	rc = check(&o, format, argc - first, err);
 	if (!rc && o.time && text_parse_window(o.time, &eo.from_ns, &eo.to_ns))
-		rc = args_refuse(err, "--time wants A-B, two times since the start such as 2s-5s");
+		rc = args_refuse(
+			err,
+			"--time: not a time range; give A-B, two times since the start such as 2s-5s");
 	if (rc)
 		return rc;
 	eo.input = o.input;

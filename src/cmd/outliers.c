@@ -185,7 +185,7 @@ static int parse_rule(const char *word, enum outlier_rule *rule, struct err *err
 {
 	*rule = word && !strcmp(word, "robust") ? OUTLIER_ROBUST : OUTLIER_PAPER;
 	if (word && *rule == OUTLIER_PAPER && strcmp(word, "paper"))
-		return args_refuse(err, "--rule takes paper or robust");
+		return args_refuse(err, "--rule: no such rule; give paper or robust");
 	return 0;
 }
 
@@ -211,8 +211,9 @@ static int run_outliers(int argc, char **argv, struct err *err)
 	if (o.html && o.of)
 		return args_refuse(err, "--html has every block; leave out --of");
 	if (o.time && text_parse_window(o.time, &ro.from_ns, &ro.to_ns))
-		return args_refuse(err,
-				   "--time wants A-B, two times since the start such as 2s-5s");
+		return args_refuse(
+			err,
+			"--time: not a time range; give A-B, two times since the start such as 2s-5s");
 	rc = parse_rule(o.rule, &rule, err);
 	if (!rc)
 		rc = screen_begin(&o.screen, err);

@@ -55,7 +55,8 @@ static int add(const struct probe_options *o, char **words, struct err *err)
 		return args_refuse(err, "nothing to register; name functions with -F");
 	if (!o->pid == !*words)
 		return args_refuse(
-			err, "give the command that the functions are of, or a process: -p PID");
+			err,
+			"no program whose functions are meant; give a command, or a process: -p PID");
 	if (o->pid && (text_parse_u64(o->pid, &pid) || !pid || pid > 1u << 30))
 		return args_refuse(err, "-p takes a process id; give a number: -p 1234");
 	io.argv = o->pid ? NULL : words;
@@ -160,7 +161,7 @@ static int run_probe(int argc, char **argv, struct err *err)
 	else if (!strcmp(verb, "remove"))
 		ret = take_out(&o, err);
 	else
-		ret = args_refuse(err, "probe takes add, list or remove");
+		ret = args_refuse(err, "probe: no such command; give add, list or remove");
 	vec_release(&o.patterns);
 	return ret;
 }

@@ -109,7 +109,8 @@ static int parse_window(const char *s, struct result_options *o, struct err *err
 {
 	if (!text_parse_window(s, &o->from_ns, &o->to_ns))
 		return 0;
-	return args_refuse(err, "--time wants A-B, two times since the start such as 2s-5s");
+	return args_refuse(
+		err, "--time: not a time range; give A-B, two times since the start such as 2s-5s");
 }
 
 /* `ispot report x.data` means -i x.data. */

@@ -266,7 +266,9 @@ static int open_output(struct watch *w, struct err *err)
 		int ret = output_open(&w->file, w->o->output, err);
 
 		w->to = ret ? NULL : fdopen(dup(w->file.fd), "w");
-		return ret || w->to ? ret : err_set(err, -errno, "%s", strerror(errno));
+		return ret || w->to ? ret
+				    : err_set(err, -errno, "cannot open %s: %s; raise ulimit -n",
+					      w->o->output, strerror(errno));
 	}
 	if (isatty(fileno(w->to)) && !ioctl(fileno(w->to), TIOCGWINSZ, &size) && size.ws_col > 80)
 		w->width = size.ws_col;
@@ -281,7 +283,7 @@ static int close_output(struct watch *w, struct err *err)
 		return 0;
 	failed = w->to && (ferror(w->to) | fclose(w->to));
 	output_close(&w->file, NULL);
-	return failed ? err_set(err, -EIO, "cannot write %s: is there room?", w->o->output) : 0;
+	return failed ? err_set(err, -EIO, "cannot write %s; is there room?", w->o->output) : 0;
 }
 
 static int run_session(struct watch *w, struct session_options *so, struct session_result *result,
@@ -292,7 +294,8 @@ static int run_session(struct watch *w, struct session_options *so, struct sessi
 	int ret = cpus_read(&cpus);
 
 	if (ret)
-		return err_set(err, ret, "cannot read the list of CPUs: %s", strerror(-ret));
+		return err_set(err, ret, "cannot read the list of CPUs: %s; mount /sys",
+			       strerror(-ret));
 	so->live = w->live = live_new(cpus.n_possible);
 	so->drained = on_drained;
 	so->drained_ctx = w;

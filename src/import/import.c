@@ -26,7 +26,10 @@ static int nothing_in(const struct import *im, const char *missing, struct err *
 		return err_set(err, -ENODATA,
 			       "interrupted before a call was found in %s; let it read on",
 			       im->file);
-	return err_set(err, -ENODATA, "%s has no %s", im->file, missing);
+	return err_set(err, -ENODATA,
+		       "%s has no %s; `ispot check --perf-script` prints how to record them with "
+		       "perf",
+		       im->file, missing);
 }
 
 /* Without calls: NULL facts, a file that somebody brought, is refused; a recording is of none. */
@@ -41,10 +44,7 @@ static int look_through(struct import *im, const struct import_facts *facts, str
 	if (im->exec_ns && !im->wide)
 		im->first_ns = im->exec_ns;
 	if (!ret && !im->last_ns && !facts)
-		ret = nothing_in(im,
-				 "samples with a time; record uprobe events with perf record -e "
-				 "'probe_x:*'",
-				 err);
+		ret = nothing_in(im, "samples with a time", err);
 	return ret;
 }
 
@@ -185,10 +185,7 @@ static int convert(struct import *im, const struct import_facts *facts, struct e
 	ret = perfdata_each(&im->perf, &im->source, import_take, im, err);
 	order_round(&im->order, true, import_happened, im);
 	if (!ret && !im->result.entries && !facts)
-		ret = nothing_in(im,
-				 "calls of functions: no sample is a uprobe's; ispot check "
-				 "--perf-script prints how to record some with perf",
-				 err);
+		ret = nothing_in(im, "calls of functions: no sample is a uprobe's", err);
 	if (im->counted_lost > im->result.lost)
 		im->result.lost = im->counted_lost;
 	im->result.functions = (uint32_t)im->names.functions.n;

@@ -303,7 +303,8 @@ static int read_header(struct source *s, struct file_header *h, const char *path
 
 	memset(h, 0, sizeof(*h));
 	if (!perfdata_is(at, got))
-		return err_set(err, -EINVAL, "%s is no perf.data", path);
+		return err_set(err, -EINVAL,
+			       "%s is no perf.data; name a file that perf record wrote", path);
 	memcpy(h, at, got < sizeof(*h) ? got : sizeof(*h));
 	if (h->size != PIPE_HEADER && (h->size < sizeof(*h) || got < sizeof(*h)))
 		return err_set(err, -EINVAL,

@@ -312,7 +312,7 @@ static void errors_of_repeats_name_the_line(void **state)
 		  "line 2: 4000000000 rounds are too many; repeat up to 50000 times" },
 		{ "repeat 50000\nrepeat 50000\nend\nend\n",
 		  "line 2: the repeats of this text make more than 50000 lines; repeat less often" },
-		{ "repeat\nend\n", "line 1: a repeat needs the number of its rounds" },
+		{ "repeat\nend\n", "line 1: a repeat without the number of its rounds" },
 		{ "repeat 2 at 5\nend\n", "line 1: at is no word of a repeat" },
 		{ "repeat 2 every\nend\n", "line 1: nothing is no time for every" },
 		{ "repeat 2 from x\nend\n", "line 1: x is no time for from" },

@@ -37,8 +37,9 @@ static int refuse_address(struct err *err, const char *what)
 
 static int refuse_form(struct err *err)
 {
-	return refuse_address(err, "--engine takes clickhouse://HOST:PORT[,HOST:PORT]/DATABASE, "
-				   "or the same with clickhouse+https://");
+	return refuse_address(
+		err, "--engine: no such address; give clickhouse://HOST:PORT[,HOST:PORT]/DATABASE, "
+		     "or the same with clickhouse+https://");
 }
 
 static void add_shard(struct fleet_engine *e, const char *host, size_t n)

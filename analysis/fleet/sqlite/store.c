@@ -389,7 +389,8 @@ static int begin_writing(struct fleet_store *s, char **name, struct err *err)
 		*name = xstrdup(s->path);
 	if (s->as_user && identity_files_as(&user)) {
 		s->as_user = false;
-		rc = err_set(err, -EPERM, "cannot act as user %u", (unsigned)user.uid);
+		rc = err_set(err, -EPERM, "cannot act as user %u; run as root itself, without sudo",
+			     (unsigned)user.uid);
 	}
 	return rc;
 }

@@ -210,7 +210,7 @@ static int run_fleet(int argc, char **argv, struct err *err)
 	if (!rc && !verb)
 		rc = args_refuse(
 			err,
-			"fleet takes record, collect, reduce, push, report, export or simulate");
+			"fleet: no such command; give record, collect, reduce, push, report, export or simulate");
 	if (!rc)
 		rc = parse(verb, &a, argc, argv, first, &words, err);
 	if (a.bucket_ns == BUCKET_NOT_GIVEN)

@@ -43,8 +43,10 @@ static int parse_duty(struct fleet_pace *p, const struct fleet_args *a, bool cou
 	free(on);
 	if (!wrong && (a->pid || counters) && (a->duration_ns || a->dir || a->to))
 		return 0;
-	return args_refuse(err, "--duty takes ON/PERIOD, two times such as 1s/10s, with a process "
-				"(-p) and for how long (-d, --dir or --to)");
+	return args_refuse(
+		err,
+		"--duty: not a part of the time; give ON/PERIOD, two times such as 1s/10s, with a process "
+		"(-p) and for how long (-d, --dir or --to)");
 }
 
 int fleet_pace_init(struct fleet_pace *p, const struct fleet_args *a, bool counters,
@@ -58,7 +60,8 @@ int fleet_pace_init(struct fleet_pace *p, const struct fleet_args *a, bool count
 					"than 0, less than 100");
 	if (a->cost > 0 && ((!a->pid && !counters) || !(a->duration_ns || a->dir || a->to)))
 		return args_refuse(
-			err, "--cost needs a process (-p) and for how long (-d, --dir or --to)");
+			err,
+			"--cost: nothing to compare; give a process (-p) and for how long (-d, --dir or --to)");
 	if (a->duty)
 		return parse_duty(p, a, counters, err);
 	if (counters || a->cost > 0 || a->dir || (a->to && a->pid))

@@ -402,7 +402,8 @@ static int check(const struct fleet_args *a, char **words, struct err *err)
 		return args_refuse(err, "without -F every application is sampled; -p is for the "
 					"duration of a function: -F marker:request -p PID");
 	if (!counters && !*words == !a->pid)
-		return args_refuse(err, "give a command behind --, or a process: -p PID");
+		return args_refuse(
+			err, "nothing to record; give a command behind --, or a process: -p PID");
 	if (a->dir && !counters && !a->pid)
 		return args_refuse(err, "--dir records without end; with -F it needs a process: "
 					"-p PID");

@@ -32,7 +32,9 @@ static int class_of(const char *name, enum corunner_class *class, struct err *er
 {
 	*class = name ? corunner_class_find(name) : CORUNNER_ALL;
 	return name && (*class == CORUNNER_ALL || *class == CORUNNER_CLASSES)
-		       ? args_refuse(err, "--class takes cpu, core, cache, socket, other, or trio")
+		       ? args_refuse(
+				 err,
+				 "--class: no such class; give cpu, core, cache, socket, other, or trio")
 		       : 0;
 }
 
@@ -302,10 +304,12 @@ int fleet_report(const struct fleet_args *a, char **words, struct err *err)
 	if (rc)
 		return rc;
 	if (a->by_phase.n && !a->bucket_ns)
-		return args_refuse(err, "--by-phase needs the length of a phase: --bucket 6h");
+		return args_refuse(err,
+				   "--by-phase: no length of a phase; give it with --bucket 6h");
 	if (*words || a->json + a->csv + !!a->html > 1)
-		return args_refuse(err, "report takes options only, and one of --json, --csv "
-					"and --html");
+		return args_refuse(
+			err,
+			"too many words or views; give options only, and one of --json, --csv and --html");
 	if (a->engine && a->db)
 		return args_refuse(err, "--db is a file and --engine names servers; give one");
 	if (a->beside && (a->by_phase.n || a->csv || a->html))
@@ -314,10 +318,10 @@ int fleet_report(const struct fleet_args *a, char **words, struct err *err)
 	if (!(a->alpha > 0 && a->alpha < 1))
 		return args_refuse(err, "--alpha is a share; give more than 0, less than 1");
 	if (a->exclude.n && !a->base)
-		return args_refuse(err,
-				   "--exclude needs the application that is to gain: --base APP");
+		return args_refuse(
+			err, "--exclude: no application that is to gain; name it with --base APP");
 	if (a->exclude.n > EXCLUDED_MAX)
-		return args_refuse(err, "--exclude takes up to 64 applications");
+		return args_refuse(err, "--exclude: too many applications; give up to 64");
 	if (!a->html && screen_begin(&a->screen, err))
 		return err->code;
 	return analyse(a, err);

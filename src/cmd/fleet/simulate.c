@@ -90,13 +90,17 @@ int fleet_simulate(const struct fleet_args *a, char **words, struct err *err)
 	int rc;
 
 	if (*words || !a->output)
-		return args_refuse(err, "simulate takes options only, and needs -o DIRECTORY");
+		return args_refuse(
+			err,
+			"simulate: nowhere to write, or a word too many; give options only, and -o DIRECTORY");
 	if (a->cpus % 4 || a->cpus > CPUS_SIMULATED)
 		return args_refuse(err,
 				   "--cpus: two sockets of cores with two hardware threads; give a "
 				   "multiple of 4, up to 256");
 	if (a->applications < 2 || a->applications >= 1u << 20 || a->machines >= 1u << 20)
-		return args_refuse(err, "simulate makes 2 to a million applications, and machines");
+		return args_refuse(
+			err,
+			"simulate: too few or too many; give 2 to a million applications, and machines");
 	if (a->interferers > UINT32_MAX || a->trio_interferers > UINT32_MAX)
 		return args_refuse(err,
 				   "--interferers are pairs of applications, or trios; give fewer");

@@ -275,7 +275,8 @@ static int run_record(struct fleet_window *w, const char *trace, struct err *err
 		free(*word);
 	vec_release(&words);
 	if (rc)
-		return err_set(err, -rc, "ispot record cannot be started: %s", strerror(rc));
+		return err_set(err, -rc, "ispot record cannot be started: %s; raise ulimit -u",
+			       strerror(rc));
 	while (!ended || (ended < 0 && errno == EINTR)) {
 		fleet_window_turn(w, UINT64_MAX, pid);
 		if (!rc && (rc = fleet_window_look(w, err)))

@@ -218,11 +218,16 @@ static int check_counted(const struct imbalance_options *o, bool any, struct err
 	for (size_t i = 0; i < sizeof(hows) / sizeof(hows[0]); i++)
 		known |= o->count && !strcmp(o->count, hows[i]);
 	if (o->input || o->section || o->time || !any)
-		return args_refuse(err, "with -- give a command, and no -i, --section or --time");
+		return args_refuse(
+			err,
+			"a command runs and is counted; give it behind --, without -i, --section and --time");
 	if (!known)
-		return args_refuse(err, "--count takes auto, edges, callgrind or hardware");
+		return args_refuse(
+			err,
+			"--count: no such way to count; give auto, edges, callgrind or hardware");
 	if (o->event && (!o->count || strcmp(o->count, "hardware") != 0))
-		return args_refuse(err, "--event is for --count hardware");
+		return args_refuse(err,
+				   "--event is for hardware counters; give --count hardware too");
 	if (o->caches && o->count && !strcmp(o->count, "edges"))
 		return args_refuse(err, "--caches is for --count callgrind; edges are no misses");
 	if (o->caches && o->count && !strcmp(o->count, "hardware"))
@@ -239,7 +244,7 @@ static int check_options(const struct imbalance_options *o, struct err *err)
 	if (!(o->min_idle >= 0 && o->min_idle < 100))
 		return args_refuse(err, "--min-idle is a percentage; give 0 or more, below 100");
 	if (o->instances && !o->json)
-		return args_refuse(err, "--instances is for --json");
+		return args_refuse(err, "--instances has no room on the screen; give --json too");
 	if (o->json && o->html && !strcmp(o->html, "-"))
 		return args_refuse(err, "--json and --html - both write to standard output; give "
 					"--html a file");
@@ -266,7 +271,7 @@ static int run_imbalance(int argc, char **argv, struct err *err)
 		o.input = argv[first];
 	else if (argc > first)
 		return args_refuse(
-			err, "imbalance reads one file, or runs a command: -i FILE, or -- CMD");
+			err, "one file is read, or one command is run; give -i FILE, or -- CMD");
 	if (o.caches || o.count || o.event || o.threshold != CLUSTER_THRESHOLD ||
 	    o.min_idle != 100 * LIME_BALANCE)
 		return args_refuse(err,
@@ -275,8 +280,9 @@ static int run_imbalance(int argc, char **argv, struct err *err)
 	if (!o.input)
 		o.input = "ispot.data";
 	if (o.time && text_parse_window(o.time, &ro.from_ns, &ro.to_ns))
-		return args_refuse(err,
-				   "--time wants A-B, two times since the start such as 2s-5s");
+		return args_refuse(
+			err,
+			"--time: not a time range; give A-B, two times since the start such as 2s-5s");
 	return read_sections(&o, &ro, err);
 }
 

@@ -369,8 +369,8 @@ static int open_interp(struct walk *w, struct err *err)
 		return err_set(err, -ENOENT,
 			       "%s needs the loader %s, which is not there; install its C library",
 			       dso_path(w->program), path);
-	return err_set(err, why.code, "%s names %s as its loader: %s", dso_path(w->program), path,
-		       why.text);
+	return err_set(err, why.code, "%s names %s as its loader: %s; install its C library",
+		       dso_path(w->program), path, why.text);
 }
 
 static void release(struct walk *w)

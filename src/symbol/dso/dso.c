@@ -41,14 +41,14 @@ struct dso_cache {
 static const struct magic {
 	const char *bytes;
 	size_t n;
-	const char *what;
+	const char *what, *hint;
 } magics[] = {
-	{ "MZ", 2, "a Windows program; ispot needs an ELF program" },
-	{ "\xca\xfe\xba\xbe", 4, "a Java class or macOS program; name the java that runs it" },
-	{ "PK\x03\x04", 4, "a zip or jar file; name the program that runs it" },
-	{ "!<arch>\n", 8, "a static library; name the program that was linked with it" },
-	{ "!<thin>\n", 8, "a static library; name the program that was linked with it" },
-	{ "PERFILE2", 8, "a perf.data file; name the program that was recorded" },
+	{ "MZ", 2, "a Windows program", "ispot needs an ELF program" },
+	{ "\xca\xfe\xba\xbe", 4, "a Java class or macOS program", "name the java that runs it" },
+	{ "PK\x03\x04", 4, "a zip or jar file", "name the program that runs it" },
+	{ "!<arch>\n", 8, "a static library", "name the program that was linked with it" },
+	{ "!<thin>\n", 8, "a static library", "name the program that was linked with it" },
+	{ "PERFILE2", 8, "a perf.data file", "name the program that was recorded" },
 };
 
 static int script_error(struct err *err, const char *path, const char *head, size_t n)
@@ -72,7 +72,8 @@ static int not_elf_error(struct err *err, const char *path, const char *head, si
 		return script_error(err, path, head, n);
 	for (size_t i = 0; i < sizeof(magics) / sizeof(magics[0]); i++) {
 		if (n >= magics[i].n && !memcmp(head, magics[i].bytes, magics[i].n))
-			return err_set(err, -ENOEXEC, "%s is %s", path, magics[i].what);
+			return err_set(err, -ENOEXEC, "%s is %s; %s", path, magics[i].what,
+				       magics[i].hint);
 	}
 	return err_set(err, -ENOEXEC, "%s is not an ELF file; name a compiled program", path);
 }
@@ -83,7 +84,8 @@ static int open_error(struct err *err, const char *path, int code)
 		return err_set(err, -ENOENT, "%s does not exist; check the path", path);
 	if (code == -EACCES || code == -EPERM)
 		return err_set(err, -EACCES, "%s may not be read; run with sudo", path);
-	return err_set(err, code, "cannot open %s: %s", path, strerror(-code));
+	return err_set(err, code, "cannot open %s: %s; name a file that may be read", path,
+		       strerror(-code));
 }
 
 static int open_file(struct dso *dso, const char *path, bool copied, struct err *err)
@@ -387,9 +389,10 @@ int dso_get_of(struct dso_cache *cache, enum dso_origin origin, const char *path
 		}
 	}
 	if (cache->n + cache->refused.n >= FILES_MAX)
-		return err_set(err, -EMFILE,
-			       "%s: %d other files were read before it, which is the most", path,
-			       FILES_MAX);
+		return err_set(
+			err, -EMFILE,
+			"%s: %d other files were read before it, which is the most; name objects with -F OBJECT:FUNCTION",
+			path, FILES_MAX);
 	ret = dso_open(path, origin != DSO_OURS, dso, err);
 	if (!ret)
 		*vec_add(cache) = *dso;

@@ -712,7 +712,8 @@ static int take_file(struct dso *dso, struct answer *a, struct err *err)
 		return err_set(err, ret, "%s", why);
 	image = mmap(NULL, dso->copied_bytes, PROT_READ, MAP_PRIVATE, dso->fd, 0);
 	if (image == MAP_FAILED)
-		return err_set(err, -errno, "cannot map %s: %s", dso->path, strerror(errno));
+		return err_set(err, -errno, "cannot map %s: %s; free some memory", dso->path,
+			       strerror(errno));
 	dso->image = image;
 	dso->image_bytes = dso->copied_bytes;
 	take_elf(dso, a);

@@ -222,36 +222,41 @@ static void index_by_walking(struct index *index, struct source *s, struct decom
 static const struct {
 	const char *magic;
 	size_t n;
-	const char *what;
+	const char *what, *hint;
 } lookalikes[] = {
-	{ "PERFILE2", 8, "is a perf.data; read it with `perf report`" },
-	{ "2ELIFREP", 8, "is a perf.data; read it with `perf report`" },
-	{ "\177ELF", 4, "is an ELF file; record it with `ispot record`" },
-	{ "\x17\x08\x44tracing", 10, "is a trace.dat; read it with `trace-cmd report`" },
-	{ "\x1f\x8b", 2, "is compressed with gzip; unpack it first" },
+	{ "PERFILE2", 8, "is a perf.data", "read it with `perf report`" },
+	{ "2ELIFREP", 8, "is a perf.data", "read it with `perf report`" },
+	{ "\177ELF", 4, "is an ELF file", "record it with `ispot record`" },
+	{ "\x17\x08\x44tracing", 10, "is a trace.dat", "read it with `trace-cmd report`" },
+	{ "\x1f\x8b", 2, "is compressed with gzip", "unpack it first" },
 	{ "\xfd"
 	  "7zXZ",
-	  5, "is compressed with xz; unpack it first" },
-	{ "{\"kind\"", 7, "is a trace as text; `ispot dump --from-text` makes a trace of it" },
-	{ "#!", 2, "is a script; name the ispot.data that `ispot record` wrote" },
+	  5, "is compressed with xz", "unpack it first" },
+	{ "{\"kind\"", 7, "is a trace as text", "`ispot dump --from-text` makes a trace of it" },
+	{ "#!", 2, "is a script", "name the ispot.data that `ispot record` wrote" },
 };
 
-static const char *looks_like(const uint8_t *p, size_t n)
+/* And what to do with it: *hint. */
+static const char *looks_like(const uint8_t *p, size_t n, const char **hint)
 {
 	size_t i = 0;
 
 	for (size_t k = 0; k < sizeof(lookalikes) / sizeof(lookalikes[0]); k++)
-		if (n >= lookalikes[k].n && !memcmp(p, lookalikes[k].magic, lookalikes[k].n))
+		if (n >= lookalikes[k].n && !memcmp(p, lookalikes[k].magic, lookalikes[k].n)) {
+			*hint = lookalikes[k].hint;
 			return lookalikes[k].what;
+		}
+	*hint = "name a file that `ispot record` wrote";
 	for (i = 0; i < n && i < 512; i++)
 		if (!isprint(p[i]) && !isspace(p[i]))
-			return "is not an ispot.data; name a file that `ispot record` wrote";
-	return "is a text file; name a file that `ispot record` wrote";
+			return "is not an ispot.data";
+	return "is a text file";
 }
 
 static int not_a_trace(const struct index *index, struct source *s, const char *path,
 		       struct err *err)
 {
+	const char *what, *hint;
 	size_t got;
 	const uint8_t *p = source_at(s, 0, 512, &got);
 
@@ -267,7 +272,8 @@ static int not_a_trace(const struct index *index, struct source *s, const char *
 				? "%s is cut off before its first chunk; record again"
 				: "%s is compressed with zstd, but not an ispot.data, or damaged from its start; name a file that `ispot record` wrote",
 			path);
-	return err_set(err, -EINVAL, "%s %s", path, looks_like(p, got));
+	what = looks_like(p, got, &hint);
+	return err_set(err, -EINVAL, "%s %s; %s", path, what, hint);
 }
 
 static int by_stream_and_offset(const void *a, const void *b)

@@ -102,7 +102,8 @@ static int open_input(const char *path, struct err *err)
 			       "%s is a pipe that belongs to another user; name another file with "
 			       "-i",
 			       path);
-	return err_set(err, -errno, "cannot read %s: %s", path, strerror(errno));
+	return err_set(err, -errno, "cannot read %s: %s; name a file that may be read", path,
+		       strerror(errno));
 }
 
 int source_open(struct source *s, const char *path, struct err *err)
@@ -114,7 +115,8 @@ int source_open(struct source *s, const char *path, struct err *err)
 	if (fd < 0)
 		return fd;
 	if (fstat(fd, &st)) {
-		ret = err_set(err, -errno, "cannot read %s: %s", path, strerror(errno));
+		ret = err_set(err, -errno, "cannot read %s: %s; name a file that may be read", path,
+			      strerror(errno));
 	} else if (S_ISDIR(st.st_mode)) {
 		ret = err_set(err, -EISDIR, "%s is a directory; name an ispot.data", path);
 	} else if (S_ISREG(st.st_mode)) {
@@ -146,7 +148,8 @@ int source_open_fd(struct source *s, int fd, struct err *err)
 
 	*s = (struct source){ .fd = fd, .is_shared = true, .read_ahead = SOURCE_LOOK };
 	if (fstat(fd, &st))
-		return err_set(err, -errno, "cannot read the file: %s", strerror(errno));
+		return err_set(err, -errno, "cannot read the file: %s; name one that may be read",
+			       strerror(errno));
 	s->size = (uint64_t)st.st_size;
 	return 0;
 }

@@ -123,8 +123,8 @@ int frame_file_explain(const struct frame_file *f, int code, struct err *err)
 			err, code,
 			"%s has reached its largest size; allow more with --max-size or choose fewer functions",
 			f->out.path);
-	return code ? err_set(err, code, "cannot compress into %s: %s", f->out.path,
-			      strerror(-code))
+	return code ? err_set(err, code, "cannot compress into %s: %s; free some memory",
+			      f->out.path, strerror(-code))
 		    : 0;
 }
 
