@@ -290,7 +290,7 @@ ok "no file of samples" loud "not a file of fleet samples" fleet reduce --db x.d
 ok "no database" loud "make it with ispot fleet reduce" fleet report --db nowhere.db
 echo text >text.db
 ok "another file" loud "not a" fleet report --db text.db
-ok "an unknown verb" loud "fleet takes" fleet frob
+ok "an unknown verb" loud "give record, collect" fleet frob
 # option VERB OPTION...: of another verb
 option() {
 	loud "no option $2" fleet "$@" && { fleet "$@" >/dev/null 2>&1; test $? = 2; }

@@ -68,7 +68,7 @@ is $? 1 "--key of a function that is not there"
 like bare.err "no function of that name" "says so"
 "$ISPOT" report --key use_own -i bare.data >bare.txt 2>bare.err
 is $? 2 "--key without an argument"
-like bare.err "wants FUNC@ARG" "says what it wants"
+like bare.err "give FUNC@ARG" "says what it wants"
 
 # The paper's write in DC: by size it is two blocks, switched off it is one.
 record write -F write@arg3 -- dd if=/dev/zero of=/dev/null bs=100 count=500
