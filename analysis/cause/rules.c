@@ -69,14 +69,9 @@ static void say_crowded(const struct offcpu *off, struct text *evidence)
 	double own = (double)off->crowded_ns / (double)off->preempted_ns;
 
 	if (own > 0.005)
-		text_printf(evidence,
-			    ", %.0f%% of it because the program had more threads to run than "
-			    "there are CPUs",
-			    100 * own);
+		text_printf(evidence, ", %.0f%% of it behind threads of the program", 100 * own);
 	if (own < 0.995)
-		text_printf(evidence,
-			    ", %.0f%% because other programs had the CPUs or it may not use "
-			    "all of them",
+		text_printf(evidence, ", %.0f%% behind other programs (or CPU affinity)",
 			    100 * (1 - own));
 }
 
@@ -86,8 +81,7 @@ static double cpu_wait(const struct block *b, const struct meta *meta, double re
 	const struct offcpu *off = &b->sums->own_off;
 	char time[TEXT_NUMBER];
 
-	text_printf(evidence, "runnable without a CPU for %s in its calls",
-		    text_time(time, off->preempted_ns));
+	text_printf(evidence, "waits %s for a CPU", text_time(time, off->preempted_ns));
 	if (meta->session.cpus && off->preempted_ns)
 		say_crowded(off, evidence);
 	return rest_ns;

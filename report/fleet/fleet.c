@@ -165,6 +165,9 @@ static void print_worst(const struct fleet_view *v, const struct fleet_cell *cel
 	if (!isnan(cell->improvement))
 		text_printf(&words, " If separated, %s would be %.1f%% faster.",
 			    name_of(v, cell->base), 100 * cell->improvement);
+	if (!v->base)
+		text_printf(&words, " `ispot fleet report --base %s` has its other co-runners.",
+			    name_of(v, cell->base));
 	text_wrap(words.s, v->width, out);
 	text_add(out, "\n");
 	text_release(&words);

@@ -150,7 +150,7 @@ static void indices(const struct outlier_view *v, const struct outlier_block *b,
 	struct text line = { 0 };
 	size_t n = 0;
 
-	text_add(&line, "numbers");
+	text_add(&line, "executions");
 	vec_for_each (&b->kept, const struct outlier, x) {
 		if (n == NUMBERS && b->own > NUMBERS + 2)
 			break;
@@ -163,11 +163,36 @@ static void indices(const struct outlier_view *v, const struct outlier_block *b,
 	text_release(&line);
 }
 
+/* The one that accounts for most is first; those without a share are last, as they stand. */
+static bool comes_before(const struct outlier_hint *x, const struct outlier_hint *y)
+{
+	if (!isnan(x->share) && !isnan(y->share) && x->share != y->share)
+		return x->share > y->share;
+	if (isnan(x->share) != isnan(y->share))
+		return isnan(y->share);
+	return x < y;
+}
+
+static const struct outlier_hint *hint_at(const struct outlier_block *b, size_t place)
+{
+	vec_for_each (&b->hints, const struct outlier_hint, h) {
+		size_t before = 0;
+
+		vec_for_each (&b->hints, const struct outlier_hint, other)
+			before += other != h && comes_before(other, h);
+		if (before == place)
+			return h;
+	}
+	return b->hints.data;
+}
+
 static void hints(const struct outlier_view *v, const struct outlier_block *b, struct text *out)
 {
 	struct text line = { 0 };
 
-	vec_for_each (&b->hints, const struct outlier_hint, h) {
+	for (size_t i = 0; i < b->hints.n; i++) {
+		const struct outlier_hint *h = hint_at(b, i);
+
 		text_printf(&line, "%c %s", h->behaviour ? h->behaviour : '-', h->name);
 		if (!isnan(h->share))
 			text_printf(&line, " %.0f%%", 100 * h->share);
@@ -232,6 +257,26 @@ static void passed_on(const struct outlier_view *v, struct text *out)
 	text_release(&line);
 }
 
+#define NEXT_WORDS "  its worst, and what they called"
+
+/* The executions of the first block, one by one. */
+static void next(const struct outlier_view *v, const struct outlier_block *b, struct text *out)
+{
+	struct text line = { 0 };
+	char file[1024];
+
+	text_add(&line, "Next:  ispot outliers --of ");
+	text_shell_word(&line, b->name);
+	if (v->file && strcmp(v->file, "ispot.data") != 0) {
+		text_add(&line, " -i ");
+		text_shell_word(&line, text_printable(file, sizeof(file), v->file));
+	}
+	if (table_columns(line.s) + sizeof(NEXT_WORDS) <= v->width)
+		text_add(&line, NEXT_WORDS);
+	text_printf(out, "%s\n", line.s);
+	text_release(&line);
+}
+
 static void rows(const struct outlier_view *v, struct text *out)
 {
 	struct table t = { .out = out, .width = v->width, .colours = v->colours };
@@ -258,6 +303,7 @@ static void rows(const struct outlier_view *v, struct text *out)
 						       : "five robust standard deviations");
 	passed_on(v, out);
 	text_wrap(note.s, v->width, out);
+	next(v, &v->outliers->blocks.data[0], out);
 	text_release(&note);
 }
 

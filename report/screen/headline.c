@@ -334,13 +334,13 @@ static void share_of_it(const struct block *b, struct text *out)
 	if (!(own > 0) || !b->off_known || !b->function)
 		return;
 	if (cause)
-		text_printf(out, "%.0f%% of what it loses itself is %s%s", told,
+		text_printf(out, "%.0f%% of its lost time is %s%s", told,
 			    cause_name(b, cause->kind),
 			    !strcmp(cause->kind, "cpu-wait") ? who_has_the_cpus(b) : "");
 	else if (pool == POOL_RUNNING)
-		text_printf(out, "unknown; in %.0f%% of what it loses itself it runs", told);
+		text_printf(out, "unknown: it runs during %.0f%% of its lost time", told);
 	else
-		text_printf(out, "%.0f%% of what it loses itself is %s", told,
+		text_printf(out, "%.0f%% of its lost time is %s", told,
 			    pool == POOL_PREEMPTED ? "waiting for a CPU" : "blocked");
 }
 

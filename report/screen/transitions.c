@@ -78,7 +78,7 @@ static void row(const struct view *v, const struct transition *one, struct text 
 static void more(size_t n, size_t shown, const char *what, struct text *out)
 {
 	if (n > shown)
-		text_printf(out, "  %zu more %s are not shown (-v)\n", n - shown, what);
+		text_printf(out, "  %zu more %s (-v)\n", n - shown, what);
 }
 
 static int longest_first(const void *a, const void *b)
@@ -139,7 +139,11 @@ void report_transitions_text(const struct view *v, struct text *out)
 	more(t->all.n, n, "transitions", out);
 	text_add(out, "\n");
 	states(v, out);
-	text_add(out, "\nSHARE is the part of the steps that go on from the same entry or exit.\n"
-		      "Draw the graph: ispot report --by transition --html FILE, or\n"
-		      "ispot export --format dot -o - | dot -Tsvg\n");
+	text_add(
+		out,
+		"\nOf all that followed the same entry or exit, SHARE went this way: \"a calls b\",\n"
+		"\"b returns to a\", \"a then b\" after a has returned. Look for a step whose\n"
+		"SLOWEST is far above its MEAN, and ask --slow of its second function.\n"
+		"Draw the graph: ispot report --by transition --html FILE, or\n"
+		"ispot export --format dot -o - | dot -Tsvg\n");
 }

@@ -25,9 +25,10 @@
 #include "report/table/wrap.h"
 #include "trace/meta/meta.h"
 
-#define BAR_WIDTH  40
-#define ROWS_MAX   10
-#define NAME_BYTES 256
+#define BAR_WIDTH   40
+#define RANGE_WIDTH 14
+#define ROWS_MAX    10
+#define NAME_BYTES  256
 
 static void time_cell(struct table *t, uint64_t ns)
 {
@@ -115,14 +116,21 @@ static unsigned merge_octaves(uint64_t counts[SLOW_OCTAVES], unsigned rows, unsi
 	return step;
 }
 
-static void octave_row(const struct view *v, unsigned o, uint64_t count, double share,
-		       struct text *out)
+static void octave_row(const struct view *v, unsigned o, unsigned step, uint64_t count,
+		       double share, struct text *out)
 {
+	char from[TEXT_NUMBER], to[TEXT_NUMBER], label[2 * TEXT_NUMBER + 2];
 	struct table t = { .out = out, .width = v->width };
 	struct text cell = { 0 };
 
 	bar(share, BAR_WIDTH, v->utf8, &cell);
-	time_cell(&t, o ? 1ull << o : 0);
+	if (step > 1) {
+		snprintf(label, sizeof(label), "%s-%s", text_time(from, o ? 1ull << o : 0),
+			 text_time(to, 1ull << (o + step < 63 ? o + step : 63)));
+		table_right(&t, label, RANGE_WIDTH);
+	} else {
+		time_cell(&t, o ? 1ull << o : 0);
+	}
 	count_cell(&t, count);
 	table_last(&t, cell.n ? cell.s : "");
 	text_release(&cell);
@@ -139,9 +147,9 @@ static void distribution(const struct view *v, const struct block *b, unsigned r
 	step = merge_octaves(counts, rows, &first, &last);
 	for (unsigned o = first; o <= last; o++)
 		most = counts[o] > most ? counts[o] : most;
-	title(v, "LATENCY    CALLS", out);
+	title(v, step > 1 ? "LATENCY           CALLS" : "LATENCY    CALLS", out);
 	for (unsigned o = first; o <= last; o += step)
-		octave_row(v, o, counts[o], (double)counts[o] / (double)most, out);
+		octave_row(v, o, step, counts[o], (double)counts[o] / (double)most, out);
 }
 
 static void group_row(struct table *t, const char *name, const struct slow_group *g)
@@ -302,9 +310,12 @@ static void left_out(const struct view *v, const struct slow *s, struct text *ou
 	text_release(&line);
 }
 
+#define NEXT_WORDS "  around the slowest call"
+
 /* The stretch of the slowest call, for the views that take one. */
 static void next_look(const struct view *v, const struct slow *s, struct text *out)
 {
+	struct text line = { 0 };
 	uint64_t at_ns;
 
 	text_add(out, v->all ? ""
@@ -313,11 +324,14 @@ static void next_look(const struct view *v, const struct slow *s, struct text *o
 	if (!s->n_top)
 		return;
 	at_ns = result_since_start(v->result, s->top[0].entry_ns);
-	text_printf(out, "%sNext:  ispot report --time %lluus-%lluus", v->all ? "\n" : "",
+	text_printf(&line, "Next:  ispot report --time %lluus-%lluus",
 		    (unsigned long long)(at_ns / 1000),
 		    (unsigned long long)((at_ns + s->top[0].duration_ns) / 1000 + 1));
-	text_input_option(v, out);
-	text_add(out, "\n");
+	text_input_option(v, &line);
+	if (table_columns(line.s) + sizeof(NEXT_WORDS) <= v->width)
+		text_add(&line, NEXT_WORDS);
+	text_printf(out, "%s%s\n", v->all ? "\n" : "", line.s);
+	text_release(&line);
 }
 
 /* One line on it; -v has more of them. */
