@@ -310,35 +310,45 @@ static const struct {
 	{ 0, "first execution", NULL, { "first-execution" } },
 };
 
-/* Those that are its own, where it has any: the others' behavior is told of what they call. */
+/* Those that are its own: the others' behavior is told of what they call. */
 static struct outlier_block without_passed(const struct outlier_block *b)
 {
 	struct outlier_block own = *b;
 
 	memset(&own.kept, 0, sizeof(own.kept));
 	vec_for_each (&b->kept, const struct outlier, x)
-		if (!x->passed || !b->own)
+		if (!x->passed)
 			*vec_add(&own.kept) = *x;
 	return own;
 }
 
-void outlier_find_behaviours(struct outliers *o, struct outlier_block *b)
+static void find(const struct outliers *o, const struct outlier_block *b,
+		 struct outlier_hints *hints)
 {
-	struct outlier_block own = without_passed(b);
-
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct text evidence = { 0 };
-		double share = rows[i].find ? rows[i].find(o, &own, &evidence)
-					    : by_cause(&own, rows[i].kinds, &evidence);
+		double share = rows[i].find ? rows[i].find(o, b, &evidence)
+					    : by_cause(b, rows[i].kinds, &evidence);
 
 		if (share < 0) {
 			text_release(&evidence);
 			continue;
 		}
-		*vec_add(&b->hints) = (struct outlier_hint){ .behaviour = rows[i].behaviour,
-							     .name = rows[i].name,
-							     .share = share,
-							     .evidence = evidence.s };
+		*vec_add(hints) = (struct outlier_hint){ .behaviour = rows[i].behaviour,
+							 .name = rows[i].name,
+							 .share = share,
+							 .evidence = evidence.s };
 	}
+}
+
+void outlier_find_behaviours(struct outliers *o, struct outlier_block *b)
+{
+	struct outlier_block own;
+
+	find(o, b, &b->hints);
+	if (!b->own || b->own == b->divergent)
+		return;
+	own = without_passed(b);
+	find(o, &own, &b->own_hints);
 	vec_release(&own.kept);
 }

@@ -268,6 +268,13 @@ static int more_divergent(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
+static void hints_release(struct outlier_hints *hints)
+{
+	vec_for_each (hints, struct outlier_hint, h)
+		free(h->evidence);
+	vec_release(hints);
+}
+
 static void outlier_block_release(struct outlier_block *b)
 {
 	hist_release(&b->durations);
@@ -278,9 +285,8 @@ static void outlier_block_release(struct outlier_block *b)
 	}
 	vec_release(&b->kept);
 	vec_release(&b->typical.callees);
-	vec_for_each (&b->hints, struct outlier_hint, h)
-		free(h->evidence);
-	vec_release(&b->hints);
+	hints_release(&b->hints);
+	hints_release(&b->own_hints);
 }
 
 /* Blocks of which no execution is timed say nothing. */

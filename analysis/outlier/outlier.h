@@ -101,6 +101,10 @@ struct outlier_hint {
 	char *evidence;
 };
 
+struct outlier_hints {
+	VEC(struct outlier_hint)
+};
+
 struct outlier_line {
 	double intercept, slope; /* ns, ns per execution */
 	double bound_ns;	 /* an execution above the line by more diverges */
@@ -146,9 +150,8 @@ struct outlier_block {
 			VEC(struct outlier_usual)
 		} callees;
 	} typical;
-	struct {
-		VEC(struct outlier_hint)
-	} hints;
+	struct outlier_hints hints;	/* of all that are kept */
+	struct outlier_hints own_hints; /* of its own, where some are not */
 };
 
 /* All threads of a process were stopped. */

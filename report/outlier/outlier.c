@@ -173,25 +173,26 @@ static bool comes_before(const struct outlier_hint *x, const struct outlier_hint
 	return x < y;
 }
 
-static const struct outlier_hint *hint_at(const struct outlier_block *b, size_t place)
+static const struct outlier_hint *hint_at(const struct outlier_hints *hints, size_t place)
 {
-	vec_for_each (&b->hints, const struct outlier_hint, h) {
+	vec_for_each (hints, const struct outlier_hint, h) {
 		size_t before = 0;
 
-		vec_for_each (&b->hints, const struct outlier_hint, other)
+		vec_for_each (hints, const struct outlier_hint, other)
 			before += other != h && comes_before(other, h);
 		if (before == place)
 			return h;
 	}
-	return b->hints.data;
+	return hints->data;
 }
 
-static void hints(const struct outlier_view *v, const struct outlier_block *b, struct text *out)
+static void hints(const struct outlier_view *v, const struct outlier_block *b,
+		  const struct outlier_hints *all, struct text *out)
 {
 	struct text line = { 0 };
 
-	for (size_t i = 0; i < b->hints.n; i++) {
-		const struct outlier_hint *h = hint_at(b, i);
+	for (size_t i = 0; i < all->n; i++) {
+		const struct outlier_hint *h = hint_at(all, i);
 
 		text_printf(&line, "%c %s", h->behaviour ? h->behaviour : '-', h->name);
 		if (!isnan(h->share))
@@ -224,7 +225,7 @@ static void row(const struct outlier_view *v, struct table *t, const struct outl
 	text_whole(t, b->name);
 	if (b->own)
 		indices(v, b, t->out);
-	hints(v, b, t->out);
+	hints(v, b, b->own && b->own != b->divergent ? &b->own_hints : &b->hints, t->out);
 }
 
 /* Those that diverge by themselves, and those of which there is but one execution. */
@@ -515,7 +516,7 @@ static void detail(const struct outlier_view *v, struct text *out)
 	text_printf(out, "%s %s\n", outlier_kind_name(b), b->name);
 	usual_line(v, b, out);
 	text_add(out, "\n");
-	hints(v, b, out);
+	hints(v, b, &b->hints, out);
 	if (n && b->hints.n)
 		text_add(out, "\n");
 	if (n)

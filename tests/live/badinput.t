@@ -416,7 +416,7 @@ like zero.err "never|no call|0 calls" "zero calls: a notice"
 like zero.screen '^Next: +ispot record -- ' "zero calls: what to do next"
 unlike zero.screen 'No function loses' "zero calls: nothing is concluded"
 record once -F main -- "$exact" -n 1
-like once.err ' 1 call of 1 function,' "one call of one function"
+like once.err ' 1 call of 1 function in ' "one call of one function"
 
 # ---- an end that the target did not choose ----
 record too_large --max-size 200K -F inner -- "$exact" -n 200003
