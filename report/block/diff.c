@@ -130,7 +130,9 @@ static void say_unaccounted(const struct diff *diff, struct text *out)
 			moved += diff_moved_ns(b);
 			n++;
 		}
-	if (!n || moved / all < LOST_LEAST)
+	if (!n) /* which is said of all of them */
+		return;
+	if (moved / all < LOST_LEAST)
 		text_add(out, " No traced function accounts for that.");
 	else if (moved / all < ACCOUNTED)
 		text_printf(out, " Traced functions account for %s of that.",
