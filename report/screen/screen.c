@@ -389,8 +389,8 @@ static void full_cpus(const struct result *res, struct text *out)
 			"is in use",
 			round(100 * cpus) / 100, res->meta->session.cpus, text_share(all, busy));
 	else if (others)
-		text_printf(out, "The %u CPU%s %s busy, %s with this program",
-			    (unsigned)cpus, cpus == 1 ? " is" : "s are", text_share(all, busy),
+		text_printf(out, "The %u CPU%s %s busy, %s with this program", (unsigned)cpus,
+			    cpus == 1 ? " is" : "s are", text_share(all, busy),
 			    text_share(part, own));
 	else
 		text_printf(out, "The program keeps its %u CPU%s %s busy", (unsigned)cpus,
