@@ -374,11 +374,11 @@ int solo_open(struct solo *s, struct err *err)
 		       -1, 0);
 	if (s->area == MAP_FAILED) {
 		s->area = NULL;
-		return err_set(err, -errno, "--solo: %s", strerror(errno));
+		return err_set(err, -errno, "--solo: %s; record without it", strerror(errno));
 	}
 	s->area->recorder = getpid();
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds)) {
-		int ret = err_set(err, -errno, "--solo: %s", strerror(errno));
+		int ret = err_set(err, -errno, "--solo: %s; record without it", strerror(errno));
 
 		solo_release(s);
 		return ret;
@@ -397,7 +397,9 @@ int solo_open(struct solo *s, struct err *err)
 		return 0;
 	s->keeper = 0;
 	solo_release(s);
-	return err_set(err, -EAGAIN, "--solo: no process could be made for it");
+	return err_set(
+		err, -EAGAIN,
+		"--solo: no process could be made for it; raise ulimit -u, or record without --solo");
 }
 
 void solo_targets(struct solo *s, const pid_t *pids, size_t n)
