@@ -70,6 +70,7 @@ static void write_function(struct inproc_drain *d, const struct inproc_region *g
 				   .file = strings[2],
 				   .line = n->line,
 				   .block = "function",
+				   .in_process = true,
 				   .holds_lock = n->kind != INPROC_FUNCTION,
 				   .chosen = true };
 

@@ -137,6 +137,15 @@ GET(probe_class)
 		       : none();
 }
 
+/* Of recordings by others the class is not known, nor who has timed them. */
+GET(probe_engine)
+{
+	(void)scratch;
+	if (!b->function || (!b->function->in_process && b->function->class == CLASS_UNKNOWN))
+		return none();
+	return text(b->function->in_process ? "in-process" : "kernel");
+}
+
 GET(probe_exit)
 {
 	(void)scratch;
@@ -299,6 +308,7 @@ const struct column columns[] = {
 	{ "p50_cycles", "p50-cyc", NULL, "median call, in cycles", 7, get_p50_cycles },
 	{ "p99_cycles", "p99-cyc", NULL, "call slower than 99% of all, in cycles", 7,
 	  get_p99_cycles },
+	{ "engine", "engine", "probe", "what times its calls", 10, get_probe_engine },
 };
 const unsigned columns_n = sizeof(columns) / sizeof(columns[0]);
 

@@ -26,7 +26,7 @@ static const char *const lines[] = {
 	"\"address\":4096,\"size_bytes\":32,\"probe_offset\":4,\"class\":\"single-step\","
 	"\"exit\":\"ret-sites\",\"file\":\"f.c\",\"line\":12,\"block\":\"marker\",\"blocking\":true,"
 	"\"chosen\":false,\"period\":100,\"parameters\":3,\"holds_lock\":true,"
-	"\"only_jumps\":true,\"contended_only\":true,"
+	"\"only_jumps\":true,\"contended_only\":true,\"in_process\":true,"
 	"\"args\":[{\"bit\":2,\"name\":\"count\",\"type\":\"size_t\","
 	"\"class\":\"size\",\"is_signed\":false,\"key\":true,\"occasional\":false},{\"bit\":9,\"name\":\"ret\","
 	"\"type\":\"\",\"class\":\"value\",\"is_signed\":true,\"key\":false,\"occasional\":false}],"

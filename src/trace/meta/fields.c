@@ -38,27 +38,17 @@ const struct field meta_object_fields[] = {
 };
 
 const struct field meta_function_fields[] = {
-	F(function, U32, id),
-	F(function, U32, object),
-	F(function, U32, set),
-	F(function, STRING, name),
-	F(function, STRING, symbol),
-	F(function, COUNT, address),
-	F(function, COUNT, size_bytes),
-	F(function, COUNT, probe_offset),
-	F(function, CLASS, class),
-	F(function, EXIT, exit),
-	F(function, STRING, file),
-	F(function, U32, line),
-	F(function, STRING, block),
-	F(function, BOOL, blocking),
-	F(function, BOOL, chosen),
-	F(function, COUNT, period),
-	F(function, U64, parameters),
-	F(function, BOOL, holds_lock),
-	F(function, BOOL, only_jumps),
-	F(function, BOOL, contended_only),
-	{ 0 },
+	F(function, U32, id),		F(function, U32, object),
+	F(function, U32, set),		F(function, STRING, name),
+	F(function, STRING, symbol),	F(function, COUNT, address),
+	F(function, COUNT, size_bytes), F(function, COUNT, probe_offset),
+	F(function, CLASS, class),	F(function, EXIT, exit),
+	F(function, STRING, file),	F(function, U32, line),
+	F(function, STRING, block),	F(function, BOOL, blocking),
+	F(function, BOOL, chosen),	F(function, COUNT, period),
+	F(function, U64, parameters),	F(function, BOOL, holds_lock),
+	F(function, BOOL, only_jumps),	F(function, BOOL, contended_only),
+	F(function, BOOL, in_process),	{ 0 },
 };
 
 /* The elements of a function's "args", an array: not a row of its own. */

@@ -52,7 +52,8 @@ struct meta_session {
 	uint32_t cpus;				 /* online */
 	const char *hostname, *kernel, *machine; /* uname -n -r -m */
 	const char *pmu;			 /* libpfm4's name, or "none" */
-	const char *producer; /* "bpf", "perf" (engines A and B), "java", "import", "synthetic" */
+	const char *producer; /* "bpf", "perf" (engines A and B), "java", "in-process", "import",
+				 "synthetic" */
 	uint64_t period;      /* one call in so many is recorded; 1: all */
 	bool attached;
 	bool uprobe_sessions;  /* functions with a return probe were recorded through sessions */
@@ -112,6 +113,7 @@ struct meta_function {
 	/* Takes a lock; only its calls that had to wait for it are recorded, all of which is
 	 * waiting. The others took no time worth telling. */
 	bool contended_only;
+	bool in_process; /* code in the program itself stamps its calls, no probe of the kernel */
 	uint64_t period; /* of a marker's loop: one begin in so many is recorded; 0 and 1: each */
 	uint64_t parameters;  /* that it has, as far as known */
 	uint32_t n_arguments; /* of them recorded */
