@@ -8,7 +8,9 @@
 #include "base/clock.h"
 #include "probes/drain/keep.h"
 #include "probes/inproc/lock.h"
+#include "probes/inproc/stamped.h"
 #include "probes/inproc/whose.h"
+#include "probes/process/target.h"
 #include "trace/record.h"
 #include "trace/write/writer.h"
 
@@ -42,6 +44,7 @@ void inproc_drain_release(struct inproc_drain *d)
 	vec_release(&d->regions);
 	vec_release(&d->looks);
 	vec_release(&d->heap);
+	vec_release(&d->taken);
 	vec_for_each (&d->left, struct inproc_left, l)
 		free(l->first);
 	vec_release(&d->left);
@@ -67,8 +70,8 @@ struct inproc_looks *inproc_looks_of(struct inproc_drain *d, uid_t owner)
 /* ---- one record ---- */
 
 /* A loss is of the thread whose ring it was: what the others did is all there. */
-static void put(struct inproc_drain *d, const struct inproc_region *g, uint32_t tid, uint32_t kind,
-		uint64_t time_ns, uint64_t a, uint64_t b)
+static void put_of(struct inproc_drain *d, uint32_t tgid, uint32_t tid, uint32_t kind,
+		   uint64_t time_ns, uint64_t a, uint64_t b)
 {
 	const uint64_t values[RECORD_VALUES_MIN] = { a, b, kind == REC_LOST };
 	const struct record_shape *shape = record_shape(kind);
@@ -76,11 +79,22 @@ static void put(struct inproc_drain *d, const struct inproc_region *g, uint32_t 
 			    .cpu = d->cpu,
 			    .time_ns = time_ns,
 			    .tid = tid,
-			    .tgid = (uint32_t)g->pid,
+			    .tgid = tgid,
 			    .n_values = record_shape_values(shape),
 			    .values = values };
 
 	inproc_note_error(d, trace_writer_record(d->writer, &r));
+}
+
+static void put(struct inproc_drain *d, const struct inproc_region *g, uint32_t tid, uint32_t kind,
+		uint64_t time_ns, uint64_t a, uint64_t b)
+{
+	put_of(d, (uint32_t)g->pid, tid, kind, time_ns, a, b);
+}
+
+static uint32_t tgid_of(const struct inproc_region *g, const struct inproc_seen *seen)
+{
+	return seen->tgid ? seen->tgid : (uint32_t)g->pid;
 }
 
 /* It goes on to the file, or, for --keep-slower, is held back until it is known to be long. */
@@ -152,7 +166,7 @@ static void put_held(struct inproc_drain *d, const struct inproc_region *g,
 		put(d, g, seen->tid, REC_HELD, r->time_ns, inproc_lock_value(d, g, r->depth), ns);
 }
 
-static void put_lost(struct inproc_drain *d, struct inproc_region *g, struct inproc_seen *seen,
+void inproc_put_lost(struct inproc_drain *d, struct inproc_region *g, struct inproc_seen *seen,
 		     uint64_t n, uint64_t time_ns)
 {
 	d->lost_records += n;
@@ -160,7 +174,7 @@ static void put_lost(struct inproc_drain *d, struct inproc_region *g, struct inp
 	seen->lost += n;
 	if (d->keep)
 		keep_release_all(d->keep);
-	put(d, g, seen->tid, REC_LOST, time_ns, n, seen->last_ns);
+	put_of(d, tgid_of(g, seen), seen->tid, REC_LOST, time_ns, n, seen->last_ns);
 }
 
 static void put_resumed(struct inproc_drain *d, struct inproc_region *g, uint32_t tid,
@@ -232,10 +246,39 @@ static void put_record(struct inproc_drain *d, struct inproc_region *g, struct i
 		put_resumed(d, g, seen->tid, r->time_ns);
 		break;
 	case INPROC_LOST:
-		put_lost(d, g, seen, r->value, r->time_ns);
+		inproc_put_lost(d, g, seen, r->value, r->time_ns);
 		break;
 	}
 	seen->last_ns = r->time_ns;
+}
+
+/* Exits are at the entry's stack pointer. */
+static void put_stamped(struct inproc_drain *d, struct inproc_region *g, struct inproc_seen *seen,
+			const struct inproc_taken *t)
+{
+	struct wire_call call = {
+		.h = { .head = t->what >> 1,
+		       .time_ns = t->time_ns,
+		       .tid = seen->tid,
+		       .tgid = seen->tgid },
+		.sp = t->sp,
+		.caller = NO_MARKER,
+	};
+
+	if (!seen->last_ns)
+		seen->last_ns = t->time_ns;
+	if (call.h.head >= g->n_functions) {
+		inproc_put_lost(d, g, seen, 1, t->time_ns);
+		seen->lost--; /* the thread has not counted it */
+		return;
+	}
+	g->records++;
+	d->calls += !(t->what & 1);
+	if (t->what & 1)
+		inproc_leave(d, &call, 0);
+	else
+		inproc_enter(d, &(struct keep_entry){ .call = call });
+	seen->last_ns = t->time_ns;
 }
 
 /* ---- threads ---- */
@@ -249,12 +292,15 @@ static void begin_thread(struct inproc_drain *d, const struct inproc_region *g,
 
 	memcpy(comm, s->comm, sizeof(s->comm));
 	seen->tid = s->tid;
+	seen->tgid = g->is_stamped ? s->pid : (uint32_t)g->pid;
+	if (g->is_stamped && target_comm((pid_t)seen->tgid, (pid_t)seen->tid, comm, sizeof(comm)))
+		*comm = '\0';
 	/* in a container threads have other numbers than those that the kernel's records have */
 	if (d->ends_are_told && g->pid != g->named)
 		seen->tid = (uint32_t)inproc_thread_of(g->pid, (pid_t)s->tid,
 						       &inproc_looks_of(d, g->owner)->threads_left);
 	r.tid = seen->tid;
-	r.tgid = (uint32_t)g->pid;
+	r.tgid = seen->tgid;
 	r.n_bytes = (uint32_t)strlen(comm);
 	inproc_note_error(d, trace_writer_record(d->writer, &r));
 }
@@ -266,12 +312,14 @@ static void end_thread(struct inproc_drain *d, struct inproc_region *g, uint32_t
 	uint64_t lost = atomic_load_explicit(&g->slots[i].lost, memory_order_relaxed);
 
 	if (lost > seen->lost)
-		put_lost(d, g, seen, lost - seen->lost, clock_now_ns());
+		inproc_put_lost(d, g, seen, lost - seen->lost, clock_now_ns());
 	if (seen->tid)
 		inproc_end_thread(d, seen->tid, seen->last_ns);
 	if (seen->tid && !d->ends_are_told)
-		put(d, g, seen->tid, REC_TASK_EXIT, seen->last_ns, 0, 0);
+		put_of(d, tgid_of(g, seen), seen->tid, REC_TASK_EXIT, seen->last_ns, 0, 0);
 	seen->tid = seen->depth = 0;
+	seen->is_gone = seen->is_read = false;
+	seen->last_ns = g->is_stamped ? 0 : seen->last_ns;
 	atomic_store_explicit(&g->slots[i].state, INPROC_FREE, memory_order_release);
 }
 
@@ -319,6 +367,17 @@ static void add_cursor(struct inproc_drain *d, uint32_t region, uint32_t slot)
 						     .time_ns = record_at(g, slot, tail)->time_ns };
 }
 
+static void step_stamped(struct inproc_drain *d, struct inproc_region *g, struct inproc_cursor *c)
+{
+	struct inproc_seen *seen = &g->seen[c->slot];
+
+	if (!seen->tid)
+		begin_thread(d, g, &g->slots[c->slot], seen, c->time_ns);
+	put_stamped(d, g, seen, &d->taken.data[c->at]);
+	if (++c->at < c->end)
+		c->time_ns = d->taken.data[c->at].time_ns;
+}
+
 static void step(struct inproc_drain *d, struct inproc_cursor *c)
 {
 	struct inproc_region *g = &d->regions.data[c->region];
@@ -352,7 +411,10 @@ static void merge(struct inproc_drain *d)
 	for (uint64_t left = d->run_records; d->heap.n && left; left--) {
 		struct inproc_cursor *top = d->heap.data;
 
-		step(d, top);
+		if (d->regions.data[top->region].is_stamped)
+			step_stamped(d, &d->regions.data[top->region], top);
+		else
+			step(d, top);
 		if (top->at == top->end)
 			*top = d->heap.data[--d->heap.n];
 		sift_down(d, 0);
@@ -372,8 +434,10 @@ static void free_slots(struct inproc_drain *d, struct inproc_region *g)
 	for (uint32_t i = 0; i < INPROC_SLOTS && !is_unused(&g->slots[i]); i++) {
 		struct inproc_slot *s = &g->slots[i];
 
-		if (atomic_load_explicit(&s->state, memory_order_acquire) == INPROC_ENDED &&
-		    s->head == s->tail)
+		if (g->is_stamped ? inproc_stamped_is_over(g, i)
+				  : atomic_load_explicit(&s->state, memory_order_acquire) ==
+						    INPROC_ENDED &&
+					    s->head == s->tail)
 			end_thread(d, g, i);
 	}
 }
@@ -381,11 +445,14 @@ static void free_slots(struct inproc_drain *d, struct inproc_region *g)
 static void add_cursors(struct inproc_drain *d, uint32_t region)
 {
 	const struct inproc_slot *slots = d->regions.data[region].slots;
+	bool is_stamped = d->regions.data[region].is_stamped;
 
 	for (uint32_t i = 0; i < INPROC_SLOTS && !is_unused(&slots[i]); i++) {
 		uint32_t state = slots[i].state;
 
-		if (state == INPROC_LIVE || state == INPROC_ENDED)
+		if (is_stamped && state != INPROC_FREE && state != INPROC_TAKEN)
+			inproc_stamped_take(d, region, i);
+		else if (state == INPROC_LIVE || state == INPROC_ENDED)
 			add_cursor(d, region, i);
 	}
 }
@@ -408,6 +475,7 @@ int inproc_drain_run(struct inproc_drain *d)
 	uint64_t since_ns = clock_now_ns();
 
 	d->busy = false;
+	inproc_stamped_begin(d);
 	inproc_find_regions(d);
 	for (uint32_t k = 0; k < d->regions.n; k++) {
 		if (!d->regions.data[k].shared)
@@ -420,6 +488,7 @@ int inproc_drain_run(struct inproc_drain *d)
 	/* whatever had ended by then is read */
 	if (d->keep)
 		keep_pass(d->keep, 0, since_ns);
+	inproc_stamped_look(d);
 	vec_for_each (&d->regions, struct inproc_region, g)
 		if (g->shared)
 			free_slots(d, g);
@@ -442,7 +511,7 @@ static void finish_region(struct inproc_drain *d, struct inproc_region *g, uint6
 		uint64_t lost = g->slots[i].lost;
 
 		if (lost > g->seen[i].lost)
-			put_lost(d, g, &g->seen[i], lost - g->seen[i].lost, now_ns);
+			inproc_put_lost(d, g, &g->seen[i], lost - g->seen[i].lost, now_ns);
 	}
 	without_ring = g->shared->without_ring;
 	if (!without_ring)
@@ -464,11 +533,12 @@ uint64_t inproc_drain_cost_ns(const struct inproc_drain *d)
 	uint64_t sum = 0;
 
 	vec_for_each (&d->regions, const struct inproc_region, g) {
-		uint32_t pair_ns = g->shared ? g->shared->pair_ns : 0;
+		uint32_t pair_ns = g->is_stamped ? g->pair_ns : g->shared ? g->shared->pair_ns : 0;
 
 		if (g->records && !pair_ns)
 			return UINT64_MAX;
-		sum += g->records / 2 * pair_ns + (g->shared ? g->shared->more_ns : 0);
+		sum += g->records / 2 * pair_ns +
+		       (g->shared && !g->is_stamped ? g->shared->more_ns : 0);
 	}
 	return d->regions.n ? sum : UINT64_MAX;
 }

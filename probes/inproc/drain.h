@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "probes/inproc/guarded.h"
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/vec.h"
 #include "probes/inproc/inproc.h"
@@ -48,9 +49,18 @@ struct inproc_region {
 		uint32_t tid;		/* whose records were read last; 0: nobody's */
 		uint32_t stack;		/* of the call that its exit ends next; 0: none */
 		uint32_t depth;		/* calls that are open */
+		uint32_t tgid;		/* of tid */
 		bool is_named;
-	} * seen;	  /* [slot] */
-	uint64_t records; /* lost ones, too */
+		/* with INPROC_CYCLES: records taken out of the ring; since when the next one is
+		 * missing while others behind it are there, 0: it is not; its thread is gone, and
+		 * nothing was in its ring since */
+		uint64_t at, missing_since_ns;
+		bool is_full, is_gone, is_read;
+	} * seen;	      /* [slot] */
+	uint64_t records;     /* lost ones, too */
+	bool is_stamped;      /* INPROC_CYCLES: ids are the file's */
+	uint32_t n_functions; /* then: ids are below */
+	uint32_t pair_ns;     /* then: what an entry and an exit cost; 0: not known */
 	struct {
 		VEC(uint32_t)
 	} ids, frames, stacks; /* [its id]: the file's, MAP_NONE */
@@ -67,7 +77,14 @@ struct inproc_left {
 /* A ring that has records: merged by the time of its next one. */
 struct inproc_cursor {
 	uint32_t region, slot;
-	uint64_t at, end, time_ns;
+	uint64_t at, end, time_ns; /* at, end: in the ring; in `taken` of a stamped region */
+};
+
+/* A record that was taken out of a stamped ring. */
+struct inproc_taken {
+	uint64_t time_ns;
+	uint32_t what, sp; /* as of struct inproc_stamp */
+	uint32_t order;	   /* in its ring */
 };
 
 struct inproc_drain {
@@ -101,7 +118,14 @@ struct inproc_drain {
 	uint64_t rest_ns;		       /* when what it left out is written */
 	uint64_t run_records;		       /* of one run, at most */
 	uint64_t names_bytes, names_bytes_max; /* of all regions, with the tables of their ids */
-	bool busy;   /* a ring was more than a quarter full: come back soon */
+	struct {
+		VEC(struct inproc_taken)
+	} taken;		       /* of this run */
+	struct clock_pair first, last; /* both clocks: at the begin; at this run */
+	struct clock_pair before;      /* and at the one before */
+	double ns_per_cycle;	       /* between these two */
+	uint64_t looked_at_threads_ns; /* whether they live */
+	bool busy;		       /* a ring was more than a quarter full: come back soon */
 	bool behind; /* the last run left records of its own in the rings: there were too many */
 	int error;   /* the writer's, sticky */
 };
@@ -138,6 +162,10 @@ void inproc_find_regions(struct inproc_drain *d);
 void inproc_region_release(struct inproc_region *g);
 /* names.c: names that were added: their lines. */
 void inproc_read_names(struct inproc_drain *d, struct inproc_region *g);
+
+/* drain.c: so many records of the thread are missing before time_ns. */
+void inproc_put_lost(struct inproc_drain *d, struct inproc_region *g, struct inproc_seen *seen,
+		     uint64_t n, uint64_t time_ns);
 
 /* keep.c: an entry; an exit, with the stack that was taken at it; the end of a thread, of
  * all: what was not written of their calls is. */

@@ -3,9 +3,12 @@
  * The contract between the recorder and a producer that lives inside of the program (design,
  * section 2). The recorder makes a directory, and in it one for each user, named by the user's
  * number, that only that user may write to, with a file "config" of text lines in it; each process
- *of the program that has a producer makes a region there, a file in shared memory, and renames it
- *to PID.region when its header is complete. Nobody waits for anybody: a full ring counts what it
- *had no room for, and the program goes on.
+ * of the program that has a producer makes a region there, a file in shared memory, and renames it
+ * to PID.region when its header is complete. Nobody waits for anybody: a full ring counts what it
+ * had no room for, and the program goes on.
+ *
+ * The stubs of probes/inject have a region, too: a file without a name that the recorder makes in
+ * the program, for it and all that it forks, and whose records are stamped by the cycle counter.
  *
  *	header     struct inproc_header, INPROC_PAGE bytes
  *	slots      INPROC_SLOTS × struct inproc_slot: the rings' state
@@ -20,6 +23,10 @@
  * (fallocate), so that full shared memory is no SIGBUS. A process that is killed leaves its region
  * as it was: everything in it is read.
  *
+ * With INPROC_CYCLES the ring is another: a thread reserves the next record where nobody else sees
+ * it, and the record's first word, written last, commits it. The consumer reads up to the first
+ * record without one, sets what it has read to 0 again, then writes tail; head is not used.
+ *
  * Numbers are the machine's own; processes of another byte order or word size have none.
  */
 #ifndef ISPOT_PROBES_INPROC_INPROC_H
@@ -28,7 +35,7 @@
 #include <stdint.h>
 
 #define INPROC_MAGIC	   0x706e6973u /* "sinp" */
-#define INPROC_VERSION	   3
+#define INPROC_VERSION	   4
 #define INPROC_PAGE	   4096
 #define INPROC_SLOTS	   4096
 #define INPROC_REGIONS_MAX 4096	       /* of a recording; further ones are not looked at */
@@ -44,14 +51,22 @@ struct inproc_header {
 	uint32_t magic, version;
 	uint32_t pid, slots;
 	uint64_t names_at, names_bytes, rings_at, ring_bytes;
-	char producer[16];	       /* "java" */
-	_Atomic uint32_t recording;    /* the recorder's: 1 while records are wanted */
+	char producer[16]; /* "java" */
+	/* the recorder's: 1 while records are wanted; 2: they are, but no new thread takes a slot
+	 * by system calls, which would end the program */
+	_Atomic uint32_t recording;
 	_Atomic uint32_t pair_ns;      /* what an entry and an exit cost here; 0: not known */
 	_Atomic uint64_t names_end;    /* rows are complete up to there, from names_at */
 	_Atomic uint64_t without_ring; /* records of threads for which there was no ring */
 	_Atomic uint64_t more_ns;      /* what else recording has cost: stacks, the rings' memory */
 	_Atomic uint64_t unnamed; /* rows of names that found no room, of the kinds from LEFT on */
 	char vm[128];		  /* what runs there, in words */
+	uint32_t clock;		  /* enum inproc_clock */
+};
+
+enum inproc_clock {
+	INPROC_NS = 0,	   /* struct inproc_record, CLOCK_MONOTONIC */
+	INPROC_CYCLES = 1, /* struct inproc_stamp, the cycle counter */
 };
 
 enum inproc_state {
@@ -65,8 +80,9 @@ struct inproc_slot {
 	_Atomic uint32_t state;
 	uint32_t tid;
 	_Atomic uint64_t head, lost; /* records written; records that there was no room for */
-	char comm[16];		     /* the thread's name when it took the ring */
-	uint8_t pad[24];
+	char comm[16];		     /* the thread's name when it took the ring; "": see /proc */
+	uint32_t pid;		     /* the process, with INPROC_CYCLES */
+	uint8_t pad[20];
 	_Atomic uint64_t tail; /* the recorder's, on a line of its own */
 	uint8_t pad2[56];
 };
@@ -92,6 +108,12 @@ struct inproc_record {
 	uint32_t value;
 	uint16_t kind;	/* enum inproc_kind */
 	uint16_t depth; /* entry, exit: calls of the thread that are open around it; or a lock */
+};
+
+struct inproc_stamp {
+	uint64_t cycles; /* 0: not complete */
+	uint32_t what;	 /* the function's id, twice; and 1 for an exit */
+	uint32_t sp;	 /* the lower half of the stack pointer at the function's entry */
 };
 
 enum inproc_named {

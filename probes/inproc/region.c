@@ -34,7 +34,7 @@ static bool is_sound(const struct inproc_header *h, uint64_t ring_bytes, uint64_
 {
 	uint64_t rings_at = INPROC_PAGE + INPROC_SLOTS * sizeof(struct inproc_slot) + INPROC_NAMES;
 
-	return h->magic == INPROC_MAGIC && h->version == INPROC_VERSION &&
+	return h->magic == INPROC_MAGIC && h->version == INPROC_VERSION && h->clock == INPROC_NS &&
 	       h->slots == INPROC_SLOTS && h->rings_at == rings_at &&
 	       h->names_bytes == INPROC_NAMES && h->names_at == rings_at - INPROC_NAMES &&
 	       h->ring_bytes == ring_bytes && bytes == rings_at + h->slots * h->ring_bytes;
@@ -136,7 +136,7 @@ static void find_in(struct inproc_drain *d, DIR *dir, uid_t owner)
 
 void inproc_find_regions(struct inproc_drain *d)
 {
-	DIR *all = opendir(d->directory);
+	DIR *all = d->directory ? opendir(d->directory) : NULL;
 	struct dirent *e;
 
 	while (all && (e = readdir(all))) {
