@@ -65,6 +65,8 @@ static const struct option_row options[] = {
 	  "let all threads share one CPU for 20ms of each second, for undisturbed calls", NULL },
 	{ 0, "two-pass", NULL, ARG_FLAG, offsetof(struct record_options, two_pass),
 	  "run CMD twice, to choose functions and then to trace them", NULL },
+	{ 0, "engine", "ENGINE", ARG_STRING, offsetof(struct record_options, engine),
+	  "time calls by kernel probes (kernel, the default) or patched code (in-process)", NULL },
 	{ 0, "java", NULL, ARG_FLAG, offsetof(struct record_options, java),
 	  "record methods of Java programs: synchronized ones, or those of -F", NULL },
 	{ 0, "user", "USER", ARG_STRING, offsetof(struct record_options, user),
@@ -127,6 +129,18 @@ static int nothing_to_record(const struct record_options *o, struct err *err)
 		by_graph ? "fp, dwarf or none" : "the events (ispot list)");
 }
 
+static int check_engine(const struct record_options *o, struct err *err)
+{
+	if (!o->engine || !strcmp(o->engine, "kernel"))
+		return 0;
+	if (strcmp(o->engine, "in-process") != 0)
+		return args_refuse(err, "--engine %s: no engine; give kernel or in-process",
+				   o->engine);
+	return o->java ? args_refuse(err, "--java does not go with --engine: its agent times the "
+					  "methods; leave one out")
+		       : 0;
+}
+
 /* perf's words for the clock; the records' own clock is CLOCK_MONOTONIC with either. */
 static int check_clock(const struct record_options *o, struct err *err)
 {
@@ -179,6 +193,8 @@ static int check_options(const struct record_options *o, bool has_command, bool 
 		return args_refuse(err, "-m: a ring holds at most 2G; give less");
 	if (o->max_bytes && o->max_bytes < MAX_BYTES_LEAST)
 		return args_refuse(err, "--max-size: a file needs 64K at least; 0 is for no bound");
+	if (check_engine(o, err))
+		return err->code;
 	return check_clock(o, err);
 }
 
@@ -215,8 +231,8 @@ static int fill_session(struct session_options *so, const struct record_options 
 }
 
 /* The first that is wanted records; the last one always is. */
-static const struct recorder *const recorders[] = { &recorder_java, &recorder_shared,
-						    &recorder_kernel };
+static const struct recorder *const recorders[] = { &recorder_java, &recorder_in_process,
+						    &recorder_shared, &recorder_kernel };
 
 static const struct recorder *choose_recorder(const struct record_options *o)
 {
@@ -286,7 +302,7 @@ const struct command cmd_record = {
 		"             [-p PID,...] [-d TIME] [-D TIME] [-g HOW] [--stack-period N] [-m SIZE]\n"
 		"             [--max-size SIZE] [--overhead PCT] [--burst ON/PERIOD] [--keep-slower TIME]\n"
 		"             [--slow-stacks TIME] [--solo] [--two-pass] [--user USER] [--no-key FUNCTION]... [--no-inherit]\n"
-		"             [--java] [-q] [-v] [--] [CMD...]",
+		"             [--engine ENGINE] [--java] [-q] [-v] [--] [CMD...]",
 	.examples = examples,
 	.options = options,
 	.needs = CMD_NEEDS_ROOT,

@@ -16,6 +16,45 @@ struct refusal {
 	const char *why[N_RECORDERS]; /* NULL: the recorder follows it */
 };
 
+/* Of the engine that patches: a table of its own, for it is to follow one after the other. */
+struct missing {
+	const char *option;
+	bool given;
+	const char *why;
+};
+
+static int check_in_process(const struct record_options *o, bool has_command, struct err *err)
+{
+	const bool counts = o->events && strcmp(o->events, "none") != 0;
+	const bool unwinds = o->call_graph && strcmp(o->call_graph, "none") != 0;
+	static const char no_stacks[] = "it takes no call stacks",
+			  by_name[] = "functions are chosen with -F alone";
+	const struct missing rows[] = {
+		{ "-p with a command", o->pids.n && has_command, "either is recorded" },
+		{ "-c", o->period != 1, "every call is recorded" },
+		{ "-e", counts, "it counts no events" },
+		{ "-k tsc", o->clock && !strcmp(o->clock, "tsc"), "the file has its stamps as ns" },
+		{ "-D", o->delay_ns, "functions are patched before the command runs" },
+		{ "-g", unwinds, no_stacks },
+		{ "--overhead", !isnan(o->overhead_percent), by_name },
+		{ "--burst", o->burst, "its patches are in always" },
+		{ "--two-pass", o->two_pass, by_name },
+		{ "--solo", o->solo, "its calls are not compared with undisturbed ones" },
+		{ "--slow-stacks", o->slow_stacks_ns, no_stacks },
+		{ "--stack-period", o->stack_period, no_stacks },
+		{ "--no-key", o->no_key.n, "it records no arguments" },
+		{ "--no-inherit", !o->inherit, "what a patched process forks is patched, too" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].given)
+			return args_refuse(err,
+					   "--engine in-process does not go with %s yet: %s; leave "
+					   "one out",
+					   rows[i].option, rows[i].why);
+	return 0;
+}
+
 static int refuse(enum recorder_id id, const struct refusal *r, struct err *err)
 {
 	if (id == RECORDER_JAVA)
@@ -86,6 +125,8 @@ int recorder_check(enum recorder_id id, const struct record_options *o, bool has
 		  { [RECORDER_JAVA] = "Java machines that the command starts load it, too" } },
 	};
 
+	if (id == RECORDER_IN_PROCESS)
+		return check_in_process(o, has_command, err);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (rows[i].given && rows[i].why[id])
 			return refuse(id, &rows[i], err);

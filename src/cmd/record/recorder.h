@@ -20,7 +20,7 @@ struct record_options {
 	struct arg_list patterns, pids, no_key;
 	uint64_t duration_ns, delay_ns, max_bytes, ring_bytes, keep_slower_ns, slow_stacks_ns;
 	uint64_t stack_period;
-	const char *user, *burst;
+	const char *user, *burst, *engine;
 	bool inherit, solo, two_pass, quiet, java;
 	int verbose;
 	double overhead_percent;
@@ -28,7 +28,13 @@ struct record_options {
 };
 
 /* The columns of the table of refused options. */
-enum recorder_id { RECORDER_KERNEL, RECORDER_SHARED, RECORDER_JAVA, N_RECORDERS };
+enum recorder_id {
+	RECORDER_KERNEL,
+	RECORDER_SHARED,
+	RECORDER_JAVA,
+	RECORDER_IN_PROCESS,
+	N_RECORDERS
+};
 
 struct recorder {
 	enum recorder_id id;
@@ -39,7 +45,7 @@ struct recorder {
 		   struct err *err);
 };
 
-extern const struct recorder recorder_kernel, recorder_shared, recorder_java;
+extern const struct recorder recorder_kernel, recorder_shared, recorder_java, recorder_in_process;
 
 /* 0, or what the first option that the recorder cannot follow is refused with: -EINVAL,
  * or -EACCES where root could follow it. */

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "probes/inject/detour.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "probes/inject/stub.h"
+#include "probes/inject/tracee.h"
+#include "symbol/maps.h"
+
+#define PAGE	    4096ull
+#define ENTRY_BYTES 16
+#define ENTRY_MARK  99
+#define START_NS    60000000000ull /* that loading libraries may take */
+
+#define PUT(c, ...) \
+	stub_put(c, (const uint8_t[]){ __VA_ARGS__ }, sizeof((uint8_t[]){ __VA_ARGS__ }))
+
+void detour_save(struct stub_code *c)
+{
+	PUT(c, 0x48, 0x8d, 0x64, 0x24, 0x80);		  /* lea -128(%rsp), %rsp */
+	PUT(c, 0x9c, 0x50, 0x51, 0x52, 0x53, 0x56, 0x57); /* pushfq; push rax rcx rdx rbx rsi rdi */
+	PUT(c, 0x41, 0x50, 0x41, 0x51, 0x41, 0x52, 0x41, 0x53); /* push r8 r9 r10 r11 */
+}
+
+void detour_restore(struct stub_code *c)
+{
+	PUT(c, 0x41, 0x5b, 0x41, 0x5a, 0x41, 0x59, 0x41, 0x58);
+	PUT(c, 0x5f, 0x5e, 0x5b, 0x5a, 0x59, 0x58, 0x9d);
+	PUT(c, 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0); /* lea 128(%rsp), %rsp */
+}
+
+void detour_resume(struct stub_code *c, uint64_t resume)
+{
+	detour_restore(c);
+	PUT(c, 0xff, 0x25, 0, 0, 0, 0); /* jmp *resume */
+	stub_put(c, &resume, sizeof(resume));
+}
+
+void detour_call(struct stub_code *c, uint32_t number)
+{
+	PUT(c, 0xb8); /* mov $number, %eax */
+	stub_put(c, &number, sizeof(number));
+	PUT(c, 0x0f, 0x05); /* syscall */
+}
+
+void detour_mark(struct stub_code *c, uint32_t tag)
+{
+	PUT(c, 0x48, 0x89, 0xc7); /* mov %rax, %rdi */
+	PUT(c, 0xbe);		  /* mov $tag, %esi */
+	stub_put(c, &tag, sizeof(tag));
+	detour_call(c, SYS_getpid);
+}
+
+/* ---- room ---- */
+
+static uint64_t end_of_segment(int fd, const struct mapping *m)
+{
+	Elf64_Ehdr eh;
+	Elf64_Phdr ph;
+
+	if (pread(fd, &eh, sizeof(eh), 0) != sizeof(eh) || memcmp(eh.e_ident, ELFMAG, SELFMAG) ||
+	    eh.e_ident[EI_CLASS] != ELFCLASS64 || eh.e_phentsize != sizeof(ph))
+		return 0;
+	for (unsigned i = 0; i < eh.e_phnum; i++) {
+		off_t at = (off_t)(eh.e_phoff + i * sizeof(ph));
+
+		if (pread(fd, &ph, sizeof(ph), at) != sizeof(ph))
+			return 0;
+		if (ph.p_type == PT_LOAD && ph.p_flags & PF_X && ph.p_filesz == ph.p_memsz &&
+		    (ph.p_offset & ~(PAGE - 1)) == m->file_offset)
+			return m->start + (ph.p_offset & (PAGE - 1)) + ph.p_filesz;
+	}
+	return 0;
+}
+
+uint64_t detour_room(pid_t pid, uint64_t near)
+{
+	struct mappings maps = { 0 };
+	uint64_t found = 0;
+
+	if (mappings_read(&maps, pid, NULL))
+		maps.n = 0;
+	for (size_t i = 0; !found && i < maps.n; i++) {
+		const struct mapping *m = &maps.data[i];
+		char path[4200];
+		int fd = mapping_path(m, pid, path, sizeof(path), NULL)
+				 ? -1
+				 : open(path, O_RDONLY | O_CLOEXEC);
+		uint64_t end = fd < 0 ? 0 : (end_of_segment(fd, m) + 15) & ~15ull;
+
+		if (fd >= 0)
+			close(fd);
+		if (near && (near < m->start || near >= m->end))
+			continue;
+		if (end > m->start && end + DETOUR_ROOM + DETOUR_ENTRY <= m->end &&
+		    m->end - end < PAGE)
+			found = end;
+	}
+	mappings_release(&maps);
+	return found;
+}
+
+/* ---- to the entry ---- */
+
+static uint64_t entry_of(pid_t pid)
+{
+	Elf64_auxv_t row;
+	uint64_t found = 0;
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/auxv", pid);
+	f = fopen(path, "re");
+	while (f && !found && fread(&row, sizeof(row), 1, f) == 1)
+		if (row.a_type == AT_ENTRY)
+			found = row.a_un.a_val;
+	if (f)
+		fclose(f);
+	return found;
+}
+
+/* How many bytes of whole instructions make room for a jump, of those that C libraries begin with.
+ * 0: others. */
+static size_t movable(const uint8_t *p)
+{
+	static const struct {
+		uint8_t n, bytes[4];
+	} known[] = {
+		{ 4, { 0xf3, 0x0f, 0x1e, 0xfa } }, /* endbr64 */
+		{ 2, { 0x31, 0xed } },		   /* xor %ebp, %ebp */
+		{ 3, { 0x48, 0x31, 0xed } },	   /* xor %rbp, %rbp */
+		{ 3, { 0x49, 0x89, 0xd1 } },	   /* mov %rdx, %r9 */
+		{ 3, { 0x48, 0x89, 0xe7 } },	   /* mov %rsp, %rdi */
+	};
+	size_t n = 0, before;
+
+	do {
+		before = n;
+		for (size_t i = 0; i < sizeof(known) / sizeof(*known) && n == before; i++)
+			if (!memcmp(p + n, known[i].bytes, known[i].n))
+				n += known[i].n;
+	} while (n > before && n < 5);
+	return n >= 5 ? n : 0;
+}
+
+static int run_to_entry(struct tracees *t, uint64_t entry, uint64_t room, const uint8_t *original,
+			size_t n, struct err *err)
+{
+	uint8_t bytes[DETOUR_ENTRY], jump[5];
+	struct stub_code c = { .bytes = bytes, .address = room, .room = sizeof(bytes) },
+			 j = { .bytes = jump, .address = entry, .room = sizeof(jump) };
+	int64_t unused;
+	int ret;
+
+	detour_save(&c);
+	detour_mark(&c, DETOUR_TAG + ENTRY_MARK);
+	detour_restore(&c);
+	stub_put(&c, original, n);
+	stub_jump(&c, entry + n);
+	stub_jump(&j, room);
+	ret = tracees_write(t, room, bytes, c.n);
+	if (!ret)
+		ret = tracees_write(t, entry, jump, sizeof(jump));
+	if (ret)
+		return err_set(err, ret, "process %d cannot be written to: %s", t->pid,
+			       strerror(-ret));
+	t->runner = &t->threads.data[0];
+	ret = tracees_run_to_mark(t, DETOUR_TAG + ENTRY_MARK, START_NS, &unused, err);
+	tracees_write(t, entry, original, sizeof(jump));
+	return ret;
+}
+
+int detour_to_entry(struct tracees *t, struct err *err)
+{
+	uint64_t entry = entry_of(t->pid), room = entry ? detour_room(t->pid, entry) : 0;
+	uint8_t original[ENTRY_BYTES];
+	size_t n = 0;
+
+	if (room && !tracees_read(t, entry, original, sizeof(original)))
+		n = movable(original);
+	if (!n || entry % PAGE + 5 > PAGE)
+		return err_set(err, -ENOTSUP, "the start of process %d is unusual", t->pid);
+	return run_to_entry(t, entry, room + DETOUR_ROOM, original, n, err);
+}

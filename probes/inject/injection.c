@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "probes/inject/injection.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "probes/inject/blob.h"
+#include "probes/inject/detour.h"
+#include "probes/inject/stub.h"
+#include "probes/inject/tracee.h"
+#include "probes/inproc/inproc.h"
+
+#define PAGE	      4096ull
+#define REACH	      0x7f000000ull /* of a relative jump, with room to spare */
+#define LOWEST	      0x10000ull    /* that a process may map */
+#define PROGRAM_BYTES 4096u
+#define NAME_BYTES    8u /* of the region's name, before the code */
+
+_Static_assert(sizeof(struct arena_header) == ARENA_HEADER, "as it is found");
+
+/* ---- where there is room ---- */
+
+struct range {
+	uint64_t start, end;
+};
+
+struct ranges {
+	VEC(struct range)
+};
+
+static int read_ranges(struct ranges *r, pid_t pid)
+{
+	char path[64], line[4500];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return -errno;
+	while (fgets(line, sizeof(line), f)) {
+		struct range here;
+
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64, &here.start, &here.end) == 2)
+			*vec_add(r) = here;
+	}
+	fclose(f);
+	return 0;
+}
+
+static void take(struct ranges *r, uint64_t at, size_t bytes)
+{
+	size_t i = r->n;
+
+	vec_add(r);
+	for (; i && r->data[i - 1].start > at; i--)
+		r->data[i] = r->data[i - 1];
+	r->data[i] = (struct range){ at, at + bytes };
+}
+
+static bool is_near(const struct stub_arena *a, uint64_t at)
+{
+	uint64_t lowest = at < a->near_start ? at : a->near_start;
+	uint64_t highest = at + a->bytes > a->near_end ? at + a->bytes : a->near_end;
+
+	return at >= LOWEST && highest - lowest < REACH;
+}
+
+/*
+ * The end of a gap, for heaps grow up into its start: the one nearest to the code below it, else
+ * the start of one above. A page stays free on either side, or the kernel would join arenas, whose
+ * starts are looked for.
+ */
+static uint64_t find_room(const struct ranges *r, const struct stub_arena *a)
+{
+	for (size_t i = r->n; i--;) {
+		uint64_t start = i ? r->data[i - 1].end : LOWEST, end = r->data[i].start - PAGE;
+
+		if (end <= a->near_start && end > start && end - start >= a->bytes + PAGE &&
+		    is_near(a, end - a->bytes))
+			return end - a->bytes;
+	}
+	for (size_t i = 0; i + 1 < r->n; i++) {
+		uint64_t start = r->data[i].end + PAGE, end = r->data[i + 1].start;
+
+		if (start >= a->near_end && end > start && end - start >= a->bytes + PAGE &&
+		    is_near(a, start))
+			return start;
+	}
+	return 0;
+}
+
+static int place_arenas(struct injection *in, pid_t pid, struct err *err)
+{
+	struct ranges r = { 0 };
+	int ret = read_ranges(&r, pid);
+
+	if (ret)
+		err_set(err, ret, "the mappings of process %d cannot be read", pid);
+	for (size_t i = 0; !ret && i < in->arenas.n; i++) {
+		struct stub_arena *a = &in->arenas.data[i];
+
+		a->bytes = (a->bytes + ARENA_HEADER + PROGRAM_BYTES + PAGE - 1) & ~(PAGE - 1);
+		a->at = find_room(&r, a);
+		if (!a->at)
+			ret = err_set(err, -ENOMEM,
+				      "process %d has no room for code near its own; choose fewer "
+				      "functions with -F",
+				      pid);
+		else
+			take(&r, a->at, a->bytes);
+	}
+	vec_release(&r);
+	return ret;
+}
+
+/* ---- code ---- */
+
+#define PUT(c, ...) \
+	stub_put(c, (const uint8_t[]){ __VA_ARGS__ }, sizeof((uint8_t[]){ __VA_ARGS__ }))
+
+static void put_arguments(struct stub_code *c, const uint64_t args[6])
+{
+	static const uint8_t moves[6][2] = { { 0x48, 0xbf }, { 0x48, 0xbe }, { 0x48, 0xba },
+					     { 0x49, 0xba }, { 0x49, 0xb8 }, { 0x49, 0xb9 } };
+
+	for (unsigned i = 0; i < 6; i++) {
+		stub_put(c, moves[i], 2);
+		stub_put(c, &args[i], sizeof(args[i]));
+	}
+}
+
+static void put_call(struct stub_code *c, uint32_t number, const uint64_t args[6])
+{
+	put_arguments(c, args);
+	detour_call(c, number);
+}
+
+static void put_map(struct stub_code *c, uint64_t at, uint64_t bytes, uint64_t prot)
+{
+	const uint64_t flags = MAP_PRIVATE | MAP_ANONYMOUS | (at ? MAP_FIXED_NOREPLACE : 0);
+
+	put_call(c, SYS_mmap, (const uint64_t[6]){ at, bytes, prot, flags, UINT64_MAX, 0 });
+}
+
+/* Marks. */
+enum { AT_ARENA, AT_BLOCKS, AT_WIPED, AT_FILE, AT_REGION, AT_END, AT_ARENAS };
+
+/* The first arena, and then what the recorder has written to its start; nothing else if it has
+ * not. */
+static void make_start(struct stub_code *c, const struct stub_arena *a, uint64_t resume)
+{
+	size_t failed, unwritten;
+
+	detour_save(c);
+	put_map(c, a->at, a->bytes, PROT_READ | PROT_EXEC);
+	detour_mark(c, DETOUR_TAG + AT_ARENA);
+	PUT(c, 0x48, 0x85, 0xff, 0x78, 0); /* test %rdi, %rdi; js */
+	failed = c->n;
+	PUT(c, 0x48, 0x83, 0x3f, 0, 0x74, 0); /* cmpq $0, (%rdi); je */
+	unwritten = c->n;
+	PUT(c, 0xff, 0xe7); /* jmp *%rdi */
+	c->bytes[failed - 1] = (uint8_t)(c->n - failed);
+	c->bytes[unwritten - 1] = (uint8_t)(c->n - unwritten);
+	detour_resume(c, resume);
+}
+
+static uint64_t region_bytes(const struct injection *in)
+{
+	return INPROC_PAGE + INPROC_SLOTS * sizeof(struct inproc_slot) + INPROC_NAMES +
+	       INPROC_SLOTS * in->ring_bytes;
+}
+
+/* Kernels that let no file be executable unless it says so are told that this one is not. */
+static uint64_t file_flags(void)
+{
+	FILE *f = fopen("/proc/sys/vm/memfd_noexec", "re");
+	int scope = 0;
+
+	if (f && fscanf(f, "%d", &scope) != 1)
+		scope = 0;
+	if (f)
+		fclose(f);
+	return MFD_CLOEXEC | MFD_ALLOW_SEALING | (scope > 0 ? 8 /* MFD_NOEXEC_SEAL */ : 0);
+}
+
+static void put_wipe_on_fork(struct stub_code *c, uint32_t bytes)
+{
+	/* the mapping is in %rdi, by the mark */
+	PUT(c, 0xbe); /* mov $bytes, %esi */
+	stub_put(c, &bytes, sizeof(bytes));
+	PUT(c, 0xba, MADV_WIPEONFORK, 0, 0, 0); /* mov $advice, %edx */
+	detour_call(c, SYS_madvise);
+}
+
+/* The mapping is in %rdi, by the mark. */
+static void put_not_dumped(struct stub_code *c, uint64_t bytes)
+{
+	PUT(c, 0x48, 0xbe); /* mov $bytes, %rsi */
+	stub_put(c, &bytes, sizeof(bytes));
+	PUT(c, 0xba, MADV_DONTDUMP, 0, 0, 0); /* mov $advice, %edx */
+	detour_call(c, SYS_madvise);
+}
+
+static void put_region(struct stub_code *c, const struct injection *in, uint64_t name_at)
+{
+	put_call(c, SYS_memfd_create, (const uint64_t[6]){ name_at, file_flags() });
+	PUT(c, 0x89, 0xc3); /* mov %eax, %ebx */
+	detour_mark(c, DETOUR_TAG + AT_FILE);
+	put_arguments(c, (const uint64_t[6]){ 0, region_bytes(in), PROT_READ | PROT_WRITE,
+					      MAP_SHARED | MAP_NORESERVE, 0, 0 });
+	PUT(c, 0x41, 0x89, 0xd8); /* mov %ebx, %r8d */
+	detour_call(c, SYS_mmap);
+	detour_mark(c, DETOUR_TAG + AT_REGION);
+	put_not_dumped(c, region_bytes(in));
+	PUT(c, 0x89, 0xdf); /* mov %ebx, %edi */
+	detour_call(c, SYS_close);
+	detour_mark(c, DETOUR_TAG + AT_END);
+}
+
+static void make_program(struct stub_code *c, const struct injection *in, uint64_t resume)
+{
+	static const char name[NAME_BYTES] = "ispot";
+	const uint64_t name_at = c->address;
+	const uint32_t blocks_bytes = (INPROC_SLOTS + 1) * BLOCK_BYTES;
+
+	stub_put(c, name, sizeof(name));
+	for (size_t i = 1; i < in->arenas.n; i++) {
+		put_map(c, in->arenas.data[i].at, in->arenas.data[i].bytes, PROT_READ | PROT_EXEC);
+		detour_mark(c, (uint32_t)(DETOUR_TAG + AT_ARENAS + i));
+	}
+	put_map(c, 0, blocks_bytes, PROT_READ | PROT_WRITE);
+	detour_mark(c, DETOUR_TAG + AT_BLOCKS);
+	put_wipe_on_fork(c, blocks_bytes);
+	detour_mark(c, DETOUR_TAG + AT_WIPED);
+	put_region(c, in, name_at);
+	detour_resume(c, resume);
+}
+
+/* ---- making it ---- */
+
+static int failed(const struct tracees *t, const char *what, int64_t value, struct err *err)
+{
+	return err_set(err, value < 0 && value > -4096 ? (int)value : -EIO,
+		       "process %d cannot %s: %s; its limits (ulimit -v) or its rules forbid it",
+		       t->pid, what, strerror(value < 0 && value > -4096 ? (int)-value : EIO));
+}
+
+static int run_start(struct injection *in, struct tracees *t, uint64_t start, uint64_t resume,
+		     struct err *err)
+{
+	uint8_t bytes[DETOUR_ROOM];
+	struct stub_code c = { .bytes = bytes, .address = start, .room = sizeof(bytes) };
+	int64_t value;
+	int ret;
+
+	make_start(&c, &in->arenas.data[0], resume);
+	ret = c.n < c.room ? tracees_write(t, start, bytes, c.n) : -E2BIG;
+	if (ret)
+		return err_set(err, ret, "process %d cannot be written to: %s", t->pid,
+			       strerror(-ret));
+	ret = tracees_begin_detour(t, start, err);
+	if (!ret)
+		ret = tracees_run_to_mark(t, DETOUR_TAG + AT_ARENA, TRACEE_PATIENCE_NS, &value,
+					  err);
+	if (!ret && value != (int64_t)in->arenas.data[0].at)
+		ret = failed(t, "map memory for code", value, err);
+	return ret;
+}
+
+/* Its first 8 bytes come last: without them nobody goes there. */
+static int write_program(struct injection *in, struct tracees *t, uint64_t resume, struct err *err)
+{
+	const struct stub_arena *a = &in->arenas.data[0];
+	uint8_t bytes[PROGRAM_BYTES], jump[8] = { 0 };
+	struct stub_code c = { .bytes = bytes,
+			       .address = a->at + a->bytes - PROGRAM_BYTES,
+			       .room = sizeof(bytes) },
+			 j = { .bytes = jump, .address = a->at, .room = sizeof(jump) };
+	int ret;
+
+	make_program(&c, in, resume);
+	stub_jump(&j, c.address + NAME_BYTES);
+	ret = c.n < c.room ? tracees_write(t, c.address, bytes, c.n) : -E2BIG;
+	if (!ret)
+		ret = tracees_write(t, a->at, jump, sizeof(jump));
+	return ret ? err_set(err, ret, "process %d cannot be written to: %s", t->pid,
+			     strerror(-ret))
+		   : 0;
+}
+
+static int run_to(struct tracees *t, unsigned mark, const char *what, int64_t *value,
+		  struct err *err)
+{
+	int ret = tracees_run_to_mark(t, DETOUR_TAG + mark, TRACEE_PATIENCE_NS, value, err);
+
+	return ret || *value >= 0 ? ret : failed(t, what, *value, err);
+}
+
+/* Nobody can make it shorter or longer any more. */
+static int open_region(struct injection *in, const struct tracees *t, int64_t number,
+		       struct err *err)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", t->pid, (int)number);
+	in->region_fd = open(path, O_RDWR | O_CLOEXEC);
+	if (in->region_fd < 0 || ftruncate(in->region_fd, (off_t)region_bytes(in)) ||
+	    fcntl(in->region_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+		return err_set(err, -errno, "memory cannot be shared with process %d: %s", t->pid,
+			       strerror(errno));
+	return 0;
+}
+
+static int run_program(struct injection *in, struct tracees *t, struct err *err)
+{
+	int64_t value = 0;
+	int ret = 0;
+
+	for (size_t i = 1; !ret && i < in->arenas.n; i++) {
+		ret = run_to(t, (unsigned)(AT_ARENAS + i), "map memory for code", &value, err);
+		if (!ret && value != (int64_t)in->arenas.data[i].at)
+			ret = failed(t, "map memory for code", value, err);
+	}
+	if (!ret)
+		ret = run_to(t, AT_BLOCKS, "map memory", &value, err);
+	in->blocks = (uint64_t)value;
+	in->no_block = in->blocks + INPROC_SLOTS * BLOCK_BYTES;
+	if (!ret)
+		ret = run_to(t, AT_WIPED, "have memory wiped on fork", &value, err);
+	if (!ret)
+		ret = run_to(t, AT_FILE, "make a file in memory", &value, err);
+	if (!ret)
+		ret = open_region(in, t, value, err);
+	if (!ret)
+		ret = run_to(t, AT_REGION, "map memory", &value, err);
+	in->region = (uint64_t)value;
+	return ret ? ret : run_to(t, AT_END, "close a file", &value, err);
+}
+
+static int make(struct injection *in, struct tracees *t, uint64_t start, uint64_t resume,
+		struct err *err)
+{
+	uint8_t before[DETOUR_ROOM];
+	int ret = tracees_read(t, start, before, sizeof(before));
+
+	if (ret)
+		return err_set(err, ret, "process %d cannot be read", t->pid);
+	ret = run_start(in, t, start, resume, err);
+	if (!ret)
+		ret = write_program(in, t, resume, err);
+	if (!ret)
+		ret = run_program(in, t, err);
+	if (!ret) /* it is in the arena now */
+		tracees_write(t, start, before, sizeof(before));
+	return ret;
+}
+
+int injection_make(struct injection *in, struct tracees *t, struct err *err)
+{
+	uint64_t start = detour_room(t->pid, 0);
+	int ret;
+
+	in->region_fd = -1;
+	if (!start)
+		return err_set(err, -ENOMEM,
+			       "process %d has no room behind its code; record it with --engine "
+			       "kernel",
+			       t->pid);
+	ret = place_arenas(in, t->pid, err);
+	if (!ret)
+		ret = tracees_resume_at(t, &in->resume, err);
+	if (!ret)
+		ret = make(in, t, start, in->resume, err);
+	in->no_tls =
+		in->arenas.n ? in->arenas.data[0].at + offsetof(struct arena_header, magic) : 0;
+	return ret;
+}
+
+void injection_release(struct injection *in)
+{
+	vec_release(&in->arenas);
+	if (in->region_fd >= 0)
+		close(in->region_fd);
+	in->region_fd = -1;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A process some of whose functions are patched: what was put into it, and how that is taken out
+ * again, by this recorder or, if it was killed, by a later one. The memory that it was given stays:
+ * a thread may be in a stub at any time.
+ */
+#ifndef ISPOT_PROBES_INJECT_PATCHED_H
+#define ISPOT_PROBES_INJECT_PATCHED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/vec.h"
+#include "probes/inject/injection.h"
+#include "probes/inject/sites.h"
+
+struct dso;
+struct dso_function;
+struct err;
+struct tracees;
+
+/* One that is to be patched, the same in all processes. */
+struct patched_function {
+	struct dso *dso;
+	const struct dso_function *function;
+	struct inject_sites sites;
+	const char *left; /* why it was left alone in some process, static; NULL: it was not */
+	bool is_in;	  /* it was patched in some process */
+};
+
+struct patched_functions {
+	VEC(struct patched_function)
+};
+
+struct patch {
+	uint64_t at;
+	uint8_t n, original[SITE_BYTES_MOST], jump[SITE_JUMP_BYTES];
+	uint32_t function; /* its index, which is its id in records, too */
+	bool is_in;
+};
+
+struct patched {
+	pid_t pid;
+	struct injection injection;
+	struct {
+		VEC(struct patch)
+	} patches;
+	uint64_t region_inode;
+	uint64_t stopped_ns; /* for so long its threads stood */
+};
+
+/*
+ * The threads are stopped, and run when this returns. region: called when the shared memory is
+ * there, before anything is patched; what it returns other than 0 ends it.
+ */
+int patched_begin(struct patched *p, struct tracees *t, struct patched_functions *functions,
+		  uint64_t ring_bytes, int (*region)(void *ctx, int fd, struct err *err), void *ctx,
+		  struct err *err);
+/* Takes the patches out of a process that has them: this one, or one that it forked. False: it has
+ * them still. */
+bool patched_restore(const struct patched *p, pid_t pid);
+/* The same of one that is stopped. */
+void patched_put_back(const struct patched *p, const struct tracees *t);
+/* Whether that process has this one's region. */
+bool patched_shares(const struct patched *p, pid_t pid);
+void patched_release(struct patched *p);
+
+/* What a recorder left that was killed. t: stopped. *n: patches that were taken out; -EBUSY: its
+ * recorder lives. */
+int patched_sweep(struct tracees *t, uint64_t *n, struct err *err);
+
+#endif

@@ -1,0 +1,541 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "probes/inject/record.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/cpus.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "probes/inject/detour.h"
+#include "probes/inject/patched.h"
+#include "probes/inject/refusal.h"
+#include "probes/inject/targets.h"
+#include "probes/inject/tracee.h"
+#include "probes/inproc/drain.h"
+#include "probes/inproc/stamped.h"
+#include "probes/java/switches.h"
+#include "probes/process/ending.h"
+#include "probes/process/target.h"
+#include "trace/meta/meta.h"
+#include "trace/meta/print.h"
+#include "trace/record.h"
+#include "trace/write/writer.h"
+
+#define RING_BYTES (1u << 20)
+#define TURN_NS	   2000000
+#define BUSY_NS	   100000	/* where rings fill faster than that */
+#define FLUSH_NS   100000000ull /* what is lost when ispot is killed, at most */
+#define REST_RUNS  64		/* at the end, at most */
+#define LATE_NS	   2000000	/* for what threads have reserved to be written */
+
+struct recording {
+	const struct inject_recording *o;
+	struct trace_writer *writer;
+	struct inproc_drain drain;
+	struct java_switches switches;
+	struct err no_switches; /* why there are none; code 0: there are */
+	struct inject_targets targets;
+	struct {
+		VEC(struct patched)
+	} patched;
+	struct launch launch;
+	struct launch_inherit inherit;
+	struct ending ending;
+	sigset_t ends; /* the signals that end a recording */
+	pid_t pid;     /* that is patched now */
+	uint64_t ring_bytes, start_ns, end_ns, flushed_ns;
+	const char *reason;
+};
+
+/* ---- lines ---- */
+
+static void write_line(struct recording *r, struct text *line)
+{
+	trace_writer_meta(r->writer, line->s);
+	text_release(line);
+}
+
+static void write_notice(struct recording *r, const char *code, const char *words)
+{
+	struct meta_notice n = { .code = code, .text = words };
+	struct text line = { 0 };
+
+	meta_print_notice(&n, &line);
+	write_line(r, &line);
+}
+
+static void write_clocks(struct recording *r)
+{
+	struct clock_pair now = clock_pair_now();
+	struct meta_clocks m = {
+		.at_ns = now.ns, .cycles = now.cycles, .width_ns = now.width_ns, .unstable = ""
+	};
+	struct text line = { 0 };
+
+	meta_print_clocks(&m, &line);
+	write_line(r, &line);
+}
+
+static void write_session(struct recording *r)
+{
+	struct timespec unix_time;
+	struct text line = { 0 };
+	struct cpus cpus = { 0 };
+	struct utsname u;
+	struct meta_session m = {
+		.version = TRACE_VERSION,
+		.ispot_version = r->o->version,
+		.command = r->o->command,
+		.program = r->targets.program ? r->targets.program : "",
+		.pid = r->o->n_pids ? (uint64_t)r->o->pids[0] : (uint64_t)r->launch.pid,
+		.start_ns = r->start_ns,
+		.clock = "monotonic",
+		.cycles_per_ns = NAN,
+		.pmu = "none",
+		.producer = "in-process",
+		.period = 1,
+		.attached = r->o->n_pids > 0,
+		.recorder_pid = (uint64_t)getpid(),
+		.options = r->o->options,
+	};
+
+	clock_gettime(CLOCK_REALTIME, &unix_time);
+	m.start_unix_ns = (uint64_t)unix_time.tv_sec * 1000000000u + (uint64_t)unix_time.tv_nsec;
+	uname(&u);
+	m.hostname = u.nodename;
+	m.kernel = u.release;
+	m.machine = u.machine;
+	if (!cpus_read(&cpus))
+		m.cpus = cpus.n;
+	meta_print_session(&m, &line);
+	write_line(r, &line);
+	write_clocks(r);
+}
+
+static void write_set(struct recording *r, bool on)
+{
+	const uint64_t values[RECORD_VALUES_MIN] = { 0 };
+	struct record record = { .kind = on ? REC_SET_ON : REC_SET_OFF,
+				 .cpu = r->drain.cpu,
+				 .time_ns = on ? r->start_ns : r->end_ns,
+				 .n_values = 2,
+				 .values = values };
+
+	trace_writer_record(r->writer, &record);
+}
+
+static void write_limits(struct recording *r)
+{
+	struct text words = { 0 };
+
+	text_add(&words, "recorded in process: what of the stubs' own cost is inside of a duration "
+			 "is not measured, so floors are n/a");
+	if (r->no_switches.code)
+		text_printf(&words,
+			    "; context switches are not recorded (%s), so no cause is known by the "
+			    "scheduler",
+			    r->no_switches.text);
+	write_notice(r, "in-process-limits", words.s);
+	text_release(&words);
+}
+
+static void write_end(struct recording *r, const struct inject_result *result)
+{
+	uint64_t switches_ns = java_switches_cost_ns(&r->switches);
+	struct text line = { 0 };
+	struct meta_end e = {
+		.end_ns = r->end_ns,
+		.made_records =
+			r->drain.records + inproc_drain_left_out(&r->drain) + r->drain.lost_records,
+		.lost_records = r->drain.lost_records,
+		.recorder_cpu_ns = clock_cpu_ns(),
+		.target_cpu_ns = r->o->n_pids ? META_UNKNOWN : r->launch.cpu_ns,
+		.counting_cost_ns = META_UNKNOWN,
+		.scheduling_cost_ns = r->no_switches.code ? META_UNKNOWN : switches_ns,
+		.sampling_cost_ns = META_UNKNOWN,
+		.sample_ns = META_UNKNOWN,
+		.after_cost_ns = META_UNKNOWN,
+		.probes_cost_ns = META_UNKNOWN,
+		.cpus_busy_ns = META_UNKNOWN,
+		.cpus_steal_ns = META_UNKNOWN,
+		.exit_status = r->o->n_pids ? -1 : result->exit_status,
+		.reason = r->reason,
+	};
+
+	write_limits(r);
+	inject_targets_write_left(&r->targets, r->writer);
+	write_clocks(r);
+	meta_print_end(&e, &line);
+	write_line(r, &line);
+}
+
+/* ---- the processes ---- */
+
+static int on_region(void *ctx, int fd, struct err *err)
+{
+	struct recording *r = ctx;
+	int ret = inproc_drain_add_stamped(&r->drain, fd, r->pid, r->ring_bytes,
+					   (uint32_t)r->targets.functions.n);
+
+	if (!ret)
+		ret = java_switches_watch(&r->switches, r->pid, false);
+	return ret ? err_set(err, ret, "the memory shared with process %d cannot be mapped: %s",
+			     r->pid, strerror(-ret))
+		   : 0;
+}
+
+/* The threads are stopped, and run then. */
+static int patch(struct recording *r, struct tracees *t, struct err *err)
+{
+	struct patched *p = vec_add(&r->patched);
+	int ret;
+
+	r->pid = t->pid;
+	ret = patched_begin(p, t, &r->targets.functions, r->ring_bytes, on_region, r, err);
+	log_detail("the threads of process %d stood for %.1f ms", p->pid,
+		   (double)p->stopped_ns / 1e6);
+	return ret;
+}
+
+static int attach(struct recording *r, pid_t pid, struct err *err)
+{
+	struct tracees t;
+	uint64_t swept = 0;
+	int ret = tracees_stop(&t, pid, err);
+
+	if (ret)
+		return ret;
+	ret = patched_sweep(&t, &swept, err);
+	if (swept)
+		log_notice("what a recorder that was killed had left in process %d is taken out",
+			   pid);
+	if (!ret)
+		return patch(r, &t, err);
+	tracees_let_go(&t);
+	return ret;
+}
+
+static int attach_all(struct recording *r, struct err *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < r->o->n_pids; i++)
+		ret = attach(r, r->o->pids[i], err);
+	return ret;
+}
+
+static bool is_program(const struct recording *r, pid_t pid)
+{
+	struct stat st;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	return !stat(path, &st) && st.st_ino == r->targets.inode && st.st_dev == r->targets.device;
+}
+
+/* Wrappers execute the program in the end, in the same process. */
+static int wait_program(struct recording *r, struct tracees *t, struct err *err)
+{
+	int ret;
+
+	do
+		ret = tracees_wait_exec(t, &r->launch.status, err);
+	while (!ret && !is_program(r, t->pid));
+	r->launch.ended = ret == -ESRCH;
+	return ret;
+}
+
+static int launch_patched(struct recording *r, struct tracees *t, struct err *err)
+{
+	int ret = tracees_seize_command(t, r->launch.pid, err);
+
+	if (!ret)
+		ret = launch_exec(&r->launch, r->o->argv, err);
+	if (!ret)
+		ret = wait_program(r, t, err);
+	if (!ret && refusal_of_seccomp(t->pid, err))
+		ret = err->code;
+	if (!ret)
+		ret = detour_to_entry(t, err);
+	if (!ret)
+		return patch(r, t, err);
+	tracees_let_go(t);
+	return ret;
+}
+
+static int launch(struct recording *r, struct err *err)
+{
+	struct tracees t = { .memory = -1 };
+	int ret = launch_patched(r, &t, err);
+
+	if (ret && r->launch.pid && !r->launch.ended)
+		kill(r->launch.pid, SIGKILL);
+	return ret;
+}
+
+/* The next recording of it tries again. */
+static void restore(const struct patched *p, pid_t pid)
+{
+	if (!patched_restore(p, pid))
+		log_notice(
+			"process %d could not be stopped and keeps its patches, which cost it tens of "
+			"nanoseconds a call: record it again in process to take them out",
+			pid);
+}
+
+/* What it has forked has the patches, too, and may live on. */
+static void restore_family(const struct patched *p, pid_t pid, unsigned depth)
+{
+	struct pids children = { 0 };
+
+	target_children(pid, &children);
+	restore(p, pid);
+	for (size_t i = 0; depth && i < children.n; i++)
+		restore_family(p, children.data[i], depth - 1);
+	vec_release(&children);
+}
+
+/* Children of processes that have ended are nobody's that is known, but their records say of
+ * whom they are. */
+static void restore_writers(const struct recording *r, size_t k)
+{
+	const struct inproc_region *g = k < r->drain.regions.n ? &r->drain.regions.data[k] : NULL;
+
+	for (uint32_t i = 0; g && g->shared && i < INPROC_SLOTS && g->slots[i].tid; i++)
+		if (g->slots[i].state == INPROC_LIVE)
+			restore(&r->patched.data[k], (pid_t)g->slots[i].pid);
+}
+
+#define GENERATIONS 16
+
+static void restore_all(struct recording *r)
+{
+	for (size_t k = 0; k < r->patched.n; k++) {
+		restore_family(&r->patched.data[k], r->patched.data[k].pid, GENERATIONS);
+		restore_writers(r, k);
+	}
+}
+
+/* ---- the recording ---- */
+
+static void wait_turn(void *recording)
+{
+	struct recording *r = recording;
+	const struct timespec turn = { .tv_nsec = r->drain.busy ? BUSY_NS : TURN_NS };
+	siginfo_t info;
+	int number = sigtimedwait(&r->ends, &info, &turn);
+
+	if (number > 0)
+		ending_signal(&r->ending, &r->launch, number, info.si_code);
+}
+
+static bool all_gone(const struct recording *r)
+{
+	for (size_t i = 0; i < r->o->n_pids; i++)
+		if (target_alive(r->o->pids[i]))
+			return false;
+	return true;
+}
+
+static int error_of(const struct recording *r)
+{
+	return r->drain.error ? r->drain.error : r->switches.drain.error;
+}
+
+/* Why to stop now; NULL: go on. */
+static const char *reason_to_stop(struct recording *r)
+{
+	bool attached = r->o->n_pids > 0;
+
+	if (attached ? all_gone(r) : launch_poll(&r->launch))
+		return attached ? "target ended" : "command ended";
+	if (ending_is_due(&r->ending, !attached))
+		return "interrupted";
+	if (r->o->duration_ns && clock_now_ns() - r->start_ns >= r->o->duration_ns)
+		return "duration";
+	return error_of(r) == -EFBIG ? "max-size" : error_of(r) ? "disk full" : NULL;
+}
+
+/* A program that has locked itself up since would end by the calls that a new thread's first record
+ * takes. */
+static void look_for_seccomp(struct recording *r)
+{
+	vec_for_each (&r->drain.regions, struct inproc_region, g) {
+		uint32_t pid = 0;
+
+		for (uint32_t i = 0; g->shared && i < INPROC_SLOTS && g->slots[i].tid; i++) {
+			if (g->slots[i].state != INPROC_LIVE || g->slots[i].pid == pid)
+				continue;
+			pid = g->slots[i].pid;
+			if (refusal_of_seccomp((pid_t)pid, NULL))
+				inproc_stamped_seal(g);
+		}
+	}
+}
+
+static void drain(struct recording *r)
+{
+	uint64_t now = clock_now_ns();
+
+	inproc_drain_run(&r->drain);
+	java_switches_drain(&r->switches);
+	if (now - r->flushed_ns < FLUSH_NS)
+		return;
+	r->flushed_ns = now;
+	look_for_seccomp(r);
+	trace_writer_flush(r->writer, NULL);
+}
+
+static void drain_rest(struct recording *r)
+{
+	clock_sleep_ns(LATE_NS);
+	inproc_drain_run(&r->drain);
+	for (int i = 0; i < REST_RUNS && r->drain.behind; i++)
+		inproc_drain_run(&r->drain);
+}
+
+static void run(struct recording *r)
+{
+	while (!(r->reason = reason_to_stop(r))) {
+		wait_turn(r);
+		drain(r);
+	}
+	restore_all(r);
+	inproc_drain_stop(&r->drain);
+	drain_rest(r);
+	r->end_ns = clock_now_ns();
+	inproc_drain_finish(&r->drain, r->end_ns);
+	java_switches_end(&r->switches, r->end_ns);
+}
+
+static void keep_slower(struct recording *r)
+{
+	char words[160], time[TEXT_NUMBER];
+
+	inproc_drain_keep_slower(&r->drain, r->o->keep_slower_ns);
+	snprintf(words, sizeof(words),
+		 "calls shorter than %s left no records, only sums and a histogram",
+		 text_time(time, r->o->keep_slower_ns));
+	write_notice(r, "keep-slower", words);
+}
+
+static int record(struct recording *r, struct inject_result *result, struct err *err)
+{
+	int ret;
+
+	ret = r->o->n_pids ? 0 : launch_start(&r->launch, r->o->argv, &r->inherit, err);
+	if (ret)
+		return ret;
+	/* their rings fill while anything else is done once they run */
+	r->start_ns = clock_now_ns();
+	write_session(r);
+	inject_targets_write(&r->targets, r->writer);
+	if (r->o->keep_slower_ns)
+		keep_slower(r);
+	write_set(r, true);
+	ret = r->o->n_pids ? attach_all(r, err) : launch(r, err);
+	if (ret) {
+		restore_all(r);
+		return ret;
+	}
+	run(r);
+	if (r->o->argv)
+		ending_wait(&r->ending, &r->launch, !strcmp(r->reason, "duration"), wait_turn, r);
+	result->exit_status = r->o->argv && r->launch.ended ? launch_exit_status(&r->launch) : 0;
+	result->reason = r->reason;
+	write_end(r, result);
+	return 0;
+}
+
+static void fill_result(struct recording *r, struct inject_result *result)
+{
+	result->calls = r->drain.calls;
+	result->lost = r->drain.lost_records;
+	vec_for_each (&r->targets.functions, const struct patched_function, f)
+		result->functions += f->is_in;
+	trace_writer_flush(r->writer, NULL);
+	result->file_bytes = trace_writer_bytes(r->writer);
+}
+
+static void prepare_signals(struct recording *r)
+{
+	launch_inherit_save(&r->inherit);
+	r->inherit.output_is_ours = !strcmp(r->o->output, "-");
+	r->inherit.user = r->o->user;
+	sigemptyset(&r->ends);
+	sigaddset(&r->ends, SIGINT);
+	sigaddset(&r->ends, SIGTERM);
+	sigaddset(&r->ends, SIGHUP);
+	sigprocmask(SIG_BLOCK, &r->ends, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+}
+
+/* Where the kernel tells, the file has what it tells of each CPU, and the rings behind these. */
+static int open_file(struct recording *r, struct err *err)
+{
+	const uint32_t cpus = java_switches_cpus(&r->switches);
+	const struct trace_writer_options wo = { .path = r->o->output,
+						 .n_cpus = cpus + 1,
+						 .max_bytes = r->o->max_bytes };
+	int ret = trace_writer_open(&r->writer, &wo, err);
+
+	inproc_drain_init(&r->drain, NULL, r->ring_bytes, r->writer);
+	r->drain.cpu = cpus;
+	r->drain.ends_are_told = cpus > 0;
+	if (!ret)
+		java_switches_begin(&r->switches, r->writer);
+	return ret;
+}
+
+static uint64_t ring_bytes(const struct inject_recording *o)
+{
+	uint64_t wanted = o->ring_bytes ? o->ring_bytes : RING_BYTES, n = 4096;
+
+	while (n <= wanted / 2 && n < 1u << 30)
+		n *= 2;
+	return n;
+}
+
+int inject_record(const struct inject_recording *o, struct inject_result *result, struct err *err)
+{
+	struct recording r = { .o = o,
+			       .launch = { .go_fd = -1, .status_fd = -1 },
+			       .ring_bytes = ring_bytes(o) };
+	int ret = refusal_of_machine(err), close_ret = 0;
+
+	*result = (struct inject_result){ 0 };
+	if (!ret)
+		ret = inject_targets_find(&r.targets, o, err);
+	if (!ret) {
+		if (java_switches_open(&r.switches, &r.no_switches) && !geteuid())
+			log_notice("context switches are not recorded: %s", r.no_switches.text);
+		ret = open_file(&r, err);
+	}
+	if (!ret) {
+		prepare_signals(&r);
+		ret = record(&r, result, err);
+		fill_result(&r, result);
+	}
+	if (r.writer)
+		close_ret = trace_writer_close(r.writer, ret ? NULL : err);
+	inproc_drain_release(&r.drain);
+	java_switches_release(&r.switches);
+	launch_release(&r.launch);
+	vec_for_each (&r.patched, struct patched, p)
+		patched_release(p);
+	vec_release(&r.patched);
+	inject_targets_release(&r.targets);
+	return ret ? ret : close_ret;
+}

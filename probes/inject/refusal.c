@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "probes/inject/refusal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "probes/inject/blob.h"
+#include "probes/process/status.h"
+#include "probes/process/target.h"
+#include "symbol/dso/dso.h"
+
+#define INSTEAD "; record with --engine kernel"
+
+int refusal_of_machine(struct err *err)
+{
+	const char *unstable = clock_cycles_unstable();
+
+	if (!blob_get().bytes)
+		return err_set(err, -ENOTSUP,
+			       "--engine in-process works on x86-64 only so far" INSTEAD);
+	if (unstable)
+		return err_set(err, -ENOTSUP,
+			       "--engine in-process stamps by the TSC, and %s" INSTEAD, unstable);
+	return 0;
+}
+
+int refusal_of_program(struct dso *program, struct err *err)
+{
+	if (dso_machine(program) != DSO_X86_64)
+		return err_set(err, -ENOTSUP, "%s is code of another machine" INSTEAD,
+			       dso_path(program));
+	if (dso_is_go(program))
+		return err_set(err, -ENOTSUP,
+			       "%s is a Go program, whose stacks move: it is not patched; use its "
+			       "own profiler",
+			       dso_path(program));
+	if (dso_is_setuid(program) && geteuid())
+		return err_set(err, -EPERM,
+			       "%s changes its user when it starts, which a tracer's user may not "
+			       "see; run ispot with sudo",
+			       dso_path(program));
+	return 0;
+}
+
+static unsigned number_of(pid_t pid, const char *name)
+{
+	char *line = status_line(pid, name);
+	unsigned n = line ? (unsigned)strtoul(line, NULL, 10) : 0;
+
+	free(line);
+	return n;
+}
+
+static int refuse_state(pid_t pid, struct err *err)
+{
+	char *state = status_line(pid, "State:");
+	const char *s = state;
+	char c;
+
+	while (s && (*s == ' ' || *s == '\t'))
+		s++;
+	c = s ? *s : 'X';
+	free(state);
+	if (c == 'X' || c == 'Z')
+		return err_set(err, -ESRCH, "process %d has ended", pid);
+	if (c == 'T')
+		return err_set(err, -EBUSY, "process %d is stopped; continue it first (kill -CONT)",
+			       pid);
+	return 0;
+}
+
+/* A system call that its rules do not allow would end it. */
+int refusal_of_seccomp(pid_t pid, struct err *err)
+{
+	if (!number_of(pid, "Seccomp:"))
+		return 0;
+	return err_set(err, -ENOTSUP,
+		       "process %d runs under seccomp, which ends it at a system call that it does "
+		       "not expect" INSTEAD,
+		       pid);
+}
+
+int refusal_of_process(pid_t pid, struct err *err)
+{
+	unsigned tracer = number_of(pid, "TracerPid:");
+	int ret = refuse_state(pid, err);
+
+	if (ret)
+		return ret;
+	ret = refusal_of_seccomp(pid, err);
+	if (ret)
+		return ret;
+	if (tracer)
+		return err_set(err, -EBUSY,
+			       "process %d is traced by process %u already; end that first", pid,
+			       tracer);
+	if (status_inner_pid(pid) != pid)
+		return err_set(err, -ENOTSUP,
+			       "process %d has other process numbers, as in a container" INSTEAD,
+			       pid);
+	return 0;
+}

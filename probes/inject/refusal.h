@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which machines, programs and processes are not patched; each error says what to do instead. */
+#ifndef ISPOT_PROBES_INJECT_REFUSAL_H
+#define ISPOT_PROBES_INJECT_REFUSAL_H
+
+#include <sys/types.h>
+
+struct dso;
+struct err;
+
+int refusal_of_machine(struct err *err);
+int refusal_of_program(struct dso *program, struct err *err);
+int refusal_of_process(pid_t pid, struct err *err);
+int refusal_of_seccomp(pid_t pid, struct err *err); /* of those, the one of a new process */
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The code that records a call: what a patched place of a function jumps to first. A stub keeps
+ * three or four registers in the red zone, which belongs to nobody at a function's entry and at its
+ * exit, where flags mean nothing either; it pushes nothing, so that unwinding through it works, and
+ * touches no return address. A record is complete when its first word, the time, is written.
+ */
+#ifndef ISPOT_PROBES_INJECT_STUB_H
+#define ISPOT_PROBES_INJECT_STUB_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define STUB_BYTES_MOST 256 /* of a record, without the function's own instructions */
+
+/* Code that is made here, and runs at an address of the target. */
+struct stub_code {
+	uint8_t *bytes;
+	uint64_t address;
+	size_t n, room; /* n stays room where there is none for more */
+};
+
+struct stub_facts {
+	uint64_t claim, full; /* addresses of blob.h's two */
+	uint32_t ring_bytes;
+};
+
+/* id: below INPROC_IDS_MAX. sp: how far the stack pointer of the function's entry is above that of
+ * the place. */
+void stub_entry(struct stub_code *c, const struct stub_facts *f, uint32_t id, int32_t sp);
+void stub_exit(struct stub_code *c, const struct stub_facts *f, uint32_t id, int32_t sp);
+void stub_jump(struct stub_code *c, uint64_t to); /* relative, 5 bytes */
+void stub_put(struct stub_code *c, const void *bytes, size_t n);
+
+#endif

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "probes/inject/targets.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/err.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "probes/inject/record.h"
+#include "probes/inject/refusal.h"
+#include "probes/inproc/inproc.h"
+#include "probes/process/program.h"
+#include "probes/select/missing.h"
+#include "probes/select/pattern.h"
+#include "symbol/dso/dso.h"
+#include "symbol/maps.h"
+#include "trace/meta/meta.h"
+#include "trace/meta/print.h"
+#include "trace/write/writer.h"
+
+#define NAMED 20 /* functions in the file of those left alone for the same reason */
+
+/* ---- objects ---- */
+
+static void add_object(struct inject_targets *t, struct dso *dso)
+{
+	vec_for_each (&t->objects, struct dso *, known)
+		if (*known == dso)
+			return;
+	*vec_add(&t->objects) = dso;
+}
+
+static int objects_of_program(struct inject_targets *t, const struct command_program *p,
+			      struct err *err)
+{
+	struct dso_closure closure = { 0 };
+	struct stat st;
+	int ret = dso_closure_in(t->dsos, p->path, p->environment, &closure, err);
+
+	for (size_t i = 0; i < closure.n && !ret; i++) {
+		struct dso *dso;
+
+		ret = dso_get(t->dsos, closure.paths[i], &dso, err);
+		if (!ret)
+			add_object(t, dso);
+	}
+	dso_closure_release(&closure);
+	if (ret)
+		return ret;
+	t->program = xstrdup(text_base_name(p->script ? p->script : p->path));
+	if (!stat(p->path, &st)) {
+		t->inode = st.st_ino;
+		t->device = st.st_dev;
+	}
+	return refusal_of_program(t->objects.data[0], err);
+}
+
+static int objects_of_command(struct inject_targets *t, char *const *argv, struct err *err)
+{
+	struct command_program p;
+	int ret = command_program_find(&p, argv, err);
+
+	if (ret)
+		return ret;
+	if (p.forks || (p.is_shell && !p.script))
+		ret = err_set(
+			err, -ENOTSUP,
+			"%s starts the program as a child, which --engine in-process does not "
+			"follow yet; give the program itself as the command",
+			argv[0]);
+	if (!ret)
+		ret = objects_of_program(t, &p, err);
+	command_program_release(&p);
+	return ret;
+}
+
+/* It makes code as it runs, and looks at its own. */
+static int refuse_java(pid_t pid, const struct mapping *m, struct err *err)
+{
+	if (strcmp(text_base_name(m->path), "libjvm.so") != 0)
+		return 0;
+	return err_set(
+		err, -ENOTSUP,
+		"process %d is a Java machine, which is not patched; record its methods with "
+		"--java, or its libraries with --engine kernel",
+		pid);
+}
+
+static bool is_program_of(pid_t pid, const struct mapping *m)
+{
+	struct stat st;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	return !stat(path, &st) && st.st_ino == m->inode;
+}
+
+static void add_mapped(struct inject_targets *t, pid_t pid, const struct mapping *m)
+{
+	struct err why = { 0 };
+	char path[4200];
+	struct dso *dso;
+
+	if (mapping_path(m, pid, path, sizeof(path), &why) || dso_get(t->dsos, path, &dso, &why))
+		log_detail("%s is left out: %s", m->path, why.text);
+	else
+		add_object(t, dso);
+}
+
+static int objects_of_process(struct inject_targets *t, pid_t pid, size_t *n_programs,
+			      struct err *err)
+{
+	struct mappings maps = { 0 };
+	int ret = refusal_of_process(pid, err);
+
+	if (!ret)
+		ret = mappings_read(&maps, pid, err);
+	vec_for_each (&maps, const struct mapping, m)
+		if (!ret)
+			ret = refuse_java(pid, m, err);
+	vec_for_each (&maps, const struct mapping, m)
+		if (is_program_of(pid, m))
+			add_mapped(t, pid, m);
+	*n_programs = t->objects.n;
+	if (!ret && t->objects.n)
+		ret = refusal_of_program(t->objects.data[0], err);
+	vec_for_each (&maps, const struct mapping, m)
+		add_mapped(t, pid, m);
+	if (!ret && t->objects.n && !t->program)
+		t->program = xstrdup(text_base_name(dso_path(t->objects.data[0])));
+	mappings_release(&maps);
+	return ret;
+}
+
+/* It will lock itself up, and then not expect the calls that a new thread's first record takes. */
+static int refuse_seccomp(const struct inject_targets *t, struct err *err)
+{
+	vec_for_each (&t->objects, struct dso *, dso)
+		if (!strncmp(text_base_name(dso_path(*dso)), "libseccomp.so", 13))
+			return err_set(
+				err, -ENOTSUP,
+				"%s uses libseccomp, and may then end at a system call that it "
+				"does not expect; record with --engine kernel",
+				t->program ? t->program : "the program");
+	return 0;
+}
+
+/* ---- functions ---- */
+
+static void choose(struct inject_targets *t)
+{
+	struct inject_file *file = NULL;
+	const struct dso *of = NULL;
+
+	vec_for_each (&t->selection.chosen, const struct selected, s) {
+		struct patched_function f = { .dso = s->dso, .function = s->function };
+
+		if (s->marker)
+			snprintf(f.sites.why, sizeof(f.sites.why), "it is a marker");
+		else if (of != s->dso) { /* they come file by file */
+			inject_file_free(file);
+			file = inject_file_new(s->dso);
+			of = s->dso;
+		}
+		if (!s->marker)
+			inject_sites_find(&f.sites, file, s->function);
+		if (*f.sites.why)
+			*vec_add(&t->left) = f;
+		else
+			*vec_add(&t->functions) = f;
+	}
+	inject_file_free(file);
+}
+
+static int select_functions(struct inject_targets *t, const struct inject_recording *o,
+			    size_t n_programs, struct err *err)
+{
+	struct patterns *patterns = NULL;
+	int ret = patterns_parse(&patterns, o->patterns, o->n_patterns, err);
+
+	if (!ret && !patterns_n(patterns))
+		ret = err_set(err, -EINVAL,
+			      "--engine in-process does not choose functions by itself yet; name "
+			      "them with -F, as -F '*' for all of the program's");
+	if (!ret)
+		ret = selection_add(&t->selection, patterns, t->objects.data, t->objects.n,
+				    n_programs, err);
+	if (!ret)
+		ret = selection_missing(&t->selection, patterns, t->objects.data, t->objects.n,
+					err);
+	if (!ret)
+		choose(t);
+	patterns_free(patterns);
+	return ret;
+}
+
+static int check(const struct inject_targets *t, struct err *err)
+{
+	const struct patched_function *f = t->left.data;
+
+	if (t->functions.n > INPROC_IDS_MAX)
+		return err_set(err, -E2BIG,
+			       "more functions are chosen than ispot takes; choose fewer");
+	if (t->functions.n)
+		return 0;
+	if (!f)
+		return err_set(err, -ENOENT, "-F chose no function; see ispot check");
+	return err_set(err, -ENOTSUP,
+		       "no chosen function can be patched (%s: %s); record with --engine kernel",
+		       f->function->symbol, f->sites.why);
+}
+
+int inject_targets_find(struct inject_targets *t, const struct inject_recording *o, struct err *err)
+{
+	size_t n_programs = 1;
+	int ret = 0;
+
+	t->dsos = dso_cache_new();
+	if (o->argv)
+		ret = objects_of_command(t, o->argv, err);
+	for (size_t i = 0; i < o->n_pids && !ret; i++)
+		ret = objects_of_process(t, o->pids[i], &n_programs, err);
+	if (!ret)
+		ret = refuse_seccomp(t, err);
+	if (!ret)
+		ret = select_functions(t, o, n_programs, err);
+	return ret ? ret : check(t, err);
+}
+
+void inject_targets_release(struct inject_targets *t)
+{
+	vec_for_each (&t->functions, struct patched_function, f)
+		inject_sites_release(&f->sites);
+	vec_release(&t->functions);
+	vec_release(&t->left);
+	vec_release(&t->objects);
+	selection_release(&t->selection);
+	free(t->program);
+	dso_cache_free(t->dsos);
+}
+
+/* ---- lines ---- */
+
+static void write_line(struct trace_writer *w, struct text *line)
+{
+	trace_writer_meta(w, line->s);
+	text_release(line);
+}
+
+static uint32_t object_id(const struct inject_targets *t, const struct dso *dso)
+{
+	for (size_t i = 0; i < t->objects.n; i++)
+		if (t->objects.data[i] == dso)
+			return (uint32_t)i;
+	return 0;
+}
+
+static void write_function(const struct inject_targets *t, uint32_t id, struct trace_writer *w)
+{
+	const struct patched_function *p = &t->functions.data[id];
+	const struct dso_line at = dso_function_line(p->dso, p->function);
+	struct meta_function f = { .id = id,
+				   .object = object_id(t, p->dso),
+				   .name = dso_function_name(p->dso, p->function),
+				   .symbol = p->function->symbol,
+				   .address = p->function->address,
+				   .size_bytes = p->function->size,
+				   .class = CLASS_UNKNOWN,
+				   .exit = EXIT_RET_SITES,
+				   .file = at.file,
+				   .line = at.line,
+				   .block = "function",
+				   .in_process = true,
+				   .chosen = true };
+	struct text line = { 0 };
+
+	meta_print_function(&f, &line);
+	write_line(w, &line);
+}
+
+void inject_targets_write(struct inject_targets *t, struct trace_writer *w)
+{
+	for (uint32_t i = 0; i < t->objects.n; i++) {
+		struct meta_object o = { .id = i,
+					 .path = dso_path(t->objects.data[i]),
+					 .build_id = dso_build_id(t->objects.data[i]) };
+		struct text line = { 0 };
+
+		meta_print_object(&o, &line);
+		write_line(w, &line);
+	}
+	for (uint32_t i = 0; i < t->functions.n; i++)
+		write_function(t, i, w);
+}
+
+struct reasons {
+	struct strtab words;
+	struct {
+		VEC(struct reason_count)
+	} counts;
+};
+
+struct reason_count {
+	uint64_t n;
+	const struct patched_function *first;
+};
+
+static void leave(struct reasons *r, const struct patched_function *p, const char *why,
+		  struct trace_writer *w)
+{
+	uint32_t reason = strtab_add(&r->words, why);
+	struct meta_not_traced n = { .name = dso_function_name(p->dso, p->function),
+				     .object = dso_path(p->dso),
+				     .reason = why,
+				     .address = p->function->address,
+				     .cpu_share = NAN,
+				     .calls_per_s = NAN,
+				     .cost_share = NAN };
+	struct text line = { 0 };
+
+	if (r->counts.n <= reason)
+		vec_add(&r->counts)->first = p;
+	if (r->counts.data[reason].n++ >= NAMED)
+		return;
+	meta_print_not_traced(&n, &line);
+	write_line(w, &line);
+}
+
+/* Places differ from function to function; they are in the file. */
+static char *without_place(const char *why)
+{
+	const char *at = strstr(why, " at +0x");
+
+	return at ? xstrndup(why, (size_t)(at - why)) : xstrdup(why);
+}
+
+static void say(const struct reasons *r, struct trace_writer *w)
+{
+	for (size_t i = 0; i < r->counts.n; i++) {
+		const struct reason_count *c = &r->counts.data[i];
+		char words[512], functions[TEXT_COUNTED];
+		struct meta_notice n = { .code = "not-patched", .text = words };
+		struct text line = { 0 };
+
+		snprintf(words, sizeof(words), "%s not patched: %s (%.200s%s)",
+			 text_counted(functions, c->n, "function"),
+			 strtab_get(&r->words, (uint32_t)i), c->first->function->symbol,
+			 c->n > 1 ? " and others" : "");
+		log_notice("%s", words);
+		meta_print_notice(&n, &line);
+		write_line(w, &line);
+	}
+}
+
+void inject_targets_write_left(struct inject_targets *t, struct trace_writer *w)
+{
+	struct reasons r = { 0 };
+
+	vec_for_each (&t->left, const struct patched_function, f) {
+		char *why = without_place(f->sites.why);
+
+		leave(&r, f, why, w);
+		free(why);
+	}
+	vec_for_each (&t->functions, const struct patched_function, f)
+		if (!f->is_in)
+			leave(&r, f, f->left ? f->left : "its process was not patched", w);
+	say(&r, w);
+	strtab_release(&r.words);
+	vec_release(&r.counts);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which functions of a command, or of running processes, are patched. */
+#ifndef ISPOT_PROBES_INJECT_TARGETS_H
+#define ISPOT_PROBES_INJECT_TARGETS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "probes/inject/patched.h"
+#include "probes/select/select.h"
+
+struct err;
+struct inject_recording;
+struct trace_writer;
+
+struct inject_targets {
+	struct dso_cache *dsos;
+	struct {
+		VEC(struct dso *)
+	} objects;
+	struct patches_left {
+		VEC(struct patched_function)
+	} left; /* chosen, and not to be patched: sites.why says why */
+	struct selection selection;
+	struct patched_functions functions;
+	char *program;	/* base name */
+	uint64_t inode; /* of the command's program */
+	dev_t device;
+};
+
+/* Nothing that -F chose can be patched: -ENOTSUP. */
+int inject_targets_find(struct inject_targets *t, const struct inject_recording *o,
+			struct err *err);
+/* Objects, functions, and what is left alone. */
+void inject_targets_write(struct inject_targets *t, struct trace_writer *w);
+void inject_targets_write_left(struct inject_targets *t, struct trace_writer *w);
+void inject_targets_release(struct inject_targets *t);
+
+#endif

@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "probes/inject/tracee.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "probes/process/target.h"
+
+#define POLL_NS	     20000
+#define SPINS	     50	 /* looks without a pause: most threads stop within microseconds */
+#define ROUNDS	     100 /* of looking for threads that were born meanwhile */
+#define SYSCALL_STOP (SIGTRAP | 0x80)
+
+static int event_of(int status)
+{
+	return status >> 16;
+}
+
+/* ---- stopping ---- */
+
+/* *status of a thread that has stopped, or ended. -ETIMEDOUT */
+static int wait_for(pid_t tid, uint64_t patience_ns, int *status)
+{
+	uint64_t since_ns = clock_now_ns();
+
+	for (unsigned n = 0;; n++) {
+		pid_t got = waitpid(tid, status, __WALL | WNOHANG);
+
+		if (got == tid)
+			return 0;
+		if (got < 0 && errno != EINTR)
+			return -errno;
+		if (clock_now_ns() - since_ns > patience_ns)
+			return -ETIMEDOUT;
+		if (n > SPINS)
+			clock_sleep_ns(POLL_NS);
+	}
+}
+
+static void note_stop(struct tracee *t, int status)
+{
+	t->gone = !WIFSTOPPED(status);
+	t->is_stopping = !t->gone && (event_of(status) || WSTOPSIG(status) == SYSCALL_STOP);
+	t->signal = t->gone || event_of(status) ? 0 : WSTOPSIG(status);
+	if (t->signal == SYSCALL_STOP)
+		t->signal = 0;
+}
+
+static bool is_known(const struct tracees *t, pid_t tid)
+{
+	vec_for_each (&t->threads, const struct tracee, e)
+		if (e->tid == tid)
+			return true;
+	return false;
+}
+
+static bool has_ended(pid_t pid, pid_t tid)
+{
+	char path[64], line[512] = "", *state;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
+	f = fopen(path, "re");
+	if (!f)
+		return true;
+	state = fgets(line, sizeof(line), f) ? strrchr(line, ')') : NULL;
+	fclose(f);
+	return !state || strchr("ZX", state[2]);
+}
+
+static int refused(pid_t pid, int error, struct err *err)
+{
+	if (error == ESRCH)
+		return err_set(err, -ESRCH, "process %d has ended", pid);
+	return err_set(
+		err, -error,
+		"process %d cannot be stopped: %s; it is another user's, has another tracer, "
+		"or kernel.yama.ptrace_scope forbids it: run with sudo",
+		pid, strerror(error));
+}
+
+static int seize(struct tracees *t, pid_t tid, struct err *err)
+{
+	struct tracee *e;
+	int error;
+
+	if (ptrace(PTRACE_SEIZE, tid, NULL, PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC)) {
+		error = errno;
+		return has_ended(t->pid, tid) ? 0 : refused(t->pid, error, err);
+	}
+	e = vec_add(&t->threads);
+	e->tid = tid;
+	ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
+	return 0;
+}
+
+static int wait_from(struct tracees *t, size_t first, struct err *err)
+{
+	for (size_t i = first; i < t->threads.n; i++) {
+		struct tracee *e = &t->threads.data[i];
+		int status, ret = wait_for(e->tid, TRACEE_PATIENCE_NS, &status);
+
+		if (ret)
+			return err_set(err, ret,
+				       "thread %d of process %d does not stop: %s; it waits in the "
+				       "kernel, try again later",
+				       e->tid, t->pid, strerror(-ret));
+		note_stop(e, status);
+	}
+	return 0;
+}
+
+/* Those that are there now and were not before. */
+static int stop_new(struct tracees *t, struct err *err)
+{
+	struct pids tids = { 0 };
+	size_t before = t->threads.n;
+	int ret = target_threads(t->pid, &tids);
+
+	if (ret)
+		err_set(err, ret, "process %d has ended", t->pid);
+	for (size_t i = 0; !ret && i < tids.n; i++)
+		if (!is_known(t, tids.data[i]))
+			ret = seize(t, tids.data[i], err);
+	vec_release(&tids);
+	return ret ? ret : wait_from(t, before, err);
+}
+
+static int open_memory(struct tracees *t, struct err *err)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", t->pid);
+	if (t->memory >= 0)
+		close(t->memory);
+	t->memory = open(path, O_RDWR | O_CLOEXEC);
+	return t->memory >= 0
+		       ? 0
+		       : err_set(err, -errno, "the memory of process %d cannot be written: %s",
+				 t->pid, strerror(errno));
+}
+
+int tracees_stop(struct tracees *t, pid_t pid, struct err *err)
+{
+	size_t before;
+	int ret, rounds = 0;
+
+	*t = (struct tracees){ .pid = pid, .memory = -1 };
+	do {
+		before = t->threads.n;
+		ret = stop_new(t, err);
+	} while (!ret && t->threads.n > before && ++rounds < ROUNDS);
+	if (!ret && !t->threads.n)
+		ret = err_set(err, -ESRCH, "process %d has ended", pid);
+	if (!ret)
+		ret = open_memory(t, err);
+	if (ret)
+		tracees_let_go(t);
+	return ret;
+}
+
+int tracees_seize_command(struct tracees *t, pid_t pid, struct err *err)
+{
+	struct tracee *e;
+
+	*t = (struct tracees){ .pid = pid, .memory = -1 };
+	if (ptrace(PTRACE_SEIZE, pid, NULL, PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC))
+		return refused(pid, errno, err);
+	e = vec_add(&t->threads);
+	e->tid = pid;
+	return 0;
+}
+
+static int go_on(struct tracee *e, int request)
+{
+	int signal = e->signal;
+
+	e->signal = 0;
+	return ptrace(request, e->tid, NULL, (void *)(intptr_t)signal) ? -errno : 0;
+}
+
+/* For as long as it takes: a wrapper may do anything first. */
+int tracees_wait_exec(struct tracees *t, int *status, struct err *err)
+{
+	struct tracee *e = &t->threads.data[0];
+
+	if (t->memory >= 0)
+		go_on(e, PTRACE_CONT);
+	for (;;) {
+		if (waitpid(e->tid, status, __WALL) < 0) {
+			if (errno == EINTR)
+				continue;
+			return err_set(err, -errno, "the command is gone");
+		}
+		note_stop(e, *status);
+		if (e->gone)
+			return err_set(err, -ESRCH, "the command has ended");
+		if (event_of(*status) == PTRACE_EVENT_EXEC)
+			return open_memory(t, err);
+		go_on(e, PTRACE_CONT);
+	}
+}
+
+void tracees_let_go(struct tracees *t)
+{
+	vec_for_each (&t->threads, struct tracee, e) {
+		int status;
+
+		if (e->gone)
+			continue;
+		if (go_on(e, PTRACE_DETACH) && !wait_for(e->tid, TRACEE_PATIENCE_NS, &status) &&
+		    WIFSTOPPED(status)) {
+			note_stop(e, status);
+			go_on(e, PTRACE_DETACH);
+		}
+	}
+	vec_release(&t->threads);
+	vec_release(&t->blocks);
+	t->runner = NULL;
+	if (t->memory >= 0)
+		close(t->memory);
+	t->memory = -1;
+}
+
+/* ---- memory and registers ---- */
+
+int tracees_read(const struct tracees *t, uint64_t at, void *bytes, size_t n)
+{
+	ssize_t got = pread(t->memory, bytes, n, (off_t)at);
+
+	return got == (ssize_t)n ? 0 : got < 0 ? -errno : -EFAULT;
+}
+
+int tracees_write(const struct tracees *t, uint64_t at, const void *bytes, size_t n)
+{
+	ssize_t put = pwrite(t->memory, bytes, n, (off_t)at);
+
+	return put == (ssize_t)n ? 0 : put < 0 ? -errno : -EFAULT;
+}
+
+#ifdef __x86_64__
+
+#define RESTART_SYSCALL	      219
+#define GETPID		      39
+#define ERESTARTSYS	      512
+#define ERESTARTNOINTR	      513
+#define ERESTARTNOHAND	      514
+#define ERESTART_RESTARTBLOCK 516
+#define SYSCALL_INSTRUCTION   2 /* bytes */
+
+static int get(const struct tracee *t, struct user_regs_struct *regs)
+{
+	return ptrace(PTRACE_GETREGS, t->tid, NULL, regs) ? -errno : 0;
+}
+
+static int set(const struct tracee *t, const struct user_regs_struct *regs)
+{
+	return ptrace(PTRACE_SETREGS, t->tid, NULL, regs) ? -errno : 0;
+}
+
+int tracee_where(const struct tracee *t, uint64_t *ip, uint64_t *sp)
+{
+	struct user_regs_struct regs;
+	int ret = get(t, &regs);
+
+	*ip = ret ? 0 : regs.rip;
+	*sp = ret ? 0 : regs.rsp;
+	return ret;
+}
+
+bool tracee_has_free_gs(const struct tracees *all, const struct tracee *t)
+{
+	struct user_regs_struct regs;
+
+	if (get(t, &regs) || regs.gs)
+		return false;
+	vec_for_each (&all->blocks, const struct tracee_blocks, b)
+		if (regs.gs_base >= b->start && regs.gs_base < b->end)
+			return true;
+	return !regs.gs_base;
+}
+
+int tracee_set_bases(const struct tracee *t, uint64_t gs, uint64_t fs_if_none)
+{
+	struct user_regs_struct regs;
+	int ret = get(t, &regs);
+
+	if (ret)
+		return ret;
+	regs.gs_base = gs;
+	if (!regs.fs_base)
+		regs.fs_base = fs_if_none;
+	return set(t, &regs);
+}
+
+/* A system call that the stop interrupted is to be made again, as the kernel would do it. */
+static void make_again(struct user_regs_struct *regs)
+{
+	if ((int64_t)regs->orig_rax < 0)
+		return;
+	switch (-(int64_t)regs->rax) {
+	case ERESTARTSYS:
+	case ERESTARTNOINTR:
+	case ERESTARTNOHAND:
+		regs->rax = regs->orig_rax;
+		regs->rip -= SYSCALL_INSTRUCTION;
+		break;
+	case ERESTART_RESTARTBLOCK:
+		regs->rax = RESTART_SYSCALL;
+		regs->rip -= SYSCALL_INSTRUCTION;
+		break;
+	}
+}
+
+static int choose_runner(struct tracees *t, struct user_regs_struct *regs, struct err *err)
+{
+	t->runner = NULL;
+	vec_for_each (&t->threads, struct tracee, e)
+		if (!e->gone && e->is_stopping) {
+			t->runner = e;
+			break;
+		}
+	if (!t->runner || get(t->runner, regs))
+		return err_set(err, -EAGAIN, "all threads of process %d are about to get a signal",
+			       t->pid);
+	make_again(regs);
+	return 0;
+}
+
+int tracees_resume_at(struct tracees *t, uint64_t *resume, struct err *err)
+{
+	struct user_regs_struct regs;
+	int ret = choose_runner(t, &regs, err);
+
+	*resume = ret ? 0 : regs.rip;
+	return ret;
+}
+
+int tracees_begin_detour(struct tracees *t, uint64_t code, struct err *err)
+{
+	struct user_regs_struct regs;
+	int ret = choose_runner(t, &regs, err);
+
+	if (ret)
+		return ret;
+	regs.rip = code;
+	regs.orig_rax = UINT64_MAX;
+	ret = set(t->runner, &regs);
+	return ret ? err_set(err, ret, "process %d is gone", t->pid) : 0;
+}
+
+/* Behind its call: before it the kernel has -ENOSYS there. */
+static bool is_at_mark(const struct tracee *e, uint64_t tag, int64_t *value)
+{
+	struct user_regs_struct regs;
+
+	if (get(e, &regs) || regs.orig_rax != GETPID || regs.rsi != tag || (int64_t)regs.rax < 0)
+		return false;
+	*value = (int64_t)regs.rdi;
+	return true;
+}
+
+int tracees_run_to_mark(struct tracees *t, uint64_t tag, uint64_t patience_ns, int64_t *value,
+			struct err *err)
+{
+	struct tracee *e = t->runner;
+	uint64_t since_ns = clock_now_ns();
+	int status, ret;
+
+	do {
+		ret = go_on(e, PTRACE_SYSCALL);
+		if (!ret)
+			ret = wait_for(e->tid, patience_ns, &status);
+		if (ret)
+			return err_set(err, ret, "process %d does not go on: %s", t->pid,
+				       strerror(-ret));
+		note_stop(e, status);
+		if (e->gone)
+			return err_set(err, -ESRCH, "process %d has ended", t->pid);
+		if (WSTOPSIG(status) == SYSCALL_STOP && is_at_mark(e, tag, value))
+			return 0;
+	} while (clock_now_ns() - since_ns < patience_ns);
+	return err_set(err, -ETIMEDOUT, "process %d does not come to where it is to be", t->pid);
+}
+
+#else
+
+int tracee_where(const struct tracee *t, uint64_t *ip, uint64_t *sp)
+{
+	(void)t;
+	*ip = *sp = 0;
+	return -ENOTSUP;
+}
+
+bool tracee_has_free_gs(const struct tracees *all, const struct tracee *t)
+{
+	(void)all, (void)t;
+	return false;
+}
+
+int tracee_set_bases(const struct tracee *t, uint64_t gs, uint64_t fs_if_none)
+{
+	(void)t, (void)gs, (void)fs_if_none;
+	return -ENOTSUP;
+}
+
+int tracees_resume_at(struct tracees *t, uint64_t *resume, struct err *err)
+{
+	(void)t, (void)resume;
+	return err_set(err, -ENOTSUP, "this processor is not supported");
+}
+
+int tracees_begin_detour(struct tracees *t, uint64_t code, struct err *err)
+{
+	(void)t, (void)code;
+	return err_set(err, -ENOTSUP, "this processor is not supported");
+}
+
+int tracees_run_to_mark(struct tracees *t, uint64_t tag, uint64_t patience_ns, int64_t *value,
+			struct err *err)
+{
+	(void)t, (void)tag, (void)patience_ns, (void)value;
+	return err_set(err, -ENOTSUP, "this processor is not supported");
+}
+
+#endif

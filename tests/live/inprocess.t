@@ -1,0 +1,160 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The engine in process: counts are exact over threads, forks and signals, programs behave as they do
+# without it, patches come out again, and whatever ends the recorder leaves the program running.
+. "$(dirname "$0")/lib.sh"
+
+[ "$(uname -m)" = x86_64 ] || skip_all "patches are made on x86-64 alone"
+needs_command jq awk
+needs_helper patched
+patched=$HELPERS/patched
+"$ISPOT" record -q --engine in-process -o probe.data -F leaf "$patched" 1 0 1 0 >probe.out 2>probe.err ||
+	{ grep -q 'stamps by the TSC' probe.err && skip_all "no stable TSC here: $(cat probe.err)"; }
+
+# calls NAME FUNCTION; lost NAME: of the recording
+calls() { "$ISPOT" report --json -i "$1.data" | jq --arg f "$2" '[.blocks[] | select(.name == $f) | .calls] | add // 0'; }
+block_of() { "$ISPOT" report --json -i "$1.data" | jq --arg f "$2" ".blocks[] | select(.name == \$f and .kind == \"function\") | .$3"; }
+trace_of() { "$ISPOT" report --json -i "$1.data" | jq -r ".trace.$2"; }
+
+# ---- counts ----
+
+# exact NAME: recorded and lost is what the program made
+exact() {
+	local made recorded
+	made=$(awk '/^calls/ { n += 2 * $3 } END { print n }' "$1.out")
+	recorded=$("$ISPOT" report --json -i "$1.data" | jq '.trace.records + .trace.lost_records')
+	is "$recorded" "$made" "$1: each entry and exit is recorded or counted as lost" || diag "$1.err"
+}
+
+engine=(--engine in-process -F leaf -F deep -F in_handler)
+record one "${engine[@]}" -- "$patched" 1 0 2003 0
+is "$status" 0 "one thread: status" || diag one.err
+exact one
+is "$(calls one leaf)/$(calls one deep)" "$(awk '/ leaf/ { l = $3 } / deep/ { print l "/" $3 }' one.out)" "one thread: calls of each function"
+is "$(trace_of one lost_records)/$(trace_of one untimed_calls)" 0/0 "one thread: nothing is lost, each call has its end"
+is "$(trace_of one producer)" in-process "trace.producer"
+is "$("$ISPOT" report --json -i one.data | jq -r '[.blocks[] | select(.kind == "function") | .probe.engine] | unique[]')" in-process "probe.engine of its blocks"
+record many "${engine[@]}" -- "$patched" 3 8 401 100
+is "$status" 0 "threads, forks and signals: status" || diag many.err
+exact many
+is "$(block_of many leaf threads)" 27 "threads, forks and signals: each thread of each process"
+if [ "$(trace_of many lost_records)" = 0 ]; then
+	is "$(trace_of many untimed_calls)" 0 "threads, forks and signals: no call is mispaired"
+else
+	skip "threads, forks and signals: no call is mispaired" "records were lost"
+fi
+record small "${engine[@]}" -m 4K -- "$patched" 2 2 401 0
+exact small
+record status --engine in-process -F leaf -- env A=1 "$patched" wait
+is "$status" 2 "the program's exit status is ispot's, behind a wrapper" || diag status.err
+record child --engine in-process -F leaf -- sh -c "$patched 1 0 1 0; true"
+like child.err 'give the program itself' "a program that is a child is refused" || diag child.err
+record slow "${engine[@]}" --keep-slower 1s -- "$patched" 1 0 2003 0
+is "$(calls slow leaf)" "$(awk '/ leaf/ { print $3 }' slow.out)" "--keep-slower: sums have each call" || diag slow.err
+
+# ---- the program is not harmed ----
+
+cat >thrower.cc <<'EOF'
+#include <cstdio>
+#include <stdexcept>
+struct counted { int *p; ~counted() { ++*p; } };
+#define FUNCTION __attribute__((noinline, noclone, used, aligned(64)))
+FUNCTION int thrower(int n) { volatile int s = n; if (n % 3 == 0) throw std::runtime_error("x"); return s; }
+FUNCTION int middle(int n, int *d) { volatile long room[4] = {n}; counted c{d}; return thrower(n) + (int)room[0]; }
+FUNCTION int outer(int n, int *d) { volatile long room[4] = {n}; try { return middle(n, d) + (int)room[0]; } catch (std::exception &) { return -1; } }
+int main() { int d = 0; long s = 0; for (int i = 0; i < 3001; i++) s += outer(i, &d); printf("%ld %d\n", s, d); }
+EOF
+if g++ -O2 -o thrower thrower.cc 2>compile.err; then
+	record thrown --engine in-process -F '*thrower*' -F '*middle*' -F '*outer*' ./thrower
+	is "$(cat thrown.out)" "$(./thrower)" "C++ exceptions pass through patched functions" || diag thrown.err
+	is "$(trace_of thrown lost_records)" 0 "C++ exceptions: nothing is lost"
+	is "$(calls thrown 'thrower(int)')" 3001 "C++ exceptions: calls that they leave are counted" || diag thrown.err
+else
+	skip "C++ exceptions" "no C++ compiler"
+fi
+sum=$(sha256sum "$patched")
+record libc --engine in-process -F 'libc.so.6:*' -- ls -l /usr/bin
+is "$(cat libc.out)" "$(ls -l /usr/bin)" "every function of libc: the output is what it is without ispot" || diag libc.err
+is "$(sha256sum "$patched")" "$sum" "the file is what it was"
+
+# ---- who may, and what is refused ----
+
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+	chmod 755 "$DIR" && mkdir -m 777 theirs && cp "$patched" theirs/ && cp "$ISPOT" theirs/ispot
+	setpriv --reuid 65534 --regid 65534 --clear-groups env TMPDIR="$DIR/theirs" theirs/ispot record \
+		--engine in-process -o theirs/user.data -F leaf theirs/patched 1 0 101 0 >user.out 2>user.err
+	is "$?" 0 "an ordinary user" || diag user.err
+	cp theirs/user.data user.data
+	is "$(calls user leaf)" "$(awk '/ leaf/ { print $3 }' user.out)" "an ordinary user: each call"
+fi
+for options in "-c 7" "-e cycles" "-g fp" "-D 1s" "--burst 10ms/1s" "--no-inherit" "--overhead 5"; do
+	# shellcheck disable=SC2086 # an option and its value
+	record refused --engine in-process $options -F leaf "$patched" 1 0 1 0
+	like refused.err "in-process does not go with ${options%% *}" "refused: $options" || diag refused.err
+done
+record refused --engine other -F leaf "$patched" 1 0 1 0
+is "$status" 2 "no such engine" || diag refused.err
+record refused --engine in-process "$patched" 1 0 1 0
+like refused.err 'name them with -F' "without -F" || diag refused.err
+record refused --engine in-process -F _start "$patched" 1 0 1 0
+like refused.err '_start: it changes where code returns to' "what cannot be patched is named with the reason" || diag refused.err
+if command -v python3 >/dev/null; then
+	: >sealed.out
+	python3 -c 'import ctypes, time
+libc = ctypes.CDLL(None)
+assert libc.prctl(38, 1, 0, 0, 0) == 0
+class Filter(ctypes.Structure): _fields_ = [("n", ctypes.c_ushort), ("p", ctypes.c_void_p)]
+allow = (ctypes.c_ubyte * 8)(6, 0, 0, 0, 0, 0, 0xff, 0x7f)
+assert libc.prctl(22, 2, ctypes.byref(Filter(1, ctypes.cast(allow, ctypes.c_void_p)))) == 0
+print("ready", flush=True); time.sleep(60)' >sealed.out 2>sealed.err &
+	sealed=$!
+	children+=("$sealed")
+	if eventually grep -q ready sealed.out; then
+		"$ISPOT" record --engine in-process -o sealed.data -F 'libc.so.6:read' -p "$sealed" -d 1 >sealed.out 2>&1
+		like sealed.out 'runs under seccomp' "seccomp: refused" || diag sealed.out
+		kill -0 "$sealed"
+		ok $? "seccomp: the program lives"
+	else
+		skip "seccomp" "no filter can be set here"
+	fi
+	kill "$sealed"
+fi
+
+# ---- attach and detach ----
+
+# code PID: of leaf, in memory, and whether that is what the file has
+leaf_at=$(nm "$patched" | awk '$3 == "leaf" { print $1 }')
+code() {
+	local base
+	base=$(awk -v f="$patched" '$6 == f { split($1, a, "-"); print a[1]; exit }' "/proc/$1/maps")
+	dd if="/proc/$1/mem" bs=1 count=32 skip=$((16#$base + 16#$leaf_at)) 2>/dev/null | od -An -tx1 | tr -d ' \n'
+}
+"$patched" wait 3 >running.out &
+running=$!
+children+=("$running")
+eventually [ -e "/proc/$running/maps" ] && sleep 0.2
+before=$(code "$running")
+for round in 1 2 3; do
+	"$ISPOT" record --engine in-process -o attached.data -F leaf -p "$running" -d 0.3 >attached.out 2>&1 || break
+done
+is "$round/$?" 3/0 "three times attached to and detached from" || diag attached.out
+is "$(code "$running")" "$before" "the code is what it was"
+is "${#before}" 64 "(32 bytes of it)"
+is "$("$ISPOT" report --json -i attached.data | jq '.trace.calls > 100 and (.trace.threads >= 3)')" true "calls of its threads are recorded"
+for delay in 0.1 0.2 0.3 0.4 0.6 0.9; do
+	"$ISPOT" record -q --engine in-process -o killed.data -F leaf -p "$running" -d 60 &
+	recorder=$!
+	sleep $delay
+	kill -KILL $recorder
+	wait $recorder
+	kill -0 "$running" 2>/dev/null || break
+done 2>/dev/null
+is "$delay" 0.9 "a recorder that is killed at any moment leaves the program running"
+"$ISPOT" record --engine in-process -o after.data -F leaf -p "$running" -d 0.3 >after.out 2>&1
+is "$?" 0 "the next recording takes out what they have left" || diag after.out
+is "$(code "$running")" "$before" "and leaves the code as it was"
+kill "$running"
+wait "$running"
+is "$?/$(grep -c '^calls leaf' running.out)" 0/1 "the program ends as it would have"
+
+done_testing

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Stubs in this process: a function made of them records each call, whatever threads, signals and
+ * forks do, and changes nothing that its caller sees. */
+#include "unit.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "probes/inject/blob.h"
+#include "probes/inject/stub.h"
+#include "probes/inproc/drain.h"
+#include "probes/inproc/stamped.h"
+#include "trace/write/writer.h"
+
+#define RING	  4096u /* bytes: 256 records */
+#define CODE	  8192u
+#define ARCH_GS	  0x1001 /* ARCH_SET_GS */
+#define REGION	  (INPROC_PAGE + INPROC_SLOTS * sizeof(struct inproc_slot) + INPROC_NAMES)
+#define SP_BEFORE 40 /* what the made function says its entry's stack pointer is above its own */
+
+#ifdef __x86_64__
+
+static struct inproc_drain drain;
+static struct trace_writer *writer;
+static char path[] = "/tmp/ispot-unit.XXXXXX";
+static char *region, *blocks;
+static int (*made)(int); /* returns its argument and one, and records that as function 3 */
+static _Atomic long in_handlers;
+
+static void set_gs(void)
+{
+	assert_int_equal(syscall(SYS_arch_prctl, ARCH_GS, blocks + INPROC_SLOTS * BLOCK_BYTES), 0);
+}
+
+static void make_function(void)
+{
+	const struct blob blob = blob_get();
+	uint8_t *page = mmap(NULL, CODE, PROT_READ | PROT_WRITE | PROT_EXEC,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct stub_code c = { .bytes = page, .address = (uintptr_t)page, .room = CODE };
+	struct stub_facts facts = { .claim = c.address + blob.claim,
+				    .full = c.address + blob.full,
+				    .ring_bytes = RING };
+	struct blob_facts f = { (uintptr_t)region, (uintptr_t)blocks, RING };
+
+	assert_ptr_not_equal(page, MAP_FAILED);
+	stub_put(&c, blob.code, blob.bytes);
+	memcpy(page, &f, sizeof(f));
+	made = (int (*)(int))(page + c.n);
+	stub_entry(&c, &facts, 3, SP_BEFORE);
+	stub_put(&c, (const uint8_t[]){ 0x8d, 0x47, 0x01 }, 3); /* lea 1(%rdi), %eax */
+	stub_exit(&c, &facts, 3, SP_BEFORE);
+	stub_put(&c, (const uint8_t[]){ 0xc3 }, 1);
+	assert_true(c.n < c.room);
+}
+
+static int begin(void **state)
+{
+	const struct trace_writer_options o = { .path = path, .n_cpus = 1 };
+	int fd = memfd_create("region", 0), file = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0 && file >= 0);
+	close(file);
+	assert_int_equal(ftruncate(fd, REGION + INPROC_SLOTS * RING), 0);
+	assert_int_equal(trace_writer_open(&writer, &o, NULL), 0);
+	inproc_drain_init(&drain, NULL, RING, writer);
+	assert_int_equal(inproc_drain_add_stamped(&drain, fd, getpid(), RING, 4), 0);
+	region = drain.regions.data[0].memory->start;
+	close(fd);
+	blocks = mmap(NULL, (INPROC_SLOTS + 1) * BLOCK_BYTES, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(blocks, MAP_FAILED);
+	assert_int_equal(madvise(blocks, (INPROC_SLOTS + 1) * BLOCK_BYTES, MADV_WIPEONFORK), 0);
+	make_function();
+	set_gs();
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	inproc_drain_release(&drain);
+	trace_writer_close(writer, NULL);
+	return unlink(path);
+}
+
+/* Calls that were read, and records that were lost, since the last look. */
+static void read_all(uint64_t *calls, uint64_t *lost)
+{
+	uint64_t calls_before = drain.calls, lost_before = drain.lost_records;
+
+	usleep(1000); /* what is newer than a look at the clocks is left for the next */
+	assert_int_equal(inproc_drain_run(&drain), 0);
+	assert_int_equal(inproc_drain_run(&drain), 0);
+	*calls = drain.calls - calls_before;
+	*lost = drain.lost_records - lost_before;
+}
+
+static void test_counts(void **state)
+{
+	uint64_t calls, lost;
+
+	(void)state;
+	for (int i = 0; i < 101; i++)
+		assert_int_equal(made(i), i + 1);
+	read_all(&calls, &lost);
+	assert_int_equal(calls, 101);
+	assert_int_equal(lost, 0);
+}
+
+static void test_loss_is_counted(void **state)
+{
+	uint64_t calls, lost;
+
+	(void)state;
+	for (int i = 0; i < 1009; i++)
+		made(i);
+	read_all(&calls, &lost);
+	assert_int_equal(calls, RING / sizeof(struct inproc_stamp) / 2);
+	assert_int_equal(2 * calls + lost, 2 * 1009);
+	for (int i = 0; i < 11; i++)
+		made(i);
+	read_all(&calls, &lost);
+	assert_int_equal(calls, 11);
+	assert_int_equal(lost, 0);
+}
+
+/* rbx, rbp and r12 to r15 are not touched by the code at all. */
+struct registers {
+	uint64_t rcx, rdx, rsi, r8, r9, r10, r11;
+	double xmm0;
+};
+
+static void call_with(struct registers *r)
+{
+	register uint64_t r8 __asm__("r8") = r->r8, r9 __asm__("r9") = r->r9,
+			     r10 __asm__("r10") = r->r10, r11 __asm__("r11") = r->r11;
+	int n = 7;
+
+	__asm__ volatile("call *%[made]"
+			 : "+c"(r->rcx), "+d"(r->rdx), "+S"(r->rsi), "+r"(r8), "+r"(r9), "+r"(r10),
+			   "+r"(r11), "+x"(r->xmm0)
+			 : [made] "m"(made), "D"(n)
+			 : "rax", "memory", "cc");
+	r->r8 = r8, r->r9 = r9, r->r10 = r10, r->r11 = r11;
+}
+
+static void *check_registers(void *unused)
+{
+	/* the first call takes a slot, some find the ring full */
+	for (int i = 0; i < 300; i++) {
+		struct registers r = { 11, 22, 33, 44, 55, 66, 77, 8.5 };
+
+		call_with(&r);
+		if (r.rcx != 11 || r.rdx != 22 || r.rsi != 33 || r.r8 != 44 || r.r9 != 55 ||
+		    r.r10 != 66 || r.r11 != 77 || r.xmm0 != 8.5)
+			return "a register was changed";
+	}
+	return unused;
+}
+
+static void test_registers(void **state)
+{
+	uint64_t calls, lost;
+	pthread_t other;
+	void *wrong;
+
+	(void)state;
+	assert_int_equal(pthread_create(&other, NULL, check_registers, NULL), 0);
+	assert_int_equal(pthread_join(other, &wrong), 0);
+	assert_null(wrong);
+	read_all(&calls, &lost);
+	assert_int_equal(2 * calls + lost, 600);
+}
+
+#define THREADS 6
+#define EACH	20011
+
+static void *many(void *unused)
+{
+	for (int i = 0; i < EACH; i++)
+		if (made(i) != i + 1)
+			return "a wrong result";
+	return unused;
+}
+
+static void on_alarm(int number)
+{
+	(void)number;
+	made(1);
+	in_handlers++;
+}
+
+/* The recorder reads meanwhile: what it read and what was lost is all that was made. */
+static void test_threads_and_signals(void **state)
+{
+	const struct itimerval often = { { 0, 100 }, { 0, 100 } }, never = { 0 };
+	uint64_t calls, lost, records_before = drain.records, lost_before = drain.lost_records;
+	pthread_t threads[THREADS];
+	void *wrong;
+
+	(void)state;
+	signal(SIGALRM, on_alarm);
+	setitimer(ITIMER_REAL, &often, NULL);
+	for (int i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, many, NULL), 0);
+	for (int i = 0; i < 50; i++)
+		read_all(&calls, &lost);
+	for (int i = 0; i < THREADS; i++) {
+		assert_int_equal(pthread_join(threads[i], &wrong), 0);
+		assert_null(wrong);
+	}
+	setitimer(ITIMER_REAL, &never, NULL);
+	read_all(&calls, &lost);
+	lost = drain.lost_records - lost_before;
+	assert_int_equal(drain.records - records_before + lost, 2 * (THREADS * EACH + in_handlers));
+}
+
+static void test_forked(void **state)
+{
+	uint64_t calls, lost;
+	int status;
+	pid_t child;
+
+	(void)state;
+	made(0);
+	child = fork();
+	if (!child) {
+		for (int i = 0; i < 53; i++)
+			made(i);
+		_exit(0);
+	}
+	for (int i = 0; i < 59; i++)
+		made(i);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	read_all(&calls, &lost);
+	assert_int_equal(calls, 1 + 53 + 59);
+	assert_int_equal(lost, 0);
+}
+
+/* A program that has locked itself up: what takes system calls is not done, and counted. */
+static void test_sealed(void **state)
+{
+	struct inproc_header *h = (struct inproc_header *)region;
+	uint64_t calls, lost, before = h->without_ring;
+	pthread_t other;
+	void *wrong;
+
+	(void)state;
+	inproc_stamped_seal(&drain.regions.data[0]);
+	assert_int_equal(pthread_create(&other, NULL, many, NULL), 0);
+	assert_int_equal(pthread_join(other, &wrong), 0);
+	assert_null(wrong);
+	assert_int_equal(h->without_ring - before, 2 * EACH);
+	made(1);
+	read_all(&calls, &lost);
+	assert_int_equal(calls, 1);
+	h->recording = 1;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_counts),	  cmocka_unit_test(test_loss_is_counted),
+		cmocka_unit_test(test_registers), cmocka_unit_test(test_threads_and_signals),
+		cmocka_unit_test(test_forked),	  cmocka_unit_test(test_sealed),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, begin, end);
+}
+
+#else
+
+static void test_none(void **state)
+{
+	(void)state;
+	assert_int_equal(blob_get().bytes, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_none) };
+
+	return unit_run(tests);
+}
+
+#endif
