@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Who else was at work while a block was slow: JSON, one sentence, and a table. */
+/*
+ * The functions that ran on other threads while a block was slow: JSON, one sentence, and a table.
+ */
 #ifndef ISPOT_REPORT_BLOCK_COACTIVE_H
 #define ISPOT_REPORT_BLOCK_COACTIVE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What can be said of a block, one row a column: its key in JSON and CSV, its head on the screen,
- * its type, and where the value comes from. Text, CSV and JSON print from here, so they agree.
+ * The columns of a block, one row each: its key in JSON and CSV, its head on the screen, its type,
+ * and where the value comes from. Text, CSV and JSON print from here, so they agree.
  */
 #ifndef ISPOT_REPORT_BLOCK_COLUMN_H
 #define ISPOT_REPORT_BLOCK_COLUMN_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the calls of blocks counted, as the views show it. */
+/* The counts of blocks' calls, as the views show them. */
 #ifndef ISPOT_REPORT_BLOCK_COUNTERS_H
 #define ISPOT_REPORT_BLOCK_COUNTERS_H
 
@@ -15,7 +15,7 @@ struct view;
 /* {name: {mean, mean_fast, mean_slow, calls}} of every counter wanted; null where not counted. */
 struct json *counters_json(const struct meta *meta, const struct block *b);
 
-/* Its mean over the calls of a block; NAN where none was counted. */
+/* Returns the counter's mean over the calls of a block; NAN where none was counted. */
 double counters_mean(const struct block *b, const struct meta_counter *m);
 
 /* "12.3" in buf; "n/a", a constant, of NAN. */

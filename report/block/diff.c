@@ -115,7 +115,7 @@ static void say_run_time(const struct diff *diff, struct text *out)
 #define MUCH	  0.05 /* of run time: somebody has to account for it */
 #define ACCOUNTED 0.5
 
-/* What the changes that were found say of the change of the whole. */
+/* Says how much of the whole's change the changes that were found account for. */
 static void say_unaccounted(const struct diff *diff, struct text *out)
 {
 	double change = run_time_change(diff), moved = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What `ispot diff` prints of a struct diff. */
+/* The output of `ispot diff`. */
 #ifndef ISPOT_REPORT_BLOCK_DIFF_H
 #define ISPOT_REPORT_BLOCK_DIFF_H
 

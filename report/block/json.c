@@ -41,7 +41,9 @@ static const char *const taker_kinds[] = {
 	[TAKER_RECORDER] = "recorder", [TAKER_OTHER] = "other",
 };
 
-/* Who had the CPUs that the threads waited for; ns before probes were on count, too. */
+/*
+ * The programs that had the CPUs that the threads waited for; ns before probes were on count, too.
+ */
 static struct json *takers_json(const struct result *res)
 {
 	struct json *list = json_new_array();
@@ -258,7 +260,7 @@ static struct json *split_json(const struct block *b)
 	return j;
 }
 
-/* What the duration follows because its work does; null: nothing was found. */
+/* The argument or count that the duration follows because the work does; null: none was found. */
 static struct json *work_json(const struct block *b)
 {
 	struct work part = b->work.by == WORK_UNPROVEN ? work_part(b) : b->work;
@@ -274,7 +276,7 @@ static struct json *work_json(const struct block *b)
 	return j;
 }
 
-/* Who held it; its columns are added by the caller. */
+/* The holders of the lock; the caller adds its columns. */
 /* What the windows of record --solo say of it; a recording without them has no such member. */
 static struct json *block_solo_json(const struct block *b)
 {

@@ -27,7 +27,9 @@ bool report_unexplained(const struct block *b)
 	       b->unexplained_threads >= UNEXPLAINED_LEAST;
 }
 
-/* Of the time of threads that are not idle: a program may have any number of those. */
+/*
+ * The share is of the time that threads are not idle: a program may have any number of idle ones.
+ */
 static bool loses_share(const struct view *v, const struct block *b, double share)
 {
 	const struct result *res = v->result;

@@ -13,7 +13,7 @@ struct view;
 
 /* Interference that is worth a line of the first screen. */
 bool report_worth(const struct block *b);
-/* Its own lost time, without its callees', is worth a color: 5% of thread time. */
+/* Whether the block's own lost time, without its callees', is worth a colour: 5% of thread time. */
 bool report_loses_much(const struct view *v, const struct block *b);
 /* Running time that nothing explains, and that is worth a line of the first screen. */
 bool report_unexplained(const struct block *b);

@@ -10,7 +10,9 @@ struct result;
 struct text;
 struct view;
 
-/* What tells a block's stacks: of groups of calls others than of functions. */
+/*
+ * Returns the stacks of a block; those of groups of calls are kept apart from those of functions.
+ */
 struct callstacks *report_callstacks(const struct result *res, const struct block *b);
 
 /* A block's call stacks, heaviest first. */

@@ -19,7 +19,7 @@ static const char *const kinds[] = {
 	[TRANSITION_BEGIN] = "begin", [TRANSITION_END] = "end",
 };
 
-/* What stands in front of the first name, between the names, and behind the only one. */
+/* The texts in front of the first name, between the names, and behind the only one. */
 static const struct {
 	const char *before, *between;
 } words[] = {
@@ -41,7 +41,7 @@ static void add_name(const char *name, size_t columns, struct text *out)
 	free(buf);
 }
 
-/* Of the room for two names what the other one leaves, or half of it. */
+/* Returns the columns that the other name leaves of the room for two, or half of it. */
 static size_t room_of(const char *name, const char *other, size_t columns)
 {
 	size_t half = columns / 2, taken = table_columns(other);

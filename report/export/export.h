@@ -64,7 +64,7 @@ int export_run(struct export *e, const struct export_format *format, const struc
 /* For formats. */
 void export_write(struct export *e, const void *data, size_t n); /* out first, then data */
 const char *export_function_name(const struct export *e, uint32_t id);
-/* What the thread was called, else the program; never empty, for viewers that show names only. */
+/* Returns the thread's name, else the program's; never empty, for viewers that show names only. */
 const char *export_thread_name(const struct export *e, const struct thread *t);
 uint64_t export_since(const struct export *e, uint64_t time_ns); /* ns since the start */
 /* s as a JSON string, quotes included. */

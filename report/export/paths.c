@@ -93,7 +93,9 @@ void paths_release(struct export *e)
 	free(paths);
 }
 
-/* Of each path its own time, behind that of as many fastest calls where these are asked for. */
+/*
+ * Prints the own time of each path, behind that of as many fastest calls where these are asked for.
+ */
 static void print_paths(struct export *e, bool least)
 {
 	const struct paths *paths = e->state;

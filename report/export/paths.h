@@ -30,10 +30,10 @@ struct paths {
 	} own_min_ns; /* [function id], UINT64_MAX: none timed */
 };
 
-/* What formats of call paths do when they begin, and with each call. */
+/* Called by formats of call paths when they begin, and with each call. */
 void paths_begin(struct export *e);
 void paths_call(struct export *e, const struct thread *t, const struct call *c);
-/* What the path's calls would have taken had each been the fastest of its function. */
+/* Returns the time of the path's calls had each been the fastest of its function. */
 uint64_t path_least_ns(const struct paths *paths, const struct path *p);
 void paths_release(struct export *e); /* its state */
 

@@ -73,7 +73,7 @@ struct file_start {
 
 #define ID_OF(event) ((uint64_t)(event) + 1)
 
-/* What follows records other than samples, and begins them in another order. */
+/* The fields behind records other than samples; samples begin with them, in another order. */
 struct sample_id {
 	uint32_t pid, tid;
 	uint64_t time;
@@ -279,7 +279,7 @@ static void on_call(struct export *e, const struct thread *t, const struct call 
 	put(e, s->raw.s, s->raw.n);
 }
 
-/* As perf writes strings: how many bytes follow, the string, NULs up to that. */
+/* Writes a string as perf does: how many bytes follow, the string, NULs up to that. */
 static void put_string(struct text *out, const char *s)
 {
 	char padded_to[STRING_ROOM];

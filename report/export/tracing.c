@@ -11,7 +11,7 @@
 #define NAME_ROOM      1024 /* of C++ there are longer ones; a sample has 64 KiB at most */
 #define ARGUMENTS_ROOM 512
 
-/* Of a sample, as far as it has a place of its own; the strings follow. */
+/* The raw data of a sample, as far as its fields have fixed places; the strings follow. */
 struct raw {
 	uint16_t type;
 	uint8_t flags, preempt_count;
@@ -41,7 +41,7 @@ static const char format[] =
 	"__get_str(function), REC->duration_ns, REC->own_ns, "
 	"__get_str(arguments)\n";
 
-/* Of the kernel's own rings, which no perf.data has; perf reads it all the same. */
+/* The header page of the kernel's own rings, which no perf.data has; perf reads it all the same. */
 static const char page[] = "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
 			   "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
 			   "\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"

@@ -88,7 +88,7 @@ struct common {
 	unsigned n;
 };
 
-/* Of a class those with the most samples, if these are enough. */
+/* Returns the co-runners of a class that have the most samples, if these are enough. */
 static struct common common_of(const struct fleet_view *v, const struct fleet_base *base,
 			       enum corunner_class class)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What `ispot fleet report` prints: who slows whom over many machines. */
+/* The output of `ispot fleet report`: which applications slow which over many machines. */
 #ifndef ISPOT_REPORT_FLEET_FLEET_H
 #define ISPOT_REPORT_FLEET_FLEET_H
 
@@ -43,7 +43,9 @@ struct fleet_found {
 	VEC(const struct fleet_cell *)
 };
 
-/* Who slows: pairs, or trios, by what parting them would give the whole fleet. */
+/*
+ * Finds pairs, or trios, that slow an application, by what parting them would gain the whole fleet.
+ */
 void fleet_view_negative(const struct fleet_view *v, bool trios, struct fleet_found *found);
 /* A paragraph about the first of them, or that there is none. */
 void fleet_view_conclusion(const struct fleet_view *v, const struct fleet_found *found,
@@ -51,8 +53,10 @@ void fleet_view_conclusion(const struct fleet_view *v, const struct fleet_found 
 /* The class asked for, or the closest that any pair with enough samples is of; CORUNNER_CLASSES:
  * there is none. */
 enum corunner_class fleet_view_matrix_class(const struct fleet_view *v);
-/* Its columns: n_rows bases, which are its rows, too, and those that slow others and are no bases;
- * at most so many of either. */
+/*
+ * The matrix's columns: n_rows bases, which are its rows, too, and the applications that slow
+ * others and are no bases; at most so many of either.
+ */
 struct fleet_columns {
 	VEC(uint32_t) /* applications */
 	size_t n_rows;

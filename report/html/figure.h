@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the pages' figures are drawn with, as inline SVG: axes, scales, bars, curves, labels. */
+/* The kit of the pages' figures, as inline SVG: axes, scales, bars, curves, labels. */
 #ifndef ISPOT_REPORT_HTML_FIGURE_H
 #define ISPOT_REPORT_HTML_FIGURE_H
 
@@ -13,8 +13,10 @@ struct html_plot {
 	double left, right, top, bottom;
 };
 
-/* That share of the way from left to right, or from bottom to top; below 0 its begin, above 1 its
- * end. */
+/*
+ * Returns the coordinate at this share of the way from left to right, or from bottom to top; below
+ * 0 it is the begin, above 1 the end.
+ */
 double html_plot_x(const struct html_plot *p, double part);
 double html_plot_y(const struct html_plot *p, double part);
 

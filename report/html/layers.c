@@ -39,7 +39,7 @@ static uint32_t count_in(const struct layers *l, uint32_t layer)
 	return n;
 }
 
-/* What does not fit a layer goes to a new one below it. */
+/* Moves the nodes that do not fit a layer to a new one below it. */
 static void split(struct layers *l, uint32_t layer, uint32_t most)
 {
 	uint32_t n = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What every page is made of: its head and end, sections, tables, text and numbers. */
+/* The kit of every page: its head and end, sections, tables, text and numbers. */
 #ifndef ISPOT_REPORT_HTML_PAGE_H
 #define ISPOT_REPORT_HTML_PAGE_H
 
@@ -24,7 +24,7 @@ void html_exact(struct text *out, const char *key, double value, double times, c
  * html_main(). The title is "of: title". */
 void html_page(struct text *out, const char *of, const char *title, const char *heading);
 
-/* Of a line whose parts stand two blanks apart all but the first. */
+/* Adds all parts but the first of a line whose parts stand two blanks apart. */
 void html_facts(struct text *out, const char *line);
 void html_main(struct text *out);
 void html_page_end(struct text *out);
@@ -45,7 +45,7 @@ size_t html_each(struct text *out, const char *title, const struct html_parts *p
 /* A table that scrolls, named by the heading of that id; attribute: of the table, or "". */
 void html_table(struct text *out, const char *labelled, const char *attribute);
 
-/* Its head: so many columns of numbers, the others of names. names ends with NULL. */
+/* Adds the table's head: so many columns of numbers, the others of names. names ends with NULL. */
 void html_heads(struct text *out, const char *const *names, size_t n_numbers);
 void html_cell(struct text *out, const char *key, double value, double times, const char *format);
 void html_table_end(struct text *out);

@@ -33,7 +33,7 @@
 #define THICK_LEAST  0.7
 #define THICK_MORE   2.6
 
-/* What of the graph is drawn: its most frequent transitions, and the states between them. */
+/* The drawn part of the graph: its most frequent transitions, and the states between them. */
 struct picture {
 	const struct transitions *t;
 	size_t n_states, n_edges, n_roots;

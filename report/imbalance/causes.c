@@ -105,7 +105,8 @@ void imbalance_caller(const struct imbalance_view *v, const struct counted_cause
 	function_name(v, v->counted->run->places.data[c->caller].function, out);
 }
 
-/* Of what threads had no CPU nothing that they do is the cause: lime.h is given times without it.
+/*
+ * Time in which threads had no CPU is not caused by their work: lime.h is given times without it.
  */
 void imbalance_answer(const struct imbalance_view *v, const struct parallel_section *s,
 		      struct text *out)

@@ -181,7 +181,7 @@ static double times_others(const struct parallel_section *s, const struct sectio
 
 #define TIMES_LEAST 1.05
 
-/* That it takes longer is its work, or is not. */
+/* Says whether the slowest thread takes longer because of its work. */
 static void say_why_slow(const struct imbalance_view *v, const struct parallel_section *s,
 			 const struct section_thread *worst, struct text *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What `ispot imbalance` prints: parallel sections and what they lose. */
+/* The output of `ispot imbalance`: parallel sections and the time that they lose. */
 #ifndef ISPOT_REPORT_IMBALANCE_IMBALANCE_H
 #define ISPOT_REPORT_IMBALANCE_IMBALANCE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the views of `ispot imbalance` share; for report/imbalance. */
+/* Shared by the views of `ispot imbalance`; for report/imbalance. */
 #ifndef ISPOT_REPORT_IMBALANCE_INTERNAL_H
 #define ISPOT_REPORT_IMBALANCE_INTERNAL_H
 
@@ -29,12 +29,12 @@ void imbalance_section_name(const struct parallel_section *s, struct text *out);
 /* "worker/1234", "no. 3 made" where each instance has threads of its own; in buf. */
 const char *imbalance_thread(const struct imbalance_view *v, const struct parallel_section *s,
 			     uint32_t thread, char buf[IMBALANCE_THREAD]);
-/* Of its instances, in what share the thread came last. */
+/* Returns the share of the section's instances in which the thread came last. */
 double imbalance_share_last(const struct parallel_section *s, const struct section_thread *t);
 
 /* "lu.c:18"; without debug information "lu+0x11d4" */
 void imbalance_place(const struct imbalance_view *v, uint32_t place, struct text *out);
-/* Its line of the source without indentation; nothing where the file cannot be read. */
+/* Adds the place's line of source without indentation; nothing where the file cannot be read. */
 void imbalance_source(const struct imbalance_view *v, uint32_t place, struct text *out);
 const char *imbalance_function(const struct imbalance_view *v, uint32_t place);
 /* "in steps, inlined at lu.c:33 in run"; nothing where nothing is inlined */

@@ -17,13 +17,16 @@
 
 #define NOBODY 65534
 
-/* Of proc files the size is 0. */
+/* Files of /proc have the size 0. */
 static bool is_source(const struct stat *st)
 {
 	return st->st_size > 0 && st->st_size <= SOURCE_BYTES;
 }
 
-/* As root: as somebody who may read what everybody may, directories on the way included. */
+/*
+ * Opens the file; root does it as a user who may read only what everybody may, directories on the
+ * way included.
+ */
 static FILE *open_source(const char *path)
 {
 	struct identity user;

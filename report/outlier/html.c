@@ -250,8 +250,8 @@ static void callees(const struct outlier_view *v, const struct outlier_block *b,
 }
 
 /*
- * What an execution called, as a list of lists that is folded until it is asked for, and from where
- * it was called; nothing where neither was recorded. open: unfolded.
+ * Adds the callees of an execution, as a list of lists that is folded until it is asked for, and
+ * its call site; nothing where neither was recorded. open: unfolded.
  */
 static void execution_calls(const struct outlier_view *v, const struct outlier_block *b,
 			    const struct outlier *x, bool open, struct text *out)
@@ -309,7 +309,7 @@ static int by_residual(const void *a, const void *b)
 	return ((*x)->index > (*y)->index) - ((*x)->index < (*y)->index);
 }
 
-/* Those farthest above the line first. */
+/* Adds the executions, those farthest above the line first. */
 static void execution_rows(const struct outlier_view *v, const struct outlier_block *b,
 			   struct text *out)
 {

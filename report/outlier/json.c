@@ -13,7 +13,7 @@
 #include "report/outlier/outlier.h"
 #include "trace/meta/meta.h"
 
-/* Those that a callee called, or the execution itself. */
+/* Returns the callees of a callee, or of the execution itself. */
 static struct json *callees_json(const struct outlier_view *v, const struct outlier_block *b,
 				 const struct outlier *x, uint32_t parent)
 {

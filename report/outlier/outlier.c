@@ -71,7 +71,7 @@ static void count_kinds(const struct outliers *o, size_t *sections, size_t *mark
 	}
 }
 
-/* Of a program that was attached to it is not known what its own part is. */
+/* Says what recording costs; for a program that was attached to, its own part is not known. */
 static void instrumentation(const struct outliers *o, struct text *out)
 {
 	const struct meta_end *end = &o->meta->end;

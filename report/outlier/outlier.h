@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What `ispot outliers` prints: blocks with executions that diverge, as the Iceberg paper's
- * table 1. */
+/*
+ * The output of `ispot outliers`: blocks with executions that diverge, as in the Iceberg paper's
+ * table 1.
+ */
 #ifndef ISPOT_REPORT_OUTLIER_OUTLIER_H
 #define ISPOT_REPORT_OUTLIER_OUTLIER_H
 

@@ -112,7 +112,10 @@ static const struct block *main_caller(const struct result *res, const struct bl
 	return best;
 }
 
-/* Of what the block loses itself: what its callees lose is told of them. */
+/*
+ * Returns the cause's share of the time that the block loses itself: the callees' losses are
+ * reported with the callees.
+ */
 static double own_share(const struct block *b, const struct cause *c)
 {
 	double all = block_pools_ns(b), share = c->share * all / (all - b->pools[POOL_CALLEE]);
@@ -204,7 +207,7 @@ static const struct meta_frame *stack_caller(const struct result *res, const str
 	return same > all / 2 ? f : NULL;
 }
 
-/* Of a library's function only: a program's own is known to its reader. */
+/* Adds the caller of a library's function; a program's own functions are known to its reader. */
 static void library_called_from(const struct result *res, const struct block *b, struct text *out)
 {
 	const struct meta_object *object = meta_object(res->meta, b->function->object);
@@ -352,7 +355,7 @@ static bool is_release(const struct meta_function *f)
 	return l && l->action == LOCK_RELEASE;
 }
 
-/* Who ends the waiting: for a lock, where its holder gives it up. */
+/* Says which thread ends the waiting; for a lock, where its holder releases it. */
 static void woken_by(const struct result *res, const struct block *b, struct text *out)
 {
 	const struct cause *cause = report_main_cause(b);

@@ -21,7 +21,7 @@ void text_details(const struct view *v, struct text *out);
 void text_detail(const struct view *v, const char *label, const char *s, struct text *out);
 /* The cause that tells most of a block's story; NULL: none does. */
 const struct cause *report_main_cause(const struct block *b);
-/* What part of a block's loss, without its callees', its headline tells of: 0..1. */
+/* Returns the part of a block's loss, without its callees', that its headline reports: 0..1. */
 double report_told_share(const struct block *b);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What `ispot stat` prints while it runs: a few lines, or one line of JSON, an interval. */
+/* The output of `ispot stat` while it runs: a few lines, or one line of JSON, an interval. */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -63,7 +63,7 @@ static void print_head(struct table *t)
 	table_last(t, "FUNCTION");
 }
 
-/* What does not count as interference says so in place of a cause. */
+/* Time that does not count as interference says so in place of a cause. */
 static void print_why(struct table *t, const struct block *b)
 {
 	struct text why = { 0 };

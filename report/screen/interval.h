@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What `ispot stat` prints of each interval. */
+/* The output of `ispot stat` for each interval. */
 #ifndef ISPOT_REPORT_SCREEN_INTERVAL_H
 #define ISPOT_REPORT_SCREEN_INTERVAL_H
 

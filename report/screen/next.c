@@ -232,7 +232,7 @@ void text_what_to_try(const struct view *v, const struct block *worst, struct te
 		text_detail(v, i ? "" : "Try", advice, out);
 }
 
-/* What was recorded is in no file: to see more, make one. */
+/* The recording is in no file: to see more, make one. */
 static void next_is_record(const struct view *v, const struct block *worst, struct text *out)
 {
 	struct text line = { 0 };
@@ -287,7 +287,7 @@ static bool split_by_place(const struct meta_function *f)
 	return key && key->class == ARGUMENT_ADDRESS;
 }
 
-/* What --slow calls the row. */
+/* Adds the name by which --slow takes the row. */
 static void slow_name(const struct block *b, struct text *out)
 {
 	const char *function =

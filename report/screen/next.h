@@ -9,7 +9,7 @@ struct view;
 
 /* " -i FILE" as a shell takes it, where it is not what a command reads anyway. */
 void text_input_option(const struct view *v, struct text *out);
-/* What people do about the block's cause, as lines of text_detail(). */
+/* Adds the advice for the block's cause, as lines of text_detail(). */
 void text_what_to_try(const struct view *v, const struct block *worst, struct text *out);
 void text_next(const struct view *v, struct text *out); /* the commands that show more */
 

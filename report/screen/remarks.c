@@ -57,7 +57,7 @@ static void print_labelled(const struct view *v, const char *label, const char *
 	text_release(&wrapped);
 }
 
-/* What other programs took from it is no work of its own. */
+/* CPU time that other programs took is no work of the block's own. */
 static double amount_of(const struct block *b)
 {
 	double all_ns = block_pools_ns(b), foreign_ns = block_foreign_ns(b);
@@ -363,7 +363,7 @@ static void own_probe(const struct view *v, struct text *out)
 	text_release(&line);
 }
 
-/* Those of one label, from the first on: how many there are. */
+/* Returns how many functions have one label, from the first on. */
 static size_t left_out_alike(const struct view *v, const struct left_out *all, size_t first,
 			     struct text *out)
 {

@@ -223,7 +223,10 @@ static void full_key(const struct block *b, char key[VALUE_SCRATCH])
 	text_printable(key + n, VALUE_SCRATCH - (size_t)n, b->key);
 }
 
-/* Of a call site on a line with several: " +0x57" behind the closing bracket. NULL: it is alone. */
+/*
+ * Returns the offset of a call site on a line with several: " +0x57" behind the closing bracket.
+ * NULL: it is alone.
+ */
 static const char *offset_of(const struct block *b)
 {
 	const char *offset = b->key && b->place && b->place->line ? strstr(b->key, ") +") : NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What rows of some kinds have of their own: who held a lock, names of sequences that are too long
- * for a column, the key that tells one group of calls from another.
+ * The parts that only rows of some kinds have: the holders of a lock, names of sequences that are
+ * too long for a column, the key that tells one group of calls from another.
  */
 #ifndef ISPOT_REPORT_SCREEN_ROW_H
 #define ISPOT_REPORT_SCREEN_ROW_H
@@ -23,9 +23,9 @@ const char *row_lock(const struct block *b);
 void text_whole(struct table *t, const char *name);
 /* The end of a sequence's line; on lines of its own where it has no room there. */
 void text_sequence(struct table *t, const struct block *b);
-/* What must be known to read a table of sequences. */
+/* Adds what must be known to read a table of sequences. */
 void text_sequences_note(const struct view *v, struct text *out);
-/* What offsets of call sites mean; nothing where the table has none. */
+/* Adds the meaning of call sites' offsets; nothing where the table has none. */
 void text_sites_note(const struct view *v, struct text *out);
 /* The lines under a lock's: where it is taken, who held it while others waited. */
 void text_holders(struct table *t, const struct block *b, bool utf8);

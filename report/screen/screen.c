@@ -239,7 +239,7 @@ void text_header(const struct view *v, struct text *out)
 
 #define MOST 0.5 /* of the threads' time outside of all blocks: worth a sentence */
 
-/* What part of the threads' time is neither in a traced block nor a wait, and what it is. */
+/* Says how much of the thread time is neither in a traced block nor a wait, and where it is. */
 static void outside(const struct result *res, struct text *out)
 {
 	double all = (double)res->threads_ns;
@@ -277,7 +277,7 @@ static bool any_worth(const struct view *v)
 	return false;
 }
 
-/* Of locks that were taken in no traced call: how much their waiting places lose. */
+/* Says how much the waiting places of locks lose that were taken in no traced call. */
 static void locks_outside(const struct result *res, struct text *out)
 {
 	char number[TEXT_NUMBER];

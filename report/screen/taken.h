@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Who had the CPUs that the program's threads waited for. */
+/* Reports which programs had the CPUs that the program's threads waited for. */
 #ifndef ISPOT_REPORT_SCREEN_TAKEN_H
 #define ISPOT_REPORT_SCREEN_TAKEN_H
 

@@ -35,7 +35,7 @@
 #define COUNTER_MOST	16
 #define OWN_LINE_INDENT 8 /* text_whole() */
 
-/* What the screen shows of a block, in front of why and its name. */
+/* The columns of a block, in front of its cause and its name. */
 static const char *const screen[] = { "calls", "p50_ns", "p99_ns", NULL };
 static const char *const wide_screen[] = { "calls",  "min_ns", "p50_ns", "p90_ns",
 					   "p99_ns", "max_ns", NULL };
@@ -93,7 +93,7 @@ static const char *unexplained(const struct block *b, double *share)
 	return rows[best].name;
 }
 
-/* Of the excess, percent. */
+/* Returns the unexplained part of the excess, in per cent. */
 static double unexplained_share(const struct block *b)
 {
 	return 100 * b->unexplained[POOL_RUNNING] / block_pools_ns(b);
@@ -165,7 +165,7 @@ static const struct column *extra(const struct view *v)
 	return v->sort && !on_screen(v, v->sort) ? v->sort : NULL;
 }
 
-/* Of a counter that is sorted by; its name may be long. */
+/* Returns the width of the counter's column that rows are sorted by; its name may be long. */
 static unsigned counter_width(const struct meta_counter *m)
 {
 	unsigned n = table_columns(m->name);
@@ -187,7 +187,7 @@ static void print_counter(struct table *t, const struct meta_counter *m, const s
 	table_right(t, counters_number(mean, counters_mean(b, m)), counter_width(m));
 }
 
-/* What sampling may be off by belongs beside the score. */
+/* The error of sampling belongs beside the score. */
 static bool has_interval(const struct view *v)
 {
 	return v->all && !v->by_thread && meta_period(v->result->meta) > 1;
@@ -211,7 +211,10 @@ static bool is_counted_lost(const struct view *v, const struct block *b)
 	return v->by_thread || by_lock(v) || b->verdict == VERDICT_INTERFERENCE;
 }
 
-/* What the row loses: of thread time, and in time. Both are of the whole that the header states. */
+/*
+ * Prints the row's lost time: as a share of thread time, and in time. Both are parts of the sum in
+ * the header.
+ */
 static void print_lost(const struct view *v, struct table *t, const struct block *b)
 {
 	double ns = b->lost_threads * (double)v->result->probed_ns;

@@ -544,7 +544,7 @@ static struct json *durations_json(const struct block *b)
 	return j;
 }
 
-/* What all calls of a thread, or from a function, have in common. */
+/* Adds a row for all calls of a thread, or from a function. */
 static void add_part(struct json *parts, struct json *row, const struct slow_group *g,
 		     const struct block *b)
 {

@@ -59,8 +59,10 @@ static void add_cut(struct table *t, const char *s, unsigned room)
 	free(buf);
 }
 
-/* Of "f(int) const in g(int)", as waiting places are called, " in g(int)"; of "[f(int)]" the
- * bracket. */
+/*
+ * Returns the rest of a name behind its parameters: " in g(int)" of "f(int) const in g(int)", as
+ * waiting places are called; the bracket of "[f(int)]".
+ */
 static const char *behind_parameters(const char *s)
 {
 	const char *next = strstr(s, " in "), *end = s + strlen(s);

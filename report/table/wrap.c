@@ -13,7 +13,7 @@ static size_t word_bytes(const char *s)
 	return strncmp(s + n, " %", 2) != 0 ? n : n + 1 + strcspn(s + n + 1, " ");
 }
 
-/* Of UTF-8, each character one column. */
+/* Returns the columns of a text in UTF-8, each character one. */
 static size_t columns(const char *s, size_t n)
 {
 	size_t all = 0;
