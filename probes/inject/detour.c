@@ -170,8 +170,10 @@ static int run_to_entry(struct tracees *t, uint64_t entry, uint64_t room, const 
 	if (!ret)
 		ret = tracees_write(t, entry, jump, sizeof(jump));
 	if (ret)
-		return err_set(err, ret, "process %d cannot be written to: %s", t->pid,
-			       strerror(-ret));
+		return err_set(
+			err, ret,
+			"process %d cannot be written to: %s; record it with --engine kernel",
+			t->pid, strerror(-ret));
 	t->runner = &t->threads.data[0];
 	ret = tracees_run_to_mark(t, DETOUR_TAG + ENTRY_MARK, START_NS, &unused, err);
 	tracees_write(t, entry, original, sizeof(jump));
@@ -187,6 +189,8 @@ int detour_to_entry(struct tracees *t, struct err *err)
 	if (room && !tracees_read(t, entry, original, sizeof(original)))
 		n = movable(original);
 	if (!n || entry % PAGE + 5 > PAGE)
-		return err_set(err, -ENOTSUP, "the start of process %d is unusual", t->pid);
+		return err_set(err, -ENOTSUP,
+			       "the start of process %d is unusual; record it with --engine kernel",
+			       t->pid);
 	return run_to_entry(t, entry, room + DETOUR_ROOM, original, n, err);
 }

@@ -102,7 +102,9 @@ static int place_arenas(struct injection *in, pid_t pid, struct err *err)
 	int ret = read_ranges(&r, pid);
 
 	if (ret)
-		err_set(err, ret, "the mappings of process %d cannot be read", pid);
+		err_set(err, ret,
+			"the mappings of process %d cannot be read; record it with --engine kernel",
+			pid);
 	for (size_t i = 0; !ret && i < in->arenas.n; i++) {
 		struct stub_arena *a = &in->arenas.data[i];
 
@@ -263,8 +265,10 @@ static int run_start(struct injection *in, struct tracees *t, uint64_t start, ui
 	make_start(&c, &in->arenas.data[0], resume);
 	ret = c.n < c.room ? tracees_write(t, start, bytes, c.n) : -E2BIG;
 	if (ret)
-		return err_set(err, ret, "process %d cannot be written to: %s", t->pid,
-			       strerror(-ret));
+		return err_set(
+			err, ret,
+			"process %d cannot be written to: %s; record it with --engine kernel",
+			t->pid, strerror(-ret));
 	ret = tracees_begin_detour(t, start, err);
 	if (!ret)
 		ret = tracees_run_to_mark(t, DETOUR_TAG + AT_ARENA, TRACEE_PATIENCE_NS, &value,
@@ -290,8 +294,9 @@ static int write_program(struct injection *in, struct tracees *t, uint64_t resum
 	ret = c.n < c.room ? tracees_write(t, c.address, bytes, c.n) : -E2BIG;
 	if (!ret)
 		ret = tracees_write(t, a->at, jump, sizeof(jump));
-	return ret ? err_set(err, ret, "process %d cannot be written to: %s", t->pid,
-			     strerror(-ret))
+	return ret ? err_set(err, ret,
+			     "process %d cannot be written to: %s; record it with --engine kernel",
+			     t->pid, strerror(-ret))
 		   : 0;
 }
 
@@ -313,8 +318,10 @@ static int open_region(struct injection *in, const struct tracees *t, int64_t nu
 	in->region_fd = open(path, O_RDWR | O_CLOEXEC);
 	if (in->region_fd < 0 || ftruncate(in->region_fd, (off_t)region_bytes(in)) ||
 	    fcntl(in->region_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
-		return err_set(err, -errno, "memory cannot be shared with process %d: %s", t->pid,
-			       strerror(errno));
+		return err_set(
+			err, -errno,
+			"memory cannot be shared with process %d: %s; record it with --engine kernel",
+			t->pid, strerror(errno));
 	return 0;
 }
 
@@ -351,7 +358,8 @@ static int make(struct injection *in, struct tracees *t, uint64_t start, uint64_
 	int ret = tracees_read(t, start, before, sizeof(before));
 
 	if (ret)
-		return err_set(err, ret, "process %d cannot be read", t->pid);
+		return err_set(err, ret,
+			       "process %d cannot be read; record it with --engine kernel", t->pid);
 	ret = run_start(in, t, start, resume, err);
 	if (!ret)
 		ret = write_program(in, t, resume, err);

@@ -357,7 +357,7 @@ static int set_bases(const struct patched *p, const struct tracees *t, struct er
 	vec_for_each (&t->threads, const struct tracee, e)
 		if (!e->gone && !ret)
 			ret = tracee_set_bases(e, p->injection.no_block, p->injection.no_tls);
-	return ret ? err_set(err, ret, "process %d has ended", t->pid) : 0;
+	return ret ? err_set(err, ret, "process %d has ended; record it while it runs", t->pid) : 0;
 }
 
 static int put_patches(struct patched *p, const struct tracees *t,
@@ -367,8 +367,10 @@ static int put_patches(struct patched *p, const struct tracees *t,
 		int ret = patch->n ? tracees_write(t, patch->at, patch->jump, SITE_JUMP_BYTES) : 0;
 
 		if (ret)
-			return err_set(err, ret, "the code of process %d cannot be written: %s",
-				       t->pid, strerror(-ret));
+			return err_set(
+				err, ret,
+				"the code of process %d cannot be written: %s; record it with --engine kernel",
+				t->pid, strerror(-ret));
 		patch->is_in = patch->n;
 		functions->data[patch->function].is_in |= patch->is_in;
 	}
@@ -395,7 +397,8 @@ static int patch(struct patched *p, struct tracees *t, struct objects *all,
 
 	wish(p, all, table_bytes(functions, wanted));
 	if (!p->injection.arenas.n)
-		return err_set(err, -ENOTSUP, "no function of process %d can be patched: %s",
+		return err_set(err, -ENOTSUP,
+			       "no function of process %d can be patched: %s; name others with -F",
 			       t->pid,
 			       functions->n && functions->data[0].left ? functions->data[0].left
 								       : "none is chosen");
@@ -406,7 +409,9 @@ static int patch(struct patched *p, struct tracees *t, struct objects *all,
 		p->region_inode = st.st_ino;
 	ret = region(ctx, p->injection.region_fd, err);
 	if (!ret && write_arenas(p, t, all, functions, wanted))
-		ret = err_set(err, -EIO, "process %d cannot be written to", t->pid);
+		ret = err_set(err, -EIO,
+			      "process %d cannot be written to; record it with --engine kernel",
+			      t->pid);
 	if (!ret)
 		ret = set_bases(p, t, err);
 	if (ret)
@@ -550,8 +555,10 @@ static int sweep_arena(struct tracees *t, const struct mappings *maps, const str
 	if (tracees_read(t, a->at, &h, sizeof(h)) || h.magic != ARENA_MAGIC)
 		return 0;
 	if (is_ispot(h.recorder) && h.recorder != (uint64_t)getpid())
-		return err_set(err, -EBUSY, "process %d is recorded by ispot already, process %d",
-			       t->pid, (int)h.recorder);
+		return err_set(
+			err, -EBUSY,
+			"process %d is recorded by ispot already, process %d; end that recording first",
+			t->pid, (int)h.recorder);
 	if (!tracees_read(t, a->at + ARENA_HEADER, &facts, sizeof(facts)))
 		*vec_add(&t->blocks) =
 			(struct tracee_blocks){ facts.blocks,

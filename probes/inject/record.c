@@ -190,7 +190,8 @@ static int on_region(void *ctx, int fd, struct err *err)
 
 	if (!ret)
 		ret = java_switches_watch(&r->switches, r->pid, false);
-	return ret ? err_set(err, ret, "the memory shared with process %d cannot be mapped: %s",
+	return ret ? err_set(err, ret,
+			     "the memory shared with process %d cannot be mapped: %s; record it with --engine kernel",
 			     r->pid, strerror(-ret))
 		   : 0;
 }

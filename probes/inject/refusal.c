@@ -12,25 +12,27 @@
 #include "probes/process/target.h"
 #include "symbol/dso/dso.h"
 
-#define INSTEAD "; record with --engine kernel"
-
 int refusal_of_machine(struct err *err)
 {
 	const char *unstable = clock_cycles_unstable();
 
 	if (!blob_get().bytes)
-		return err_set(err, -ENOTSUP,
-			       "--engine in-process works on x86-64 only so far" INSTEAD);
+		return err_set(
+			err, -ENOTSUP,
+			"--engine in-process works on x86-64 only so far; record it with --engine kernel");
 	if (unstable)
-		return err_set(err, -ENOTSUP,
-			       "--engine in-process stamps by the TSC, and %s" INSTEAD, unstable);
+		return err_set(
+			err, -ENOTSUP,
+			"--engine in-process stamps by the TSC, and %s; record it with --engine kernel",
+			unstable);
 	return 0;
 }
 
 int refusal_of_program(struct dso *program, struct err *err)
 {
 	if (dso_machine(program) != DSO_X86_64)
-		return err_set(err, -ENOTSUP, "%s is code of another machine" INSTEAD,
+		return err_set(err, -ENOTSUP,
+			       "%s is code of another machine; record it with --engine kernel",
 			       dso_path(program));
 	if (dso_is_go(program))
 		return err_set(err, -ENOTSUP,
@@ -65,7 +67,7 @@ static int refuse_state(pid_t pid, struct err *err)
 	c = s ? *s : 'X';
 	free(state);
 	if (c == 'X' || c == 'Z')
-		return err_set(err, -ESRCH, "process %d has ended", pid);
+		return err_set(err, -ESRCH, "process %d has ended; record it while it runs", pid);
 	if (c == 'T')
 		return err_set(err, -EBUSY, "process %d is stopped; continue it first (kill -CONT)",
 			       pid);
@@ -79,7 +81,7 @@ int refusal_of_seccomp(pid_t pid, struct err *err)
 		return 0;
 	return err_set(err, -ENOTSUP,
 		       "process %d runs under seccomp, which ends it at a system call that it does "
-		       "not expect" INSTEAD,
+		       "not expect; record it with --engine kernel",
 		       pid);
 }
 
@@ -98,8 +100,9 @@ int refusal_of_process(pid_t pid, struct err *err)
 			       "process %d is traced by process %u already; end that first", pid,
 			       tracer);
 	if (status_inner_pid(pid) != pid)
-		return err_set(err, -ENOTSUP,
-			       "process %d has other process numbers, as in a container" INSTEAD,
-			       pid);
+		return err_set(
+			err, -ENOTSUP,
+			"process %d has other process numbers, as in a container; record it with --engine kernel",
+			pid);
 	return 0;
 }

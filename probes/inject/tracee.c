@@ -81,7 +81,7 @@ static bool has_ended(pid_t pid, pid_t tid)
 static int refused(pid_t pid, int error, struct err *err)
 {
 	if (error == ESRCH)
-		return err_set(err, -ESRCH, "process %d has ended", pid);
+		return err_set(err, -ESRCH, "process %d has ended; record it while it runs", pid);
 	return err_set(
 		err, -error,
 		"process %d cannot be stopped: %s; it is another user's, has another tracer, "
@@ -128,7 +128,7 @@ static int stop_new(struct tracees *t, struct err *err)
 	int ret = target_threads(t->pid, &tids);
 
 	if (ret)
-		err_set(err, ret, "process %d has ended", t->pid);
+		err_set(err, ret, "process %d has ended; record it while it runs", t->pid);
 	for (size_t i = 0; !ret && i < tids.n; i++)
 		if (!is_known(t, tids.data[i]))
 			ret = seize(t, tids.data[i], err);
@@ -146,7 +146,8 @@ static int open_memory(struct tracees *t, struct err *err)
 	t->memory = open(path, O_RDWR | O_CLOEXEC);
 	return t->memory >= 0
 		       ? 0
-		       : err_set(err, -errno, "the memory of process %d cannot be written: %s",
+		       : err_set(err, -errno,
+				 "the memory of process %d cannot be written: %s; record it with --engine kernel",
 				 t->pid, strerror(errno));
 }
 
@@ -161,7 +162,7 @@ int tracees_stop(struct tracees *t, pid_t pid, struct err *err)
 		ret = stop_new(t, err);
 	} while (!ret && t->threads.n > before && ++rounds < ROUNDS);
 	if (!ret && !t->threads.n)
-		ret = err_set(err, -ESRCH, "process %d has ended", pid);
+		ret = err_set(err, -ESRCH, "process %d has ended; record it while it runs", pid);
 	if (!ret)
 		ret = open_memory(t, err);
 	if (ret)
@@ -200,11 +201,12 @@ int tracees_wait_exec(struct tracees *t, int *status, struct err *err)
 		if (waitpid(e->tid, status, __WALL) < 0) {
 			if (errno == EINTR)
 				continue;
-			return err_set(err, -errno, "the command is gone");
+			return err_set(err, -errno, "the command is gone; record it while it runs");
 		}
 		note_stop(e, *status);
 		if (e->gone)
-			return err_set(err, -ESRCH, "the command has ended");
+			return err_set(err, -ESRCH,
+				       "the command has ended; record it while it runs");
 		if (event_of(*status) == PTRACE_EVENT_EXEC)
 			return open_memory(t, err);
 		go_on(e, PTRACE_CONT);
@@ -331,7 +333,8 @@ static int choose_runner(struct tracees *t, struct user_regs_struct *regs, struc
 			break;
 		}
 	if (!t->runner || get(t->runner, regs))
-		return err_set(err, -EAGAIN, "all threads of process %d are about to get a signal",
+		return err_set(err, -EAGAIN,
+			       "all threads of process %d are about to get a signal; try it again",
 			       t->pid);
 	make_again(regs);
 	return 0;
@@ -356,7 +359,7 @@ int tracees_begin_detour(struct tracees *t, uint64_t code, struct err *err)
 	regs.rip = code;
 	regs.orig_rax = UINT64_MAX;
 	ret = set(t->runner, &regs);
-	return ret ? err_set(err, ret, "process %d is gone", t->pid) : 0;
+	return ret ? err_set(err, ret, "process %d is gone; record it while it runs", t->pid) : 0;
 }
 
 /* Behind its call: before it the kernel has -ENOSYS there. */
@@ -382,15 +385,21 @@ int tracees_run_to_mark(struct tracees *t, uint64_t tag, uint64_t patience_ns, i
 		if (!ret)
 			ret = wait_for(e->tid, patience_ns, &status);
 		if (ret)
-			return err_set(err, ret, "process %d does not go on: %s", t->pid,
-				       strerror(-ret));
+			return err_set(
+				err, ret,
+				"process %d does not go on: %s; record it with --engine kernel",
+				t->pid, strerror(-ret));
 		note_stop(e, status);
 		if (e->gone)
-			return err_set(err, -ESRCH, "process %d has ended", t->pid);
+			return err_set(err, -ESRCH, "process %d has ended; record it while it runs",
+				       t->pid);
 		if (WSTOPSIG(status) == SYSCALL_STOP && is_at_mark(e, tag, value))
 			return 0;
 	} while (clock_now_ns() - since_ns < patience_ns);
-	return err_set(err, -ETIMEDOUT, "process %d does not come to where it is to be", t->pid);
+	return err_set(
+		err, -ETIMEDOUT,
+		"process %d does not come to where it is to be; record it with --engine kernel",
+		t->pid);
 }
 
 #else
@@ -417,20 +426,23 @@ int tracee_set_bases(const struct tracee *t, uint64_t gs, uint64_t fs_if_none)
 int tracees_resume_at(struct tracees *t, uint64_t *resume, struct err *err)
 {
 	(void)t, (void)resume;
-	return err_set(err, -ENOTSUP, "this processor is not supported");
+	return err_set(err, -ENOTSUP,
+		       "this processor is not supported; record it with --engine kernel");
 }
 
 int tracees_begin_detour(struct tracees *t, uint64_t code, struct err *err)
 {
 	(void)t, (void)code;
-	return err_set(err, -ENOTSUP, "this processor is not supported");
+	return err_set(err, -ENOTSUP,
+		       "this processor is not supported; record it with --engine kernel");
 }
 
 int tracees_run_to_mark(struct tracees *t, uint64_t tag, uint64_t patience_ns, int64_t *value,
 			struct err *err)
 {
 	(void)t, (void)tag, (void)patience_ns, (void)value;
-	return err_set(err, -ENOTSUP, "this processor is not supported");
+	return err_set(err, -ENOTSUP,
+		       "this processor is not supported; record it with --engine kernel");
 }
 
 #endif

@@ -13,123 +13,83 @@
 struct refusal {
 	const char *option;
 	bool given;
-	const char *why[N_RECORDERS]; /* NULL: the recorder follows it */
+	const char *in_process, *shared, *java; /* NULL: the recorder follows it */
 };
 
-/* Of the engine that patches: a table of its own, for it is to follow one after the other. */
-struct missing {
-	const char *option;
-	bool given;
-	const char *why;
-};
-
-static int check_in_process(const struct record_options *o, bool has_command, struct err *err)
+static const char *why(const struct refusal *r, enum recorder_id id)
 {
-	const bool counts = o->events && strcmp(o->events, "none") != 0;
-	const bool unwinds = o->call_graph && strcmp(o->call_graph, "none") != 0;
-	static const char no_stacks[] = "it takes no call stacks",
-			  by_name[] = "functions are chosen with -F alone";
-	const struct missing rows[] = {
-		{ "-p with a command", o->pids.n && has_command, "either is recorded" },
-		{ "-c", o->period != 1, "every call is recorded" },
-		{ "-e", counts, "it counts no events" },
-		{ "-k tsc", o->clock && !strcmp(o->clock, "tsc"), "the file has its stamps as ns" },
-		{ "-D", o->delay_ns, "functions are patched before the command runs" },
-		{ "-g", unwinds, no_stacks },
-		{ "--overhead", !isnan(o->overhead_percent), by_name },
-		{ "--burst", o->burst, "its patches are in always" },
-		{ "--two-pass", o->two_pass, by_name },
-		{ "--solo", o->solo, "its calls are not compared with undisturbed ones" },
-		{ "--slow-stacks", o->slow_stacks_ns, no_stacks },
-		{ "--stack-period", o->stack_period, no_stacks },
-		{ "--no-key", o->no_key.n, "it records no arguments" },
-		{ "--no-inherit", !o->inherit, "what a patched process forks is patched, too" },
-	};
+	const char *const reasons[N_RECORDERS] = { [RECORDER_IN_PROCESS] = r->in_process,
+						   [RECORDER_SHARED] = r->shared,
+						   [RECORDER_JAVA] = r->java };
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (rows[i].given)
-			return args_refuse(err,
-					   "--engine in-process does not go with %s yet: %s; leave "
-					   "one out",
-					   rows[i].option, rows[i].why);
-	return 0;
+	return r->given ? reasons[id] : NULL;
 }
 
-static int refuse(enum recorder_id id, const struct refusal *r, struct err *err)
+static int refuse(enum recorder_id id, const char *option, const char *reason, struct err *err)
 {
+	if (id == RECORDER_IN_PROCESS)
+		return args_refuse(err,
+				   "--engine in-process does not go with %s yet: %s; leave one out",
+				   option, reason);
 	if (id == RECORDER_JAVA)
 		return args_refuse(err,
 				   "--java does not go with %s: the agent is inside, and %s; "
 				   "leave one out",
-				   r->option, r->why[id]);
+				   option, reason);
 	return err_set(err, -EACCES, "%s takes root; without it %s: leave %s out, or run with sudo",
-		       r->option, r->why[id], r->option);
+		       option, reason, option);
 }
 
-/* Arguments are not recorded without privilege: --no-key is fulfilled there. */
+/* Without privilege no arguments are recorded: --no-key is fulfilled there. */
 int recorder_check(enum recorder_id id, const struct record_options *o, bool has_command,
 		   struct err *err)
 {
 	const bool counts = o->events && strcmp(o->events, "none") != 0;
 	const bool unwinds = o->call_graph && strcmp(o->call_graph, "none") != 0;
+	const bool cycles = o->clock && !strcmp(o->clock, "tsc");
 	static const char no_stacks[] = "there are no call stacks",
-			  java_stacks[] = "it takes stacks of long calls alone, with --slow-stacks";
+			  all[] = "every call is recorded",
+			  long_stacks[] = "it takes stacks of long calls alone, with --slow-stacks",
+			  by_name[] = "functions are chosen with -F alone",
+			  always[] = "the probes are in always";
 	const struct refusal rows[] = {
-		{ "-p", o->pids.n, { [RECORDER_SHARED] = "only a command can be recorded" } },
-		{ "-p with a command",
-		  o->pids.n && has_command,
-		  { [RECORDER_JAVA] = "either is recorded" } },
-		{ "-c",
-		  o->period != 1,
-		  { [RECORDER_SHARED] = "every call is recorded",
-		    [RECORDER_JAVA] = "every call is recorded" } },
-		{ "-e",
-		  counts,
-		  { [RECORDER_SHARED] = "nothing is counted",
-		    [RECORDER_JAVA] = "it counts no events" } },
-		{ "-k tsc",
-		  o->clock && !strcmp(o->clock, "tsc"),
-		  { [RECORDER_SHARED] = "stamps are those of CLOCK_MONOTONIC",
-		    [RECORDER_JAVA] = "its stamps are those of CLOCK_MONOTONIC" } },
-		{ "-D",
-		  o->delay_ns,
-		  { [RECORDER_SHARED] = "recording begins with the command",
-		    [RECORDER_JAVA] = "it begins with the program, or when it is attached" } },
-		{ "-g", unwinds, { [RECORDER_SHARED] = no_stacks, [RECORDER_JAVA] = java_stacks } },
-		{ "--overhead",
-		  !isnan(o->overhead_percent),
-		  { [RECORDER_SHARED] = "all registered functions are traced, or those of -F",
-		    [RECORDER_JAVA] = "methods are chosen once, by -F or as synchronized" } },
-		{ "--burst",
-		  o->burst,
-		  { [RECORDER_SHARED] = "the probes are in always",
-		    [RECORDER_JAVA] = "its methods stay rewritten" } },
-		{ "--two-pass",
-		  o->two_pass,
-		  { [RECORDER_SHARED] = "functions are chosen with -F",
-		    [RECORDER_JAVA] = "methods are chosen by -F or as synchronized" } },
-		{ "--solo",
-		  o->solo,
-		  { [RECORDER_SHARED] = "no switches of threads are recorded",
-		    [RECORDER_JAVA] = "fast calls are not compared with undisturbed ones" } },
-		{ "--keep-slower",
-		  o->keep_slower_ns != UINT64_MAX,
-		  { [RECORDER_SHARED] = "every call is written" } },
-		{ "--slow-stacks", o->slow_stacks_ns, { [RECORDER_SHARED] = no_stacks } },
-		{ "--stack-period",
-		  o->stack_period,
-		  { [RECORDER_SHARED] = no_stacks, [RECORDER_JAVA] = java_stacks } },
-		{ "--no-key", o->no_key.n, { [RECORDER_JAVA] = "it records no arguments" } },
-		{ "--no-inherit",
-		  !o->inherit,
-		  { [RECORDER_JAVA] = "Java machines that the command starts load it, too" } },
+		{ "-p", o->pids.n, NULL, "only a command can be recorded", NULL },
+		{ "-p with a command", o->pids.n && has_command, "either is recorded", NULL,
+		  "either is recorded" },
+		{ "-c", o->period != 1, all, all, all },
+		{ "-e", counts, "it counts no events", "nothing is counted",
+		  "it counts no events" },
+		{ "-k tsc", cycles, "the file has its stamps as ns",
+		  "stamps are those of CLOCK_MONOTONIC",
+		  "its stamps are those of CLOCK_MONOTONIC" },
+		{ "-D", o->delay_ns, "functions are patched before the command runs",
+		  "recording begins with the command",
+		  "it begins with the program, or when it is attached" },
+		{ "-g", unwinds, "it takes no call stacks", no_stacks, long_stacks },
+		{ "--overhead", !isnan(o->overhead_percent), by_name,
+		  "all registered functions are traced, or those of -F",
+		  "methods are chosen once, by -F or as synchronized" },
+		{ "--burst", o->burst, "its patches are in always", always,
+		  "its methods stay rewritten" },
+		{ "--two-pass", o->two_pass, by_name, "functions are chosen with -F",
+		  "methods are chosen by -F or as synchronized" },
+		{ "--solo", o->solo, "its calls are not compared with undisturbed ones",
+		  "no switches of threads are recorded",
+		  "fast calls are not compared with undisturbed ones" },
+		{ "--keep-slower", o->keep_slower_ns != UINT64_MAX, NULL, "every call is written",
+		  NULL },
+		{ "--slow-stacks", o->slow_stacks_ns, "it takes no call stacks", no_stacks, NULL },
+		{ "--stack-period", o->stack_period, "it takes no call stacks", no_stacks,
+		  long_stacks },
+		{ "--no-key", o->no_key.n, "it records no arguments", NULL,
+		  "it records no arguments" },
+		{ "--no-inherit", !o->inherit, "what a patched process forks is patched, too", NULL,
+		  "Java machines that the command starts load it, too" },
 	};
 
-	if (id == RECORDER_IN_PROCESS)
-		return check_in_process(o, has_command, err);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (rows[i].given && rows[i].why[id])
-			return refuse(id, &rows[i], err);
+		if (why(&rows[i], id))
+			return refuse(id, rows[i].option, why(&rows[i], id), err);
 	return 0;
 }
 
