@@ -261,12 +261,15 @@ static int launch_patched(struct recording *r, struct tracees *t, struct err *er
 {
 	int ret = tracees_seize_command(t, r->launch.pid, err);
 
-	if (!ret)
-		ret = launch_exec(&r->launch, r->o->argv, err);
-	if (!ret)
+	/* signals stop a child that is traced: it executes only while its stops are waited for */
+	if (!ret && launch_go(&r->launch))
 		ret = wait_program(r, t, err);
+	if (ret == -ESRCH && launch_failure(&r->launch, r->o->argv, err))
+		ret = err->code;
 	if (!ret && refusal_of_seccomp(t->pid, err))
 		ret = err->code;
+	if (!ret)
+		ret = refusal_of_rights(t->pid, err);
 	if (!ret)
 		ret = detour_to_entry(t, err);
 	if (!ret)
@@ -280,7 +283,7 @@ static int launch(struct recording *r, struct err *err)
 	struct tracees t = { .memory = -1 };
 	int ret = launch_patched(r, &t, err);
 
-	if (ret && r->launch.pid && !r->launch.ended)
+	if (ret && r->launch.pid && !launch_poll(&r->launch))
 		kill(r->launch.pid, SIGKILL);
 	return ret;
 }
@@ -300,8 +303,8 @@ static void restore_family(const struct patched *p, pid_t pid, unsigned depth)
 {
 	struct pids children = { 0 };
 
+	restore(p, pid); /* first: what it forks from now on has none */
 	target_children(pid, &children);
-	restore(p, pid);
 	for (size_t i = 0; depth && i < children.n; i++)
 		restore_family(p, children.data[i], depth - 1);
 	vec_release(&children);

@@ -2,7 +2,11 @@
 #include "probes/inject/refusal.h"
 
 #include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -85,6 +89,54 @@ int refusal_of_seccomp(pid_t pid, struct err *err)
 		       pid);
 }
 
+/* In hexadecimal digits; *there: the line is. */
+static uint64_t capabilities_of(pid_t pid, bool *there)
+{
+	char *line = status_line(pid, "CapEff:");
+	uint64_t all = line ? strtoull(line, NULL, 16) : 0;
+
+	*there = line != NULL;
+	free(line);
+	return all;
+}
+
+static bool has_my_user(pid_t pid)
+{
+	char *line = status_line(pid, "Uid:");
+	const uid_t mine = geteuid();
+	unsigned ids[4];
+	bool same = line && sscanf(line, "%u %u %u %u", &ids[0], &ids[1], &ids[2], &ids[3]) == 4 &&
+		    ids[0] == mine && ids[1] == mine && ids[2] == mine && ids[3] == mine;
+
+	free(line);
+	return same;
+}
+
+static bool is_in_my_user_namespace(pid_t pid)
+{
+	struct stat mine, its;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/user", pid);
+	return !stat("/proc/self/ns/user", &mine) && !stat(path, &its) &&
+	       mine.st_ino == its.st_ino && mine.st_dev == its.st_dev;
+}
+
+int refusal_of_rights(pid_t pid, struct err *err)
+{
+	bool there, is_there;
+	uint64_t mine = capabilities_of(getpid(), &there), its = capabilities_of(pid, &is_there);
+
+	if (has_my_user(pid) && there && is_there && !(mine & ~its) && is_in_my_user_namespace(pid))
+		return 0;
+	return err_set(
+		err, -EPERM,
+		"process %d does not have all the rights that ispot has, and what ispot does "
+		"inside of it could give it those; run ispot as its user (sudo -u USER), or "
+		"with --engine kernel",
+		pid);
+}
+
 int refusal_of_process(pid_t pid, struct err *err)
 {
 	unsigned tracer = number_of(pid, "TracerPid:");
@@ -93,6 +145,9 @@ int refusal_of_process(pid_t pid, struct err *err)
 	if (ret)
 		return ret;
 	ret = refusal_of_seccomp(pid, err);
+	if (ret)
+		return ret;
+	ret = refusal_of_rights(pid, err);
 	if (ret)
 		return ret;
 	if (tracer)

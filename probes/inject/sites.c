@@ -291,6 +291,25 @@ static void find_entry(struct finding *x)
 		refuse(x, "there is no room for a jump at its entry", NO_PLACE);
 }
 
+/* One instruction that does nothing and is as long, or longer. */
+static bool is_one_nop(const uint8_t *p, uint64_t n)
+{
+	uint64_t prefixes = 0, length;
+
+	while (prefixes < 8 && prefixes < n && (p[prefixes] == 0x66 || p[prefixes] == 0x2e))
+		prefixes++;
+	if (prefixes + 3 > n || p[prefixes] != 0x0f || p[prefixes + 1] != 0x1f)
+		return false;
+	length = prefixes + 3;
+	if ((p[prefixes + 2] & 7) == 4)
+		length++;
+	if (p[prefixes + 2] >> 6 == 1)
+		length++;
+	if (p[prefixes + 2] >> 6 == 2)
+		length += 4;
+	return p[prefixes + 2] >> 6 != 3 && length >= n;
+}
+
 /* Bytes behind the function that only fill up: nothing of another one, and nothing that runs. */
 static bool is_padding(const struct finding *x, uint64_t from, uint64_t to)
 {
@@ -306,9 +325,7 @@ static bool is_padding(const struct finding *x, uint64_t from, uint64_t to)
 				return false;
 		return true;
 	}
-	while (*p == 0x66 || *p == 0x2e)
-		p++;
-	return p[0] == 0x0f && p[1] == 0x1f;
+	return is_one_nop(p, to - from);
 }
 
 /* Of another function: what jumps into a part of its own is not left. */

@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "probes/inject/record.h"
 #include "probes/inject/refusal.h"
+#include "probes/patch/plan.h"
 #include "probes/inproc/inproc.h"
 #include "probes/process/program.h"
 #include "probes/select/missing.h"
@@ -154,9 +155,23 @@ static int refuse_seccomp(const struct inject_targets *t, struct err *err)
 
 /* ---- functions ---- */
 
+/* The planner of `ispot check` reads all of the file for what leads into a function. */
+static void ask_plan(struct patched_function *f, struct patch_plan *plan)
+{
+	const char *refusal = patch_plan_refusal(plan);
+
+	if (!refusal)
+		refusal = patch_plan_function(plan, f->function)->refusal;
+	if (!refusal)
+		return;
+	inject_sites_release(&f->sites);
+	snprintf(f->sites.why, sizeof(f->sites.why), "it %s", refusal);
+}
+
 static void choose(struct inject_targets *t)
 {
 	struct inject_file *file = NULL;
+	struct patch_plan *plan = NULL;
 	const struct dso *of = NULL;
 
 	vec_for_each (&t->selection.chosen, const struct selected, s) {
@@ -166,17 +181,22 @@ static void choose(struct inject_targets *t)
 			snprintf(f.sites.why, sizeof(f.sites.why), "it is a marker");
 		else if (of != s->dso) { /* they come file by file */
 			inject_file_free(file);
+			patch_plan_free(plan);
 			file = inject_file_new(s->dso);
+			plan = patch_plan_new(s->dso);
 			of = s->dso;
 		}
 		if (!s->marker)
 			inject_sites_find(&f.sites, file, s->function);
+		if (!*f.sites.why)
+			ask_plan(&f, plan);
 		if (*f.sites.why)
 			*vec_add(&t->left) = f;
 		else
 			*vec_add(&t->functions) = f;
 	}
 	inject_file_free(file);
+	patch_plan_free(plan);
 }
 
 static int select_functions(struct inject_targets *t, const struct inject_recording *o,

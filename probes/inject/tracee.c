@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/interrupt.h"
 #include "probes/process/target.h"
 
 #define POLL_NS	     20000
@@ -27,6 +28,8 @@ static int event_of(int status)
 }
 
 /* ---- stopping ---- */
+
+#define LOOK_NS 50000000ull /* between two looks for a signal that ends the recording */
 
 /* *status of a thread that has stopped, or ended. -ETIMEDOUT */
 static int wait_for(pid_t tid, uint64_t patience_ns, int *status)
@@ -198,11 +201,15 @@ int tracees_wait_exec(struct tracees *t, int *status, struct err *err)
 	if (t->memory >= 0)
 		go_on(e, PTRACE_CONT);
 	for (;;) {
-		if (waitpid(e->tid, status, __WALL) < 0) {
-			if (errno == EINTR)
-				continue;
-			return err_set(err, -errno, "the command is gone; record it while it runs");
-		}
+		int ret = wait_for(e->tid, LOOK_NS, status);
+
+		if (interrupt_pending())
+			return err_set(err, -EINTR,
+				       "ended before the command began; record it again");
+		if (ret == -ETIMEDOUT)
+			continue;
+		if (ret)
+			return err_set(err, ret, "the command is gone; record it while it runs");
 		note_stop(e, *status);
 		if (e->gone)
 			return err_set(err, -ESRCH,

@@ -77,22 +77,30 @@ int launch_start(struct launch *l, char *const *argv, const struct launch_inheri
 	return 0;
 }
 
-int launch_exec(struct launch *l, char *const *argv, struct err *err)
+bool launch_go(struct launch *l)
+{
+	return child_go(l->go_fd);
+}
+
+int launch_failure(struct launch *l, char *const *argv, struct err *err)
 {
 	int error = 0;
-	ssize_t n = 0;
+	ssize_t n;
 
-	if (child_go(l->go_fd)) {
-		do
-			n = read(l->status_fd, &error, sizeof(error));
-		while (n < 0 && errno == EINTR);
-	}
+	do
+		n = read(l->status_fd, &error, sizeof(error));
+	while (n < 0 && errno == EINTR);
 	if (n != sizeof(error) || !error)
 		return 0;
 	err_set(err, -error, "cannot run '%s': %s; check the command", argv[0], strerror(error));
 	if (err)
 		err->exit_status = error == ENOENT ? 127 : 126;
 	return -error;
+}
+
+int launch_exec(struct launch *l, char *const *argv, struct err *err)
+{
+	return launch_go(l) ? launch_failure(l, argv, err) : 0;
 }
 
 static uint64_t timeval_ns(const struct timeval *t)
@@ -103,10 +111,16 @@ static uint64_t timeval_ns(const struct timeval *t)
 bool launch_poll(struct launch *l)
 {
 	struct rusage used;
+	pid_t got;
 
-	if (!l->ended && l->pid && wait4(l->pid, &l->status, WNOHANG, &used) == l->pid) {
+	if (l->ended || !l->pid)
+		return l->ended;
+	got = wait4(l->pid, &l->status, WNOHANG, &used);
+	if (got == l->pid) {
 		l->ended = true;
 		l->cpu_ns = timeval_ns(&used.ru_utime) + timeval_ns(&used.ru_stime);
+	} else if (got < 0 && errno == ECHILD) {
+		l->ended = true; /* somebody else has waited for it: its status is not known */
 	}
 	return l->ended;
 }

@@ -48,6 +48,10 @@ int launch_start(struct launch *l, char *const *argv, const struct launch_inheri
 		 struct err *err);
 /* Lets it exec. A failed exec: -ENOENT with exit status 127, others with 126. */
 int launch_exec(struct launch *l, char *const *argv, struct err *err);
+/* The two halves of launch_exec(), for who traces the child: false: it is not there any more; then,
+ * which waits until it has executed or failed, the error. */
+bool launch_go(struct launch *l);
+int launch_failure(struct launch *l, char *const *argv, struct err *err);
 /* Looks, without waiting, whether it has ended. */
 bool launch_poll(struct launch *l);
 /* 0..255 as a shell says it: 128 + signal where one killed it. */

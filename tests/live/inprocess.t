@@ -86,8 +86,24 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	is "$?" 0 "an ordinary user" || diag user.err
 	cp theirs/user.data user.data
 	is "$(calls user leaf)" "$(awk '/ leaf/ { print $3 }' user.out)" "an ordinary user: each call"
+	# What is injected trusts the process, which must not gain by it.
+	setpriv --reuid 65534 --regid 65534 --clear-groups sleep 60 &
+	foreign=$!
+	children+=("$foreign")
+	eventually grep -q '^Uid:.65534' "/proc/$foreign/status"
+	"$ISPOT" record --engine in-process -o foreign.data -F 'libc.so.6:read' -p "$foreign" -d 1 >foreign.out 2>&1
+	like foreign.out 'does not have all the rights that ispot has' "root records no process of another user" || diag foreign.out
+	setpriv --bounding-set -sys_admin --inh-caps -sys_admin sleep 60 &
+	weaker=$!
+	children+=("$weaker")
+	eventually grep -q '^sleep' "/proc/$weaker/comm"
+	"$ISPOT" record --engine in-process -o foreign.data -F 'libc.so.6:read' -p "$weaker" -d 1 >foreign.out 2>&1
+	like foreign.out 'does not have all the rights that ispot has' "nor one without its capabilities" || diag foreign.out
+	record foreign --engine in-process -F leaf setpriv --reuid 65534 --regid 65534 --clear-groups theirs/patched 1 0 1 0
+	like foreign.err 'does not have all the rights that ispot has' "nor a command that becomes another user's" || diag foreign.err
+	kill "$foreign" "$weaker"
 fi
-for options in "-c 7" "-e cycles" "-g fp" "-D 1s" "--burst 10ms/1s" "--no-inherit" "--overhead 5"; do
+for options in "-c 7" "-e cycles" "-g fp" "-D 1s" "--burst 10ms/1s" "--no-inherit" "--overhead 5" "--user 0"; do
 	# shellcheck disable=SC2086 # an option and its value
 	record refused --engine in-process $options -F leaf "$patched" 1 0 1 0
 	like refused.err "in-process does not go with ${options%% *}" "refused: $options" || diag refused.err

@@ -81,6 +81,8 @@ int recorder_check(enum recorder_id id, const struct record_options *o, bool has
 		{ "--slow-stacks", o->slow_stacks_ns, "it takes no call stacks", no_stacks, NULL },
 		{ "--stack-period", o->stack_period, "it takes no call stacks", no_stacks,
 		  long_stacks },
+		{ "--user", o->user,
+		  "ispot is to have the rights of the program: run it as that user", NULL, NULL },
 		{ "--no-key", o->no_key.n, "it records no arguments", NULL,
 		  "it records no arguments" },
 		{ "--no-inherit", !o->inherit, "what a patched process forks is patched, too", NULL,
