@@ -395,31 +395,6 @@ static void left_out(const struct view *v, struct text *out)
 	vec_release(&all);
 }
 
-static void run_queue(const struct view *v, struct text *out)
-{
-	struct text line = { 0 };
-
-	text_taken(v->result, v->all, &line);
-	if (line.n)
-		print_labelled(v, "Run queue in all", line.s, out);
-	text_release(&line);
-}
-
-static void remarks(const struct view *v, struct text *out)
-{
-	run_queue(v, out);
-	not_called(v, out);
-	none_recorded(v, out);
-	if (!v->all) {
-		not_interference(v, out);
-		cannot_say(v, out);
-	}
-	if (v->all)
-		as_a_whole(v, out);
-	left_out(v, out);
-	own_probe(v, out);
-}
-
 static unsigned lines_of(const struct text *paragraph, unsigned width)
 {
 	struct text wrapped = { 0 };
@@ -430,6 +405,48 @@ static unsigned lines_of(const struct text *paragraph, unsigned width)
 		n += wrapped.s[i] == '\n';
 	text_release(&wrapped);
 	return n;
+}
+
+/* What does not fit is said without its parts: some of them alone would tell of the others wrongly.
+ */
+static void shorten(const struct view *v, const char *label, unsigned lines, struct text *s)
+{
+	struct text whole = { 0 };
+
+	text_printf(&whole, "%s: %s", label, s->s);
+	if (lines_of(&whole, v->width) > lines) {
+		s->n = strcspn(s->s, ",;");
+		s->s[s->n] = '\0';
+	}
+	text_release(&whole);
+}
+
+static void run_queue(const struct view *v, unsigned lines, struct text *out)
+{
+	const char *label = "Run queue in all";
+	struct text line = { 0 };
+
+	text_taken(v->result, v->all, &line);
+	if (line.n && !v->all)
+		shorten(v, label, lines, &line);
+	if (line.n)
+		print_labelled(v, label, line.s, out);
+	text_release(&line);
+}
+
+static void remarks(const struct view *v, unsigned lines, struct text *out)
+{
+	run_queue(v, lines, out);
+	not_called(v, out);
+	none_recorded(v, out);
+	if (!v->all) {
+		not_interference(v, out);
+		cannot_say(v, out);
+	}
+	if (v->all)
+		as_a_whole(v, out);
+	left_out(v, out);
+	own_probe(v, out);
 }
 
 /* One of the sentences, if the paragraph has room for it. */
@@ -470,9 +487,9 @@ void text_remarks(const struct view *v, unsigned lines, struct text *out)
 	struct text sentences = { 0 };
 
 	if (v->all)
-		remarks(v, out);
+		remarks(v, lines, out);
 	else if (!v->by_thread)
-		remarks(v, &sentences);
+		remarks(v, lines, &sentences);
 	if (sentences.n)
 		print_fitting(v, &sentences, lines, out);
 	text_release(&sentences);

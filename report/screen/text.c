@@ -519,13 +519,19 @@ static void print_more(const struct view *v, const struct unseen *u, struct text
 	text_release(&more);
 }
 
+/* Where nobody asked for more it is one screen. */
+static bool is_limited(const struct view *v)
+{
+	return !v->top && !v->all && !v->sort;
+}
+
 /* lines: that the rows may take, for the first screen to be one. Returns how many rows it has. */
 static uint64_t print_table(const struct view *v, unsigned lines, struct text *out)
 {
 	struct table t = { .out = out, .width = v->width, .colours = v->colours };
 	uint64_t room = rows_most(v), n = 0;
 	struct unseen unseen = { 0 };
-	bool limited = !v->top && !v->all && !v->sort && (room == ROWS_DEFAULT || by_lock(v));
+	bool limited = is_limited(v) && (room == ROWS_DEFAULT || by_lock(v));
 	bool any_site = false;
 	unsigned used = 0;
 
@@ -540,7 +546,7 @@ static uint64_t print_table(const struct view *v, unsigned lines, struct text *o
 		t.out = &row;
 		if (n < room)
 			print_row(v, &t, v->rows[i]);
-		used += count_lines(&row);
+		used += count_lines(&row) + (!any_site && block_is_wait(v->rows[i]));
 		if (n == room || (limited && n && used > lines)) {
 			count_unseen(v, &unseen, v->rows[i], true);
 			room = n;
@@ -563,10 +569,11 @@ static uint64_t print_table(const struct view *v, unsigned lines, struct text *o
 	return n;
 }
 
-#define SCREEN_LINES 23
-#define TABLE_LEAST  6 /* where it has as many */
-#define ROW_LINES    2 /* at least */
-#define OTHER_LINES  3 /* the table's head, the count of further rows, an empty one */
+#define SCREEN_LINES   23
+#define TABLE_LEAST    6 /* where it has as many */
+#define ROW_LINES      2 /* where there is room for them */
+#define SECOND_COMMAND "       ispot "
+#define OTHER_LINES    3 /* the table's head, the count of further rows, an empty one */
 
 static unsigned less(unsigned lines, unsigned taken, unsigned least)
 {
@@ -583,6 +590,20 @@ static unsigned table_lines(const struct view *v)
 	n = count_lines(&table);
 	text_release(&table);
 	return n < TABLE_LEAST ? n : TABLE_LEAST;
+}
+
+/* The second of the commands that come next shows less than the first: it goes where there is no
+ * line for it. */
+static void drop_second_command(struct text *to_do)
+{
+	const char *line = to_do->s;
+
+	for (const char *next = line; next && *next; next = strchr(next, '\n') + 1)
+		line = next;
+	if (!line || strncmp(line, SECOND_COMMAND, strlen(SECOND_COMMAND)) != 0)
+		return;
+	to_do->n = (size_t)(line - to_do->s);
+	to_do->s[to_do->n] = '\0';
 }
 
 /* Where cycles come from, and what they are not. */
@@ -619,7 +640,7 @@ static void print_notes(const struct view *v, struct text *out)
 void report_text(const struct view *v, struct text *out)
 {
 	struct text remarks = { 0 }, to_do = { 0 }, notes = { 0 };
-	unsigned room;
+	unsigned room, table, taken, least;
 
 	text_header(v, out);
 	text_add(out, "\n");
@@ -630,9 +651,14 @@ void report_text(const struct view *v, struct text *out)
 	}
 	text_to_do(v, &to_do);
 	print_notes(v, &notes);
-	room = less(SCREEN_LINES, count_lines(out) + count_lines(&to_do) + count_lines(&notes), 1);
-	text_remarks(v, less(room, table_lines(v), 1), &remarks);
-	if (print_table(v, less(room, count_lines(&remarks) + OTHER_LINES, ROW_LINES), out)) {
+	table = table_lines(v);
+	taken = count_lines(out) + count_lines(&notes);
+	least = (table < OTHER_LINES + ROW_LINES ? table : OTHER_LINES + ROW_LINES) + 1;
+	if (is_limited(v) && taken + count_lines(&to_do) + least > SCREEN_LINES)
+		drop_second_command(&to_do);
+	room = less(SCREEN_LINES, taken + count_lines(&to_do), 1);
+	text_remarks(v, less(room, table, 1), &remarks);
+	if (print_table(v, less(room, count_lines(&remarks) + OTHER_LINES, 1), out)) {
 		text_counters(v, out);
 		text_add(out, notes.s ? notes.s : "");
 	} else {

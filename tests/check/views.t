@@ -117,6 +117,20 @@ fits() {
 for trace in callees waits sites parked latches story saturated svc keys pool; do
 	holds "the first screen is one: $trace" fits $trace
 done
+# Of a program that waits behind other programs, and whose recorder had something to say.
+crowded() {
+	awk -v notices="$1" '
+		/preempted/ && !--n_left { sub("101/100", "55/55") }
+		{ print }
+		/"kind":"session"/ {
+			while (notices-- > 0)
+				print "{\"kind\":\"notice\",\"code\":\"n\",\"text\":\"something else\"}"
+		}' n_left=2 tests/golden/story.trace | "$ISPOT" dump --from-text - -o "$work/crowded$1.data" &&
+		fits "crowded$1"
+}
+for notices in 1 2 3; do
+	holds "the first screen is one, with $notices notices" crowded $notices
+done
 for trace in story keys; do
 	holds "that of locks is one: $trace" fits $trace --by lock
 done
