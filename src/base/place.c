@@ -26,20 +26,29 @@ static bool is_safe(const char *path, uid_t user, bool holds_ours)
 	       (!(st.st_mode & (S_IWGRP | S_IWOTH)) || (holds_ours && (st.st_mode & S_ISVTX)));
 }
 
-bool place_is_safe(const char *path, uid_t user)
+bool place_is_fixed(const char *real, uid_t user)
 {
-	char *there = *path == '/' ? xstrdup(path) : xasprintf("./%s", path), *real, *end = there;
-	bool safe, holds_ours = false;
+	char *place = xstrdup(real), *end = place;
+	bool safe = true, holds_ours = false;
 
-	while (!(real = realpath(*there ? there : "/", NULL)) && (end = strrchr(there, '/')))
-		*end = '\0';
-	safe = real != NULL;
-	for (end = real; safe && end && (safe = is_safe(real, user, holds_ours));) {
+	while (end && (safe = is_safe(place, user, holds_ours))) {
 		holds_ours = true;
-		end = strrchr(real, '/');
+		end = strrchr(place, '/');
 		if (end)
 			*end = '\0';
 	}
+	free(place);
+	return safe;
+}
+
+bool place_is_safe(const char *path, uid_t user)
+{
+	char *there = *path == '/' ? xstrdup(path) : xasprintf("./%s", path), *real, *end = there;
+	bool safe;
+
+	while (!(real = realpath(*there ? there : "/", NULL)) && (end = strrchr(there, '/')))
+		*end = '\0';
+	safe = real && place_is_fixed(real, user);
 	free(real);
 	free(there);
 	return safe;

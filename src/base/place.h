@@ -12,6 +12,11 @@
  * be, if it is not the deepest.
  */
 bool place_is_safe(const char *path, uid_t user);
+/*
+ * The same of a path as realpath() gives it, part by part as it is written: nobody else can have it
+ * lead elsewhere, now or later.
+ */
+bool place_is_fixed(const char *real, uid_t user);
 
 /*
  * Opens the directory of a path's last part, each part by itself, so that nobody can change the way

@@ -321,6 +321,14 @@ static int check_tables(struct fleet_store *s, struct err *err)
 
 /* ---- whose database it is ---- */
 
+static int refuse_place(const char *path, struct err *err)
+{
+	return err_set(err, -EPERM,
+		       "others may write where %s is: root makes no database there; name one in a "
+		       "directory of root's with --db, or run ispot as that user",
+		       path);
+}
+
 /* SQLite makes journals beside a database by their names, and gives them to the database's owner.
  * Root lets it do so only where nobody else may put files. */
 static int refuse_foreign(const char *path, struct err *err)
@@ -333,12 +341,7 @@ static int refuse_foreign(const char *path, struct err *err)
 			"%s belongs to another user; run ispot as that user, or name another "
 			"database with --db",
 			path);
-	if (!place_is_safe(path, 0))
-		return err_set(err, -EPERM,
-			       "others may write where %s is: root makes no database there; name "
-			       "one in a directory of root's with --db, or run ispot as that user",
-			       path);
-	return 0;
+	return place_is_safe(path, 0) ? 0 : refuse_place(path, err);
 }
 
 /* As whom files are opened now. */
@@ -383,8 +386,9 @@ static int begin_writing(struct fleet_store *s, char **name, struct err *err)
 	if (!rc && as_root && !(*name = realpath(s->path, NULL)))
 		rc = err_set(err, -errno, "%s: %s; name another with --db", s->path,
 			     strerror(errno));
-	else if (!rc && as_root) /* links on the way may have changed since */
-		rc = refuse_foreign(*name, err);
+	else if (!rc && as_root &&
+		 !place_is_fixed(*name, 0)) /* a link on the way is another one since */
+		rc = refuse_place(s->path, err);
 	if (!*name)
 		*name = xstrdup(s->path);
 	if (s->as_user && identity_files_as(&user)) {
@@ -430,7 +434,7 @@ static int prepare(struct fleet_store *s, bool make, char **name, struct err *er
 		return err_set(err, -errno, "%s: %s; make it with ispot fleet reduce", s->path,
 			       strerror(errno));
 	/* What is opened is what was looked at: a link on the way may lead elsewhere since. */
-	if (geteuid() || place_is_safe(*name, 0))
+	if (geteuid() || place_is_fixed(*name, 0))
 		return 0;
 	free(*name);
 	*name = NULL;

@@ -552,7 +552,7 @@ static char *sound_path(const struct dso *dso, const char *path)
 	char *real = dso->is_roots ? realpath(path, NULL) : NULL;
 	struct stat st;
 
-	if (real && place_is_safe(real, 0) && !stat(real, &st) && st.st_dev == dso->st.st_dev &&
+	if (real && place_is_fixed(real, 0) && !stat(real, &st) && st.st_dev == dso->st.st_dev &&
 	    st.st_ino == dso->st.st_ino)
 		return real;
 	free(real);
