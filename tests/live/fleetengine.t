@@ -260,8 +260,8 @@ refuses() { # refuses NAME TEXT ARGUMENT...; $wanted: the status, 1
 }
 wanted=2 refuses "a password in the address" "shows in the list of processes" report --engine clickhouse://u:very-secret@127.0.0.1:$A/some
 unlike refuse.out very-secret "which is not repeated"
-wanted=2 refuses "no address" "takes clickhouse://" report --engine "http://127.0.0.1/x"
-wanted=2 refuses "a database with a quote" "takes clickhouse://" report --engine "clickhouse://127.0.0.1:$A/x'y"
+wanted=2 refuses "no address" "no such address" report --engine "http://127.0.0.1/x"
+wanted=2 refuses "a database with a quote" "no such address" report --engine "clickhouse://127.0.0.1:$A/x'y"
 refuses "a password for all to read" "the password would go to" report --engine clickhouse://192.0.2.1:8123/some
 refuses "one server of two" "name every one, each once" report --engine clickhouse://127.0.0.1:$A/some
 refuses "the same server twice" "name every one, each once" report --engine clickhouse://127.0.0.1:$A,localhost:$A/some
