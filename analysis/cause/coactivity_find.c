@@ -81,7 +81,7 @@ static double others_running(const struct lift_sample *s)
 	return seen_ns > 0 ? met_ns / seen_ns : NAN;
 }
 
-/* What is asked of all samples. */
+/* The parts of the question that are the same for all samples. */
 struct asking {
 	struct lift_question question;
 	uint32_t *only;

@@ -309,7 +309,7 @@ static bool beyond(const struct coactivity *co, size_t n, size_t all, size_t mos
 	return all >= most && n >= most / co->n_blocks;
 }
 
-/* Of calls that are in groups, each group needs enough rows to compare. */
+/* Where calls are in groups, each group needs enough rows to compare. */
 static size_t rows_max(const struct lift_sample *s)
 {
 	return vec_last(&s->rows)->group == MAP_NONE ? COACTIVITY_ROWS : COACTIVITY_ROWS_SPLIT;

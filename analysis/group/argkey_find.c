@@ -76,7 +76,7 @@ static uint64_t recordable(const struct meta *meta, const struct meta_function *
 		       : REGISTERS_X86;
 }
 
-/* Of several declarations the one decides that most others agree with. */
+/* Where declarations differ, the declaration that most others agree with decides. */
 static bool is_said_before(const struct meta_function *f, uint32_t parameter)
 {
 	for (uint32_t i = 0; i < parameter; i++)

@@ -106,7 +106,7 @@ static void add_typical(struct outlier_block *b, const struct outlier *x)
 	add_usual(b, x);
 }
 
-/* Whose event is told of another block makes room for the others. */
+/* An outlier whose event is reported with another block makes room for the others. */
 static bool is_less(const struct outlier *x, const struct outlier *y)
 {
 	if (x->passed != y->passed)

@@ -135,7 +135,7 @@ struct outlier_block {
 	uint64_t divergent, divergent_ns;
 	uint64_t idle_ns;   /* of divergent_ns, waiting for work or a clock: nobody feels it */
 	double residual_ns; /* sum over the divergent ones */
-	/* Of divergent, divergent_ns and idle_ns: not passed on. */
+	/* The parts of divergent, divergent_ns and idle_ns that no other block explains. */
 	uint64_t own, own_ns, own_idle_ns;
 	struct {
 		VEC(struct outlier)

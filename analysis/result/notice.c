@@ -147,7 +147,10 @@ static bool is_of_solo(const struct block *b)
 	       !(b->sci - b->solo.sci_without < SCI_SMALL);
 }
 
-/* Whose scores rest on calls of the windows, and what they were without: the user judges. */
+/*
+ * Names the blocks whose scores rest on calls of --solo's windows, with the score that they have
+ * without: the user judges.
+ */
 static void solo_notice(struct result *res)
 {
 	struct text line = { 0 };

@@ -335,7 +335,7 @@ static void bound_estimate(struct block *b)
 	b->sci_by_shape = at_most_1(b->sci_by_shape);
 }
 
-/* What the other calls alone would say. */
+/* Scores the block without the calls of --solo's windows. */
 static void score_without_solo(struct block *b, double excess, double observed)
 {
 	double n = block_weight_outer(b) * (double)b->sums->durations.count;

@@ -148,7 +148,7 @@ static void waited_release(struct waited *w)
 	vec_release(&w->ns);
 }
 
-/* Of all rows. */
+/* The waits of all rows. */
 struct all_waits {
 	struct waited for_thread; /* by who ended it, but at locks */
 	struct waited at_stack;

@@ -28,7 +28,10 @@ struct taker {
 	uint64_t ns;
 };
 
-/* Who is an enum switch_before: SWITCH_AFTER_UNKNOWN, SWITCH_AFTER_IDLE or a process. */
+/*
+ * A stretch of a CPU's time. who: an enum switch_before (SWITCH_AFTER_UNKNOWN, SWITCH_AFTER_IDLE)
+ * or a process.
+ */
 #define TAKER_CPUS_MAX	8192
 #define TAKER_STRETCHES 128 /* of a CPU; a longer wait is divided as its end */
 struct taker_stretch {

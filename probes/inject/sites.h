@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Where a function can be patched: five bytes of whole instructions at its entry and at each exit,
- * which do the same at another address, and behind whose first nothing arrives: no branch of the
- * whole file, no other symbol, and, where switches or exceptions may arrive, only instructions
- * before which the stack pointer has moved, as it is the same wherever those do.
+ * Where a function can be patched: at its entry and at each exit, five bytes of whole instructions
+ * that do the same at another address. Control may enter such a place only at its first
+ * instruction: no branch of the file and no other symbol leads behind it. In functions with a
+ * switch or a landing pad, which may be entered where no branch shows it, a place begins only
+ * behind an instruction that moves the stack pointer.
  *
- * The first instruction is left alone where it is one that a probe of another tool sits on without
- * harm, and that changes no flags: that tool executes a copy of it, and goes on behind it.
+ * The first instruction stays where it is if it changes no flags and another tool's probe may sit
+ * on it: that tool executes a copy of the instruction and continues behind it.
  */
 #ifndef ISPOT_PROBES_INJECT_SITES_H
 #define ISPOT_PROBES_INJECT_SITES_H
@@ -29,13 +30,14 @@ struct inject_site {
 	bool is_exit;	  /* else the record stands before them all */
 	bool returns;	  /* an exit by ret, else by a jump to goal */
 	uint64_t goal;
-	int32_t sp; /* so far is the stack pointer of the function's entry above that here */
+	int32_t sp; /* bytes from the stack pointer here up to its value at the function's entry */
 	uint8_t original[SITE_BYTES_MOST];
 };
 
 struct inject_sites {
 	VEC(struct inject_site)
-	char why[112]; /* not, a clause; "": they are all there */
+	char why[112]; /* why the function cannot be patched, a clause; "": all its sites are there
+			*/
 };
 
 /* What is known of a file's code as a whole: where anything in it jumps. */

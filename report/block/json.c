@@ -277,7 +277,7 @@ static struct json *work_json(const struct block *b)
 }
 
 /* The holders of the lock; the caller adds its columns. */
-/* What the windows of record --solo say of it; a recording without them has no such member. */
+/* The member for --solo's windows; a recording without windows has none. */
 static struct json *block_solo_json(const struct block *b)
 {
 	struct json *j = json_new_object();

@@ -258,7 +258,7 @@ static sqlite3_stmt *load_of(struct fleet_store *s, enum statement which, uint32
 	return st;
 }
 
-/* Of the phase that the column says; false: there is no such. */
+/* Finds the stratum of the phase in the column; false: there is no such phase. */
 static bool stratum_of(sqlite3_stmt *st, int column, const struct fleet_phases *phases,
 		       struct fleet_rows *rows, uint32_t *stratum)
 {

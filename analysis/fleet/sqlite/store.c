@@ -433,7 +433,10 @@ static int prepare(struct fleet_store *s, bool make, char **name, struct err *er
 	if (!*name)
 		return err_set(err, -errno, "%s: %s; make it with ispot fleet reduce", s->path,
 			       strerror(errno));
-	/* What is opened is what was looked at: a link on the way may lead elsewhere since. */
+	/*
+	 * SQLite opens the path that was checked: a link in the user's path may lead elsewhere by
+	 * now.
+	 */
 	if (geteuid() || place_is_fixed(*name, 0))
 		return 0;
 	free(*name);
