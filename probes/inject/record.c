@@ -2,18 +2,15 @@
 #include "probes/inject/record.h"
 
 #include <errno.h>
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/cpus.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -23,6 +20,7 @@
 #include "probes/inject/targets.h"
 #include "probes/inject/tracee.h"
 #include "probes/inproc/drain.h"
+#include "probes/inproc/lines.h"
 #include "probes/inproc/stamped.h"
 #include "probes/java/switches.h"
 #include "probes/process/ending.h"
@@ -60,21 +58,6 @@ struct recording {
 
 /* ---- lines ---- */
 
-static void write_line(struct recording *r, struct text *line)
-{
-	trace_writer_meta(r->writer, line->s);
-	text_release(line);
-}
-
-static void write_notice(struct recording *r, const char *code, const char *words)
-{
-	struct meta_notice n = { .code = code, .text = words };
-	struct text line = { 0 };
-
-	meta_print_notice(&n, &line);
-	write_line(r, &line);
-}
-
 static void write_clocks(struct recording *r)
 {
 	struct clock_pair now = clock_pair_now();
@@ -84,55 +67,24 @@ static void write_clocks(struct recording *r)
 	struct text line = { 0 };
 
 	meta_print_clocks(&m, &line);
-	write_line(r, &line);
+	inproc_write_line(r->writer, &line);
 }
 
 static void write_session(struct recording *r)
 {
-	struct timespec unix_time;
-	struct text line = { 0 };
-	struct cpus cpus = { 0 };
-	struct utsname u;
-	struct meta_session m = {
-		.version = TRACE_VERSION,
-		.ispot_version = r->o->version,
-		.command = r->o->command,
-		.program = r->targets.program ? r->targets.program : "",
-		.pid = r->o->n_pids ? (uint64_t)r->o->pids[0] : (uint64_t)r->launch.pid,
-		.start_ns = r->start_ns,
-		.clock = "monotonic",
-		.cycles_per_ns = NAN,
-		.pmu = "none",
-		.producer = "in-process",
-		.period = 1,
-		.attached = r->o->n_pids > 0,
-		.recorder_pid = (uint64_t)getpid(),
-		.options = r->o->options,
-	};
-
-	clock_gettime(CLOCK_REALTIME, &unix_time);
-	m.start_unix_ns = (uint64_t)unix_time.tv_sec * 1000000000u + (uint64_t)unix_time.tv_nsec;
-	uname(&u);
-	m.hostname = u.nodename;
-	m.kernel = u.release;
-	m.machine = u.machine;
-	if (!cpus_read(&cpus))
-		m.cpus = cpus.n;
-	meta_print_session(&m, &line);
-	write_line(r, &line);
+	inproc_write_session(
+		r->writer,
+		&(struct meta_session){
+			.ispot_version = r->o->version,
+			.command = r->o->command,
+			.program = r->targets.program ? r->targets.program : "",
+			.pid = r->o->n_pids ? (uint64_t)r->o->pids[0] : (uint64_t)r->launch.pid,
+			.start_ns = r->start_ns,
+			.producer = "in-process",
+			.attached = r->o->n_pids > 0,
+			.options = r->o->options,
+		});
 	write_clocks(r);
-}
-
-static void write_set(struct recording *r, bool on)
-{
-	const uint64_t values[RECORD_VALUES_MIN] = { 0 };
-	struct record record = { .kind = on ? REC_SET_ON : REC_SET_OFF,
-				 .cpu = r->drain.cpu,
-				 .time_ns = on ? r->start_ns : r->end_ns,
-				 .n_values = 2,
-				 .values = values };
-
-	trace_writer_record(r->writer, &record);
 }
 
 static void write_limits(struct recording *r)
@@ -146,7 +98,7 @@ static void write_limits(struct recording *r)
 			    "; context switches are not recorded (%s), so no cause is known by the "
 			    "scheduler",
 			    r->no_switches.text);
-	write_notice(r, "in-process-limits", words.s);
+	inproc_write_notice(r->writer, "in-process-limits", words.s);
 	text_release(&words);
 }
 
@@ -177,7 +129,7 @@ static void write_end(struct recording *r, const struct inject_result *result)
 	inject_targets_write_left(&r->targets, r->writer);
 	write_clocks(r);
 	meta_print_end(&e, &line);
-	write_line(r, &line);
+	inproc_write_line(r->writer, &line);
 }
 
 /* ---- the processes ---- */
@@ -423,17 +375,6 @@ static void run(struct recording *r)
 	java_switches_end(&r->switches, r->end_ns);
 }
 
-static void keep_slower(struct recording *r)
-{
-	char words[160], time[TEXT_NUMBER];
-
-	inproc_drain_keep_slower(&r->drain, r->o->keep_slower_ns);
-	snprintf(words, sizeof(words),
-		 "calls shorter than %s left no records, only sums and a histogram",
-		 text_time(time, r->o->keep_slower_ns));
-	write_notice(r, "keep-slower", words);
-}
-
 static int record(struct recording *r, struct inject_result *result, struct err *err)
 {
 	int ret;
@@ -446,8 +387,8 @@ static int record(struct recording *r, struct inject_result *result, struct err 
 	write_session(r);
 	inject_targets_write(&r->targets, r->writer);
 	if (r->o->keep_slower_ns)
-		keep_slower(r);
-	write_set(r, true);
+		inproc_sum_up_shorter(&r->drain, r->o->keep_slower_ns);
+	inproc_write_set(&r->drain, true, r->start_ns);
 	ret = r->o->n_pids ? attach_all(r, err) : launch(r, err);
 	if (ret) {
 		restore_all(r);

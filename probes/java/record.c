@@ -9,18 +9,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/cpus.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/temporary.h"
 #include "base/text.h"
 #include "probes/inproc/drain.h"
+#include "probes/inproc/lines.h"
 #include "probes/java/pauses.h"
 #include "probes/java/switches.h"
 #include "probes/process/target.h"
@@ -55,79 +54,25 @@ struct recording {
 
 /* ---- lines ---- */
 
-static void write_line(struct recording *r, struct text *line)
+static void write_told(struct recording *r, const char *code, const char *words)
 {
-	trace_writer_meta(r->writer, line->s);
-	text_release(line);
-}
-
-static void write_notice(struct recording *r, const char *code, const char *words, bool say)
-{
-	struct meta_notice n = { .code = code, .text = words };
-	struct text line = { 0 };
-
-	if (say)
-		log_notice("%s", words);
-	meta_print_notice(&n, &line);
-	write_line(r, &line);
+	log_notice("%s", words);
+	inproc_write_notice(r->writer, code, words);
 }
 
 static void write_session(struct recording *r)
 {
-	struct timespec unix_time;
-	struct text line = { 0 };
-	struct cpus cpus = { 0 };
-	struct utsname u;
-	struct meta_session m = {
-		.version = TRACE_VERSION,
-		.ispot_version = r->o->version,
-		.command = r->o->command,
-		.program = "java",
-		.pid = r->o->n_pids ? (uint64_t)r->o->pids[0] : (uint64_t)r->launch.pid,
-		.start_ns = r->start_ns,
-		.clock = "monotonic",
-		.cycles_per_ns = NAN,
-		.pmu = "none",
-		.producer = "java",
-		.period = 1,
-		.attached = r->o->n_pids > 0,
-		.recorder_pid = (uint64_t)getpid(),
-		.options = r->o->options,
-	};
-
-	clock_gettime(CLOCK_REALTIME, &unix_time);
-	m.start_unix_ns = (uint64_t)unix_time.tv_sec * 1000000000u + (uint64_t)unix_time.tv_nsec;
-	uname(&u);
-	m.hostname = u.nodename;
-	m.kernel = u.release;
-	m.machine = u.machine;
-	if (!cpus_read(&cpus))
-		m.cpus = cpus.n;
-	meta_print_session(&m, &line);
-	write_line(r, &line);
-}
-
-static void keep_slower(struct recording *r)
-{
-	char words[160], time[TEXT_NUMBER];
-
-	inproc_drain_keep_slower(&r->drain, r->o->keep_slower_ns);
-	snprintf(words, sizeof(words),
-		 "calls shorter than %s left no records, only sums and a histogram",
-		 text_time(time, r->o->keep_slower_ns));
-	write_notice(r, "keep-slower", words, false);
-}
-
-static void write_set(struct recording *r, bool on)
-{
-	const uint64_t values[RECORD_VALUES_MIN] = { 0 };
-	struct record record = { .kind = on ? REC_SET_ON : REC_SET_OFF,
-				 .cpu = r->drain.cpu,
-				 .time_ns = on ? r->start_ns : r->end_ns,
-				 .n_values = 2,
-				 .values = values };
-
-	trace_writer_record(r->writer, &record);
+	inproc_write_session(r->writer, &(struct meta_session){
+						.ispot_version = r->o->version,
+						.command = r->o->command,
+						.program = "java",
+						.pid = r->o->n_pids ? (uint64_t)r->o->pids[0]
+								    : (uint64_t)r->launch.pid,
+						.start_ns = r->start_ns,
+						.producer = "java",
+						.attached = r->o->n_pids > 0,
+						.options = r->o->options,
+					});
 }
 
 static void write_limits(struct recording *r)
@@ -141,7 +86,7 @@ static void write_limits(struct recording *r)
 			    "; context switches are not recorded (%s), so of causes only contended "
 			    "monitors and pauses of the machine are known",
 			    r->no_switches.text);
-	write_notice(r, "java-limits", words.s, false);
+	inproc_write_notice(r->writer, "java-limits", words.s);
 	text_release(&words);
 }
 
@@ -156,7 +101,7 @@ static void write_unnamed(struct recording *r)
 		 "%s found no room to be told: more methods are left alone than are named; choose "
 		 "fewer with -F",
 		 text_counted(times, n, "word"));
-	write_notice(r, "java-unnamed", words, true);
+	write_told(r, "java-unnamed", words);
 }
 
 static void write_left(struct recording *r)
@@ -169,7 +114,7 @@ static void write_left(struct recording *r)
 			 text_counted(methods, l->n, "method"),
 			 strtab_get(&r->drain.left_reasons, (uint32_t)i), l->first,
 			 l->n > 1 ? " and others" : "");
-		write_notice(r, "java-left", words, true);
+		write_told(r, "java-left", words);
 	}
 }
 
@@ -202,7 +147,7 @@ static void write_end(struct recording *r, struct java_result *result)
 	write_left(r);
 	write_unnamed(r);
 	meta_print_end(&e, &line);
-	write_line(r, &line);
+	inproc_write_line(r->writer, &line);
 }
 
 /* ---- the recording ---- */
@@ -356,7 +301,7 @@ static void tell_torn(struct recording *r)
 		"%llu process%s took away the memory that it shares with ispot: what it did from then "
 		"on is not recorded",
 		(unsigned long long)r->drain.torn_regions, r->drain.torn_regions == 1 ? "" : "es");
-	write_notice(r, "java-torn", words, true);
+	write_told(r, "java-torn", words);
 }
 
 /* Notes a process whose records may bear the number of another one. */
@@ -370,7 +315,7 @@ static void tell_unchecked(struct recording *r)
 		 "%s could not be found among the processes here, as it had ended or hides in a "
 		 "container: its process number is what it says itself",
 		 text_counted(machines, r->drain.unchecked_regions, "Java machine"));
-	write_notice(r, "java-pid", words, true);
+	write_told(r, "java-pid", words);
 }
 
 static void log_pauses(struct recording *r, bool on)
@@ -386,7 +331,7 @@ static void log_pauses(struct recording *r, bool on)
 			 "the Java machine of process %d logs no safepoints: of stops of all its "
 			 "threads only those to collect garbage are known",
 			 pid);
-		write_notice(r, "java-safepoints", words, true);
+		write_told(r, "java-safepoints", words);
 	}
 }
 
@@ -402,8 +347,8 @@ static int record(struct recording *r, struct java_result *result, struct err *e
 		return ret;
 	write_session(r);
 	if (r->o->keep_slower_ns)
-		keep_slower(r);
-	write_set(r, true);
+		inproc_sum_up_shorter(&r->drain, r->o->keep_slower_ns);
+	inproc_write_set(&r->drain, true, r->start_ns);
 	log_pauses(r, true);
 	run(r);
 	log_pauses(r, false);
@@ -412,12 +357,10 @@ static int record(struct recording *r, struct java_result *result, struct err *e
 	result->exit_status = r->o->argv && r->launch.ended ? launch_exit_status(&r->launch) : 0;
 	result->reason = r->reason;
 	if (!r->drain.regions.n)
-		write_notice(
-			r, "java-none",
-			"no Java machine loaded the agent: the command ran none, or none that "
-			"can (Java 11 or later, of this machine's kind, not in another root or "
-			"container)",
-			true);
+		write_told(r, "java-none",
+			   "no Java machine loaded the agent: the command ran none, or none that "
+			   "can (Java 11 or later, of this machine's kind, not in another root or "
+			   "container)");
 	tell_torn(r);
 	tell_unchecked(r);
 	write_end(r, result);
