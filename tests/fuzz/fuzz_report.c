@@ -114,8 +114,11 @@ static void report(struct trace_reader *r, const char *by, bool of_sequences)
 		else if (result.keyed.rule.kind != BLOCK_FUNCTION)
 			v.blocks = &result.groups;
 		views(&v, &timeline);
-		v.blocks = &result.blocks;
 		v.all = v.totals = true;
+		views(&v, &timeline);
+		/* A view by thread is only of threads' blocks. */
+		v.by_thread = false;
+		v.blocks = &result.blocks;
 		views(&v, &timeline);
 		if (!strcmp(by, "function"))
 			slow_view(&v, r, &o);
