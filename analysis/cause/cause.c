@@ -119,15 +119,15 @@ static void leave_rest(struct block *b, const struct meta *meta, double rest[CAU
 		leave_running(b, meta, rest[POOL_RUNNING] / excess);
 }
 
-/*
- * Returns the part of the own excess that is no interference: the calls do more, or the probes take
- * the time.
- */
-static double harmless_ns(const struct cause_rule *rule, double ns)
+/* Whether it is no interference: the calls do more, or the probes take the time. */
+static bool is_harmless(const struct cause_rule *rule)
 {
-	bool harmless = !strcmp(rule->kind, "workload") || !strcmp(rule->kind, "ispot");
+	return !strcmp(rule->kind, "workload") || !strcmp(rule->kind, "ispot");
+}
 
-	return harmless && rule->pool != POOL_CALLEE ? ns : 0;
+static bool is_lost(const struct cause_rule *rule)
+{
+	return !is_harmless(rule) && rule->pool != POOL_IDLE && rule->pool != POOL_CALLEE;
 }
 
 static int larger_share(const void *a, const void *b)
@@ -160,8 +160,11 @@ void causes_find(struct block *b, const struct meta *meta)
 		/* what is too small to print is not lost: the shares add up */
 		if (ns / excess >= SHARE_MIN) {
 			rest[rule->pool] -= ns;
-			b->harmless_ns += harmless_ns(rule, ns);
+			if (is_harmless(rule) && rule->pool != POOL_CALLEE)
+				b->harmless_ns += ns;
 			put(&b->causes, rule->kind, confidence, ns / excess, evidence.s);
+			if (is_lost(rule))
+				cause_of(&b->causes, rule->kind, confidence)->lost += ns / excess;
 		}
 		text_release(&evidence);
 	}

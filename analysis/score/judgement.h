@@ -43,6 +43,7 @@ enum cause_pool { POOL_CALLEE, POOL_PREEMPTED, POOL_BLOCKED, POOL_IDLE, POOL_RUN
 struct cause {
 	const char *kind;  /* static: one of the contract's kinds */
 	double share;	   /* of the block's excess */
+	double lost;	   /* the part of share that is lost: not idle, not more work */
 	double confidence; /* 1: records prove it; 0.5: estimated; 0: unknown */
 	struct {
 		VEC(char *)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "report/screen/headline.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -23,21 +24,10 @@
 #include "report/screen/next.h"
 #include "report/screen/row.h"
 #include "report/screen/text.h"
+#include "report/screen/told.h"
 #include "report/table/table.h"
 #include "report/table/wrap.h"
 #include "trace/meta/meta.h"
-
-#define STORY_SHARE 0.3 /* less of the excess than this does not tell the story */
-
-static unsigned largest_own_pool(const struct block *b)
-{
-	unsigned best = POOL_PREEMPTED;
-
-	for (unsigned p = POOL_PREEMPTED; p < CAUSE_POOLS; p++)
-		if (b->pools[p] > b->pools[best])
-			best = p;
-	return best;
-}
 
 #define NAME_BYTES	 128 /* more would make the paragraph one name */
 #define NAME_COLUMNS	 64
@@ -112,49 +102,11 @@ static const struct block *main_caller(const struct result *res, const struct bl
 	return best;
 }
 
-/*
- * Returns the cause's share of the time that the block loses itself: the callees' losses are
- * reported with the callees.
- */
-static double own_share(const struct block *b, const struct cause *c)
-{
-	double all = block_pools_ns(b), share = c->share * all / (all - b->pools[POOL_CALLEE]);
-
-	return share < 1 ? share : 1;
-}
-
-const struct cause *report_main_cause(const struct block *b)
-{
-	vec_for_each (&b->causes, const struct cause, c)
-		if (strcmp(c->kind, "unknown") != 0 && strcmp(c->kind, "callee") != 0)
-			return own_share(b, c) >= STORY_SHARE && report_tells(b, c) ? c : NULL;
-	return NULL;
-}
-
-static double own_ns(const struct block *b)
-{
-	double own = 0;
-
-	for (unsigned p = POOL_PREEMPTED; p < CAUSE_POOLS; p++)
-		own += b->pools[p];
-	return own;
-}
-
-double report_told_share(const struct block *b)
-{
-	const struct cause *cause = report_main_cause(b);
-	double own = own_ns(b);
-
-	if (cause)
-		return own_share(b, cause);
-	return b->off_known && own > 0 ? b->pools[largest_own_pool(b)] / own : 1;
-}
-
 /* Where no cause is known: only where the time went; NULL: its calls run longer than the fastest.
  */
 static const char *bare_story(const struct block *b)
 {
-	switch (b->off_known ? largest_own_pool(b) : CAUSE_POOLS) {
+	switch (b->off_known ? told_largest_pool(b) : CAUSE_POOLS) {
 	case POOL_PREEMPTED:
 		return "Waiting for a CPU";
 	case POOL_BLOCKED:
@@ -272,14 +224,40 @@ static const char *unit(const struct block *b)
 	return b->kind == BLOCK_SEQUENCE ? "execution" : "call";
 }
 
+/* "Lock contention and waiting for a CPU"; returns how many there are. */
+static size_t stories(const struct block *b, const struct told *told, struct text *out)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < told->n; i++) {
+		const struct cause_kind *kind = cause_kind_of(b, told->causes[i]->kind);
+
+		if (!kind || !kind->story)
+			continue;
+		if (n++)
+			text_printf(out, "%s%c%s", i + 1 < told->n ? ", " : " and ",
+				    tolower((unsigned char)*kind->story), kind->story + 1);
+		else
+			text_add(out, kind->story);
+	}
+	return n;
+}
+
+static bool is_plural(const struct block *b, const struct told *told)
+{
+	const struct cause_kind *kind = told->n ? cause_kind_of(b, told->causes[0]->kind) : NULL;
+
+	return kind && kind->plural;
+}
+
 void text_headline(const struct result *res, const struct block *b, struct text *out)
 {
-	const struct cause *cause = report_main_cause(b);
-	const struct cause_kind *kind = cause ? cause_kind_of(b, cause->kind) : NULL;
-	const char *story = kind && kind->story ? kind->story : bare_story(b);
+	struct told told = report_told(b);
+	size_t n = stories(b, &told, out);
+	const char *bare = n ? NULL : bare_story(b);
 
-	if (story)
-		text_printf(out, "%s %s ", story,
+	if (n || bare)
+		text_printf(out, "%s %s ", bare ? bare : "",
 			    !b->function  ? "outside every traced function, in"
 			    : row_lock(b) ? "on"
 					  : "in");
@@ -287,7 +265,7 @@ void text_headline(const struct result *res, const struct block *b, struct text 
 		text_printf(out, "Slow %ss of ", unit(b));
 	place(res->meta, b, out);
 	called_from(res, b, out);
-	text_add(out, !story || (kind && kind->plural) ? " cost" : " costs");
+	text_add(out, n > 1 || (!n && !bare) || is_plural(b, &told) ? " cost" : " costs");
 }
 
 /* The quantile from which on calls are slow: where that is the tail, its median says nothing. */
@@ -328,22 +306,36 @@ static const char *who_has_the_cpus(const struct block *b)
 	return "";
 }
 
+/* "48% of its lost time is barrier wait, 45% run queue; …" */
+static void shares(const struct block *b, const struct told *told, struct text *out)
+{
+	const char *who = "";
+
+	for (size_t i = 0; i < told->n; i++) {
+		const struct cause *c = told->causes[i];
+
+		text_printf(out, "%s%.0f%% %s%s", i ? ", " : "", 100 * report_cause_share(b, c),
+			    i ? "" : "of its lost time is ", cause_name(b, c->kind));
+		if (!strcmp(c->kind, "cpu-wait"))
+			who = who_has_the_cpus(b);
+	}
+	text_add(out, who);
+}
+
 static void share_of_it(const struct block *b, struct text *out)
 {
-	const struct cause *cause = report_main_cause(b);
-	unsigned pool = largest_own_pool(b);
-	double own = own_ns(b), told = 100 * report_told_share(b);
+	struct told told = report_told(b);
+	unsigned pool = told_largest_pool(b);
+	double share = 100 * report_told_share(b);
 
-	if (!(own > 0) || !b->off_known || !b->function)
+	if (!(share > 0) || !b->off_known || (!b->function && told.n < 2))
 		return;
-	if (cause)
-		text_printf(out, "%.0f%% of its lost time is %s%s", told,
-			    cause_name(b, cause->kind),
-			    !strcmp(cause->kind, "cpu-wait") ? who_has_the_cpus(b) : "");
+	if (told.n)
+		shares(b, &told, out);
 	else if (pool == POOL_RUNNING)
-		text_printf(out, "unknown: it runs during %.0f%% of its lost time", told);
+		text_printf(out, "unknown: it runs during %.0f%% of its lost time", share);
 	else
-		text_printf(out, "%.0f%% of its lost time is %s", told,
+		text_printf(out, "%.0f%% of its lost time is %s", share,
 			    pool == POOL_PREEMPTED ? "waiting for a CPU" : "blocked");
 }
 

@@ -4,7 +4,6 @@
 #define ISPOT_REPORT_SCREEN_HEADLINE_H
 
 struct block;
-struct cause;
 struct result;
 struct text;
 struct view;
@@ -19,9 +18,5 @@ void text_via(const struct result *res, const struct block *b, struct text *out)
 void text_details(const struct view *v, struct text *out);
 /* One such line, "  LABEL     words", wrapped. */
 void text_detail(const struct view *v, const char *label, const char *s, struct text *out);
-/* The cause that tells most of a block's story; NULL: none does. */
-const struct cause *report_main_cause(const struct block *b);
-/* Returns the part of a block's loss, without its callees', that its headline reports: 0..1. */
-double report_told_share(const struct block *b);
 
 #endif

@@ -14,6 +14,7 @@
 #include "report/block/rank.h"
 #include "report/block/view.h"
 #include "report/screen/headline.h"
+#include "report/screen/told.h"
 #include "trace/meta/meta.h"
 
 #define BURST_NAMES  3
@@ -223,13 +224,15 @@ static void groups_to_try(const struct view *v, struct text *out)
 
 void text_what_to_try(const struct view *v, const struct block *worst, struct text *out)
 {
-	const struct cause *cause = report_main_cause(worst);
+	struct told told = report_told(worst);
 	const char *advice;
+	size_t n = 0;
 
-	if (!cause && wants_counters(worst))
+	if (!told.n && wants_counters(worst))
 		groups_to_try(v, out);
-	for (size_t i = 0; cause && (advice = cause_advice(worst, cause->kind, i)); i++)
-		text_detail(v, i ? "" : "Try", advice, out);
+	for (size_t c = 0; c < told.n; c++)
+		for (size_t i = 0; (advice = cause_advice(worst, told.causes[c]->kind, i)); i++)
+			text_detail(v, n++ ? "" : "Try", advice, out);
 }
 
 /* The recording is in no file: to see more, make one. */

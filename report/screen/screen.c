@@ -12,6 +12,7 @@
 #include "report/block/rank.h"
 #include "report/block/view.h"
 #include "report/screen/headline.h"
+#include "report/screen/told.h"
 #include "report/screen/next.h"
 #include "report/screen/untold.h"
 #include "report/table/table.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "report/screen/headline.h"
+#include "report/screen/told.h"
 #include "report/screen/text.h"
 
 #include <ctype.h>
@@ -139,7 +140,8 @@ static void own_cause(const struct block *b, struct text *out)
 		text_cause(b, out);
 	else if (main)
 		text_printf(out, "%s %.0f%%%s", cause_name(b, main->kind),
-			    100 * report_told_share(b), main->confidence < CERTAIN ? "?" : "");
+			    100 * report_cause_share(b, main),
+			    main->confidence < CERTAIN ? "?" : "");
 	else
 		text_printf(out, "%s %.0f%%?", where, 100 * share * all / own);
 }

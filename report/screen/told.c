@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "report/screen/told.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "analysis/score/block.h"
+#include "report/screen/text.h"
+
+#define STORY_SHARE 0.3	 /* less of what is lost than this does not tell the story */
+#define STORY_WHOLE 0.75 /* with less than this the next cause is told as well, … */
+#define STORY_NEXT  0.1	 /* … if it is not less than this */
+
+unsigned told_largest_pool(const struct block *b)
+{
+	unsigned best = POOL_PREEMPTED;
+
+	for (unsigned p = POOL_PREEMPTED; p < CAUSE_POOLS; p++)
+		if (b->pools[p] > b->pools[best])
+			best = p;
+	return best;
+}
+
+static double own_ns(const struct block *b)
+{
+	double own = 0;
+
+	for (unsigned p = POOL_PREEMPTED; p < CAUSE_POOLS; p++)
+		own += b->pools[p];
+	return own;
+}
+
+/* Of the own time what is lost; 0: none, or it was not judged by its causes. */
+static double lost_ns(const struct block *b)
+{
+	double lost;
+
+	if (b->verdict != VERDICT_INTERFERENCE)
+		return 0;
+	lost = own_ns(b) - b->pools[POOL_IDLE] - b->harmless_ns;
+	if (b->unexplained_threads > 0)
+		lost -= b->unexplained[POOL_RUNNING];
+	return lost;
+}
+
+double report_cause_share(const struct block *b, const struct cause *c)
+{
+	double lost = lost_ns(b), all = block_pools_ns(b), share;
+
+	share = lost > 0 ? c->lost * all / lost : c->share * all / (all - b->pools[POOL_CALLEE]);
+	return share < 1 ? share : 1;
+}
+
+static bool is_named(const struct cause *c)
+{
+	return strcmp(c->kind, "unknown") != 0 && strcmp(c->kind, "callee") != 0;
+}
+
+static bool is_told(const struct told *told, const struct cause *c)
+{
+	for (size_t i = 0; i < told->n; i++)
+		if (told->causes[i] == c)
+			return true;
+	return false;
+}
+
+/* Of those that are not told yet; NULL: no other has a name. */
+static const struct cause *largest(const struct block *b, const struct told *told)
+{
+	const struct cause *best = NULL;
+
+	vec_for_each (&b->causes, const struct cause, c)
+		if (is_named(c) && !is_told(told, c) &&
+		    (!best || report_cause_share(b, c) > report_cause_share(b, best)))
+			best = c;
+	return best;
+}
+
+struct told report_told(const struct block *b)
+{
+	struct told told = { 0 };
+
+	while (told.n < TOLD_MOST && told.share < STORY_WHOLE) {
+		const struct cause *c = largest(b, &told);
+		double share = c ? report_cause_share(b, c) : 0;
+
+		if (!c || share < (told.n ? STORY_NEXT : STORY_SHARE) ||
+		    (!told.n && !report_tells(b, c)))
+			break;
+		told.causes[told.n++] = c;
+		told.share += share;
+	}
+	if (told.share > 1)
+		told.share = 1;
+	return told;
+}
+
+const struct cause *report_main_cause(const struct block *b)
+{
+	return report_told(b).causes[0];
+}
+
+double report_told_share(const struct block *b)
+{
+	struct told told = report_told(b);
+	double own = own_ns(b);
+
+	if (told.n)
+		return told.share;
+	return b->off_known && own > 0 ? b->pools[told_largest_pool(b)] / own : 1;
+}
