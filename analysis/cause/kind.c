@@ -212,13 +212,39 @@ static const struct cause_kind in_turn = {
 	.advice = { { .text = "let both work at the same time: hand out more at once, and wait for it later" } },
 };
 
+/* Threads that wait at one place release each other: of what is taken and given back, or of what
+ * one has made for the next. */
+static const struct cause_kind either[] = {
+	{
+		.kind = "lock",
+		.group = CAUSE_LOCK,
+		.name = "lock or condition",
+		.story = "Waiting for a lock or a condition",
+		.idle = "waits for a lock or a condition",
+		.advice = { { .text = "do less between the wait and the wakeup of the next thread, or split what they wait for" } },
+	},
+	{
+		.kind = "condition-wait",
+		.name = "lock or condition",
+		.story = "Waiting for a lock or a condition",
+		.idle = "waits for a lock or a condition",
+		.advice = { { .text = "do less between the wait and the wakeup of the next thread, or split what they wait for" } },
+	},
+};
+
 const struct cause_kind *cause_kind_of(const struct block *b, const char *kind)
 {
 	struct wait_part part = { 0 };
 
-	if (strcmp(kind, for_a_thread.kind) != 0 || !b->waits || !b->all_threads)
+	bool lock = !strcmp(kind, either[0].kind);
+
+	if ((!lock && strcmp(kind, for_a_thread.kind) != 0) || !b->waits || !b->all_threads)
 		return cause_kind_find(kind);
 	part = wait_part(b->all_threads, b->waits, kind);
+	if (part.largest && wait_is_either(b->all_threads, part.largest))
+		return &either[!lock];
+	if (lock)
+		return cause_kind_find(kind);
 	if (part.largest && wait_is_in_turn(b->all_threads, part.largest))
 		return &in_turn;
 	return part.largest && !wait_is_signaled(b->all_threads, part.largest)

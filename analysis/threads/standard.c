@@ -31,6 +31,14 @@ static const struct {
 	{ LIBC, STANDARD_LOCK, "lll_lock_wait*" },
 	{ LIBC, STANDARD_LOCK, "mtx_lock" },
 	{ LIBC, STANDARD_LOCK, "mtx_timedlock" },
+	{ LIBC, STANDARD_LOCK, "flock" },
+	{ LIBC, STANDARD_LOCK, "lockf*" },
+	{ LIBC, STANDARD_LOCK, "fcntl*" }, /* nothing else that it does waits */
+	{ LIBC, STANDARD_SEMAPHORE, "sem_wait" },
+	{ LIBC, STANDARD_SEMAPHORE, "sem_timedwait" },
+	{ LIBC, STANDARD_SEMAPHORE, "sem_clockwait" },
+	{ LIBC, STANDARD_SEMAPHORE, "semop" },
+	{ LIBC, STANDARD_SEMAPHORE, "semtimedop" },
 	{ LIBC, STANDARD_CONDITION, "pthread_cond_*" },
 	{ LIBC, STANDARD_CONDITION, "cnd_*" },
 	{ LIBC, STANDARD_BARRIER, "pthread_barrier_wait" },
@@ -188,12 +196,13 @@ enum standard_release standard_release_in(const struct thread *t)
 	return RELEASE_UNKNOWN;
 }
 
-static void tell_word(struct thread *t, enum standard_wait wait)
+static void tell(struct thread *t, enum standard_wait wait)
 {
-	if (!wait || t->sleep.standard || t->sleep.word == SLEEP_NOBODY)
+	if (!wait || t->sleep.standard)
 		return;
 	t->sleep.standard = wait;
-	t->all->futexes.all.data[t->sleep.word].standard[wait]++;
+	if (t->sleep.word != SLEEP_NOBODY)
+		t->all->futexes.all.data[t->sleep.word].standard[wait]++;
 }
 
 void standard_see_stack(struct thread *t, uint64_t stack)
@@ -201,12 +210,13 @@ void standard_see_stack(struct thread *t, uint64_t stack)
 	if (stack >= t->all->meta->stacks.n)
 		return;
 	t->sleep.stack = stack + 1;
-	tell_word(t, of_stack(t->all, stack));
+	if (t->sleep.kind) /* else it is told with what it waits at */
+		tell(t, of_stack(t->all, stack));
 }
 
-void standard_see_word(struct thread *t)
+void standard_see_wait(struct thread *t)
 {
 	enum standard_wait wait = of_call(t);
 
-	tell_word(t, wait ? wait : t->sleep.stack ? of_stack(t->all, t->sleep.stack - 1) : wait);
+	tell(t, wait ? wait : t->sleep.stack ? of_stack(t->all, t->sleep.stack - 1) : wait);
 }

@@ -20,7 +20,8 @@ enum standard_wait {
 	STANDARD_LOCK,
 	STANDARD_CONDITION, /* or the mutex that belongs to it */
 	STANDARD_BARRIER,
-	STANDARD_END, /* of a thread */
+	STANDARD_SEMAPHORE, /* a lock where those who wait there release it */
+	STANDARD_END,	    /* of a thread */
 	STANDARD_WAITS,
 };
 
@@ -39,7 +40,7 @@ bool standard_is_library(const char *object);
 
 /* The thread's present sleep has that stack, by its number. */
 void standard_see_stack(struct thread *t, uint64_t stack);
-/* Its futex is known by now. */
-void standard_see_word(struct thread *t);
+/* What it waits at is known by now. */
+void standard_see_wait(struct thread *t);
 
 #endif

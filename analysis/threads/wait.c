@@ -11,7 +11,8 @@
 static bool same_cell(const struct wait_cell *a, const struct wait_cell *b)
 {
 	return a->kind == b->kind && a->word == b->word && a->call == b->call && a->end == b->end &&
-	       a->uninterruptible == b->uninterruptible && a->iowait == b->iowait;
+	       a->uninterruptible == b->uninterruptible && a->iowait == b->iowait &&
+	       a->standard == b->standard;
 }
 
 static struct wait_cell *cell_of(struct wait_sums *sums, const struct wait_cell *like)
@@ -23,6 +24,7 @@ static struct wait_cell *cell_of(struct wait_sums *sums, const struct wait_cell 
 		.end = like->end,
 		.uninterruptible = like->uninterruptible,
 		.iowait = like->iowait,
+		.standard = like->standard,
 	};
 
 	vec_for_each (sums, struct wait_cell, old)
@@ -89,6 +91,7 @@ static struct wait_cell *cell_of_sleep(struct wait_sums *sums, const struct slee
 		.end = s->end,
 		.uninterruptible = s->uninterruptible,
 		.iowait = s->iowait,
+		.standard = s->kind == WAIT_OTHER ? s->standard : STANDARD_NONE,
 	};
 
 	return cell_of(sums, &like);
@@ -313,10 +316,27 @@ static struct wait_cause of_word(const struct word *word)
 	return (struct wait_cause){ classes[j.class].kind, j.confidence, classes[j.class].fact };
 }
 
+/* A system call that is one, by the function that made it: flock, semop, ... */
+static bool is_semaphore_call(const struct wait_cell *c)
+{
+	return c->standard == STANDARD_SEMAPHORE && c->end == SLEEP_BY_THREAD;
+}
+
+bool wait_is_either(const struct threads *th, const struct wait_cell *c)
+{
+	const struct word *word = c->kind == WAIT_FUTEX && c->word != SLEEP_NOBODY
+					  ? &th->futexes.all.data[c->word]
+					  : NULL;
+
+	return word ? !word_is_end(word) && !word->work && word_judge(word).either
+		    : is_semaphore_call(c);
+}
+
 bool wait_is_signaled(const struct threads *th, const struct wait_cell *c)
 {
 	return c->kind == WAIT_FUTEX &&
-	       (c->word == SLEEP_NOBODY || !word_is_end(&th->futexes.all.data[c->word]));
+	       (c->word == SLEEP_NOBODY || (!word_is_end(&th->futexes.all.data[c->word]) &&
+					    !word_is_semaphore(&th->futexes.all.data[c->word])));
 }
 
 bool wait_is_in_turn(const struct threads *th, const struct wait_cell *c)
@@ -334,6 +354,10 @@ struct wait_cause wait_cause_of(const struct threads *th, const struct wait_cell
 	/* One that no thread ever releases, but at the end to stop the sleeper, is a clock. */
 	if (word && (c->end != SLEEP_BY_TIMER || word->releases > 1))
 		return of_word(word);
+	if (c->standard == STANDARD_LOCK)
+		return (struct wait_cause){ "lock", 1, "queued for a lock of a file" };
+	if (is_semaphore_call(c))
+		return (struct wait_cause){ "lock", 0.6, "waited at a semaphore" };
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const struct wait_row *r = &rows[i];
 

@@ -26,6 +26,7 @@ struct wait_cell {
 	uint32_t kind, word, call; /* as in struct sleep */
 	enum sleep_end end;
 	bool uninterruptible, iowait;
+	uint32_t standard; /* enum standard_wait, where the system call says no more than that */
 	uint64_t sleeps, ns, idle_ns; /* ns: until the wakeup, idle_ns of it */
 	/* Part of idle_ns only as nobody had released the futex yet, and when that was. */
 	uint64_t early_ns, early_from_ns, early_to_ns;
@@ -67,6 +68,8 @@ struct wait_cause wait_cause_of(const struct threads *th, const struct wait_cell
 /* At a futex that another thread signals: not at a file that one writes to, nor for one's end. */
 bool wait_is_signaled(const struct threads *th, const struct wait_cell *cell);
 
+/* At a lock or a condition: what was seen fits both. */
+bool wait_is_either(const struct threads *th, const struct wait_cell *cell);
 /* For threads that in turn wait for those who wait there. */
 bool wait_is_in_turn(const struct threads *th, const struct wait_cell *cell);
 

@@ -140,10 +140,9 @@ void sleep_describe(struct thread *t, const struct record *r)
 	t->sleep.call = (uint32_t)r->values[1];
 	t->sleep.what = r->values[2];
 	t->sleep.iowait = r->values[3] & WAIT_IOWAIT;
-	if (t->sleep.kind == WAIT_FUTEX) {
+	if (t->sleep.kind == WAIT_FUTEX)
 		describe_futex(t, r);
-		standard_see_word(t);
-	}
+	standard_see_wait(t);
 }
 
 /* Who waits here holds others up, whatever it is that he waits for. */

@@ -10,6 +10,7 @@
 #define OP_LOCK_PI	6
 #define OP_WAIT_REQUEUE 11
 #define OP_LOCK_PI2	13
+#define TURNS_LEAST	10	/* releases: fewer say little of who waits for whom */
 #define ROUND_NS	1000000 /* a waker's releases further apart are not one */
 #define STATE_AGAIN	10	/* waits of threads that waited before, at least */
 #define TIMED_ACTS	2	/* of waits whose time was over, at least, */
@@ -184,25 +185,44 @@ static bool is_barrier(const struct word *word)
 	       (plain || (own && word->waiters > 1));
 }
 
+static struct word_judgement judged(enum word_class class, double confidence)
+{
+	return (struct word_judgement){ .class = class, .confidence = confidence };
+}
+
+static struct word_judgement either(enum word_class class, double confidence)
+{
+	return (struct word_judgement){ .class = class, .confidence = confidence, .either = true };
+}
+
 static struct word_judgement judge_state(const struct word *word)
 {
 	bool own = share(word->own_releases, word->releases) > 0.5;
 	bool plain = share(word->plain, word->waits) > 0.5;
 
 	if (own)
-		return (struct word_judgement){ WORD_LOCK, 0.95 };
+		return judged(WORD_LOCK, 0.95);
 	if (plain || word->first_value == 2) /* what futex locks of several libraries wait with */
-		return (struct word_judgement){ WORD_LOCK, 0.8 };
+		return judged(WORD_LOCK, 0.8);
 	if (word->waiters > 1)
-		return (struct word_judgement){ WORD_LOCK, 0.6 };
-	return (struct word_judgement){ WORD_CONDITION, 0.6 };
+		return judged(WORD_LOCK, 0.6);
+	return judged(WORD_CONDITION, 0.6);
+}
+
+/* Those who wait release each other: often several in a row, as one that was released has not come
+ * to take it when the next is. */
+static bool is_taken_and_given(const struct word *word)
+{
+	return word->waiters > 1 && word->releases >= TURNS_LEAST &&
+	       word->zero_value == word->waits && share(word->own_releases, word->releases) > 0.8 &&
+	       share(word->shared_rounds, word->rounds) < 0.5;
 }
 
 /* Those who wait here release each other, one at a time. */
 static bool takes_turns(const struct word *word)
 {
 	return word->waiters > 1 && share(word->own_releases, word->releases) > 0.8 &&
-	       word->releases >= 10 && share(word->shared_rounds, word->rounds) < 0.1;
+	       word->releases >= TURNS_LEAST && share(word->shared_rounds, word->rounds) < 0.1;
 }
 
 /* Released at least so many times: the word, else its twin; NULL: neither. */
@@ -306,6 +326,11 @@ static enum standard_wait standard_of(const struct word *word)
 	return most;
 }
 
+bool word_is_semaphore(const struct word *word)
+{
+	return standard_of(word) == STANDARD_SEMAPHORE;
+}
+
 bool word_is_end(const struct word *word)
 {
 	enum standard_wait wait = standard_of(word);
@@ -351,23 +376,28 @@ static struct word_judgement judge_condition(const struct word *word)
 	if (is_state(word) && judge_state(word).class == WORD_LOCK)
 		return judge_state(word);
 	if (gathers(word))
-		return (struct word_judgement){ WORD_BARRIER, 0.8 };
+		return judged(WORD_BARRIER, 0.8);
 	if (is_handed_on(word))
-		return (struct word_judgement){ WORD_LOCK, 0.6 };
-	return (struct word_judgement){ WORD_CONDITION, takes_turns(word) ? 0.7 : 1 };
+		return either(WORD_LOCK, 0.6);
+	if (takes_turns(word) || is_taken_and_given(word))
+		return either(WORD_CONDITION, 0.7);
+	return judged(WORD_CONDITION, 1);
 }
 
 static struct word_judgement judge_standard(const struct word *word, enum standard_wait wait)
 {
 	switch (wait) {
 	case STANDARD_LOCK:
-		return (struct word_judgement){ WORD_LOCK, 1 };
+		return judged(WORD_LOCK, 1);
 	case STANDARD_BARRIER:
-		return (struct word_judgement){ WORD_BARRIER, 1 };
+		return judged(WORD_BARRIER, 1);
 	case STANDARD_CONDITION:
 		return judge_condition(word);
+	case STANDARD_SEMAPHORE:
+		return is_taken_and_given(word) ? judged(WORD_LOCK, 0.9)
+						: judged(WORD_CONDITION, 0.9);
 	default:
-		return (struct word_judgement){ WORD_CONDITION, 1 };
+		return judged(WORD_CONDITION, 1);
 	}
 }
 
@@ -377,20 +407,20 @@ struct word_judgement word_judge(const struct word *word)
 	bool own = share(word->own_releases, word->releases) > 0.5;
 
 	if (word->requeues)
-		return (struct word_judgement){ WORD_CONDITION, 1 };
+		return judged(WORD_CONDITION, 1);
 	if (word->inherits || share(word->owned, word->waits) > 0.5)
-		return (struct word_judgement){ WORD_LOCK, 1 };
+		return judged(WORD_LOCK, 1);
 	if (word_is_end(word))
-		return (struct word_judgement){ WORD_CONDITION, 1 };
+		return judged(WORD_CONDITION, 1);
 	if (wait)
 		return judge_standard(word, wait);
 	if (is_state(word))
 		return judge_state(word);
 	if (is_barrier(word))
-		return (struct word_judgement){ WORD_BARRIER, word->shared_rounds ? 0.9 : 0.75 };
-	if (takes_turns(word))
-		return (struct word_judgement){ WORD_LOCK, 0.6 };
-	return (struct word_judgement){ WORD_CONDITION, own ? 0.7 : 0.9 };
+		return judged(WORD_BARRIER, word->shared_rounds ? 0.9 : 0.75);
+	if (takes_turns(word) || is_taken_and_given(word))
+		return either(WORD_LOCK, 0.6);
+	return judged(WORD_CONDITION, own ? 0.7 : 0.9);
 }
 
 static void releases_text(const struct word *word, struct text *out)
@@ -408,6 +438,7 @@ static const char *standard_fact(const struct word *word)
 		[STANDARD_LOCK] = "a lock",
 		[STANDARD_CONDITION] = "a condition",
 		[STANDARD_BARRIER] = "a barrier",
+		[STANDARD_SEMAPHORE] = "a semaphore",
 		[STANDARD_END] = "a thread's end",
 	};
 

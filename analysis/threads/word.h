@@ -13,11 +13,12 @@
  *	           all who wait are released at once
  *	           (glibc, libgomp), or by a thread that waits there in other rounds
  *	condition  the value is 0 or changes, and who releases does not wait there; a thread's end
+ *	semaphore  the value is 0: a lock where who releases has waited there, else a condition
  *
  * What a standard function says (standard.h) goes before these. A condition may still be what a
  * barrier is made of, whose last to arrive releases all others, or a lock, whose holder hands it
  * on and queues again before it releases the next time; of two threads that arrive in any order it
- * stays a condition.
+ * stays a condition. What may well be either is said to be.
  */
 #ifndef ISPOT_ANALYSIS_THREADS_WORD_H
 #define ISPOT_ANALYSIS_THREADS_WORD_H
@@ -95,6 +96,7 @@ struct futexes {
 struct word_judgement {
 	enum word_class class;
 	double confidence;
+	bool either; /* a lock or a condition: what was seen fits both */
 };
 
 void futexes_release(struct futexes *w);
@@ -148,6 +150,8 @@ void futexes_set_work(struct futexes *w, uint32_t word, enum word_work work);
  * again and waits on.
  */
 bool futexes_keeps_time(const struct futexes *w, uint32_t word);
+/* Waited on as a semaphore, not at a condition variable. */
+bool word_is_semaphore(const struct word *word);
 /* The facts it was judged by, one sentence. */
 void word_facts(const struct word *word, struct text *out);
 

@@ -33,7 +33,7 @@ told() {
 		"$name: nothing loses more threads than it has"
 }
 
-told queue "condition variable in Db::put(\(\))?.* Why [0-9]+% of its lost time is condition variable Woken by another thread in it" \
+told queue "condition variable in Db::put(\(\))?.* Why [0-9]+% of its lost time is condition variable.* Woken by another thread in it" \
 	-F Db::put -F Log::append -- "$WRITERS"
 matches_truth queue calls
 nothing_lost queue

@@ -247,6 +247,60 @@ static void a_condition_that_gathers(void **state)
 	is_word(&f, WORD_BARRIER, 0.8);
 }
 
+/* Those who give it back wait for it, too, at times; others have not come yet to take what they
+ * were given. */
+static void take_and_give(struct futexes *f, enum standard_wait wait)
+{
+	wait_on(f, 0, PLAIN, 0);
+	for (unsigned i = 0; i < 60; i++) {
+		wait_on(f, 1 + i % 2, PLAIN, 0);
+		if (wait)
+			told(f, wait);
+		if (i % 3 == 2)
+			continue;
+		futexes_wake(f, 0, (i + 1) % 3, now_ns += 100000);
+		if (i % 6 == 1)
+			futexes_wake(f, 0, (i + 1) % 3, now_ns += 100000);
+	}
+}
+
+static void a_semaphore_that_is_a_lock(void **state)
+{
+	struct futexes f = { 0 };
+
+	take_and_give(&f, STANDARD_SEMAPHORE);
+	assert_false(word_judge(&f.all.data[0]).either);
+	assert_true(word_is_semaphore(&f.all.data[0]));
+	is_word(&f, WORD_LOCK, 0.9);
+}
+
+/* One thread hands out, others take. */
+static void a_semaphore_that_counts_work(void **state)
+{
+	struct futexes f = { 0 };
+
+	for (unsigned i = 0; i < 40; i++) {
+		wait_on(&f, 1 + i % 3, PLAIN, 0);
+		told(&f, STANDARD_SEMAPHORE);
+		wake(&f, 0);
+	}
+	is_word(&f, WORD_CONDITION, 0.9);
+}
+
+/* Without a name, or as a condition, that may be work that workers hand to each other as well. */
+static void what_is_taken_and_given_may_be_either(void **state)
+{
+	struct futexes f = { 0 };
+
+	take_and_give(&f, STANDARD_NONE);
+	assert_true(word_judge(&f.all.data[0]).either);
+	is_word(&f, WORD_LOCK, 0.6);
+	f = (struct futexes){ 0 };
+	take_and_give(&f, STANDARD_CONDITION);
+	assert_true(word_judge(&f.all.data[0]).either);
+	is_word(&f, WORD_CONDITION, 0.7);
+}
+
 /* Condition's waiters queue for its mutex too, with the stack of the condition's function. */
 /* Two that meet, in any order: all are released, as the last to arrive does; not one. */
 static void a_condition_that_two_meet_at(void **state)
@@ -352,6 +406,9 @@ int main(void)
 		cmocka_unit_test(what_standard_functions_say_goes_first),
 		cmocka_unit_test(a_condition_that_is_handed_to_and_fro),
 		cmocka_unit_test(a_condition_that_three_take_in_turn),
+		cmocka_unit_test(a_semaphore_that_is_a_lock),
+		cmocka_unit_test(a_semaphore_that_counts_work),
+		cmocka_unit_test(what_is_taken_and_given_may_be_either),
 		cmocka_unit_test(a_condition_that_gathers),
 		cmocka_unit_test(a_condition_that_two_meet_at),
 		cmocka_unit_test(a_condition_that_all_are_told_of),
