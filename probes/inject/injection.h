@@ -19,7 +19,7 @@
 struct err;
 struct tracees;
 
-#define ARENA_MAGIC  0x7367616e65727669ull
+#define ARENA_MAGIC  0x3267616e65727669ull
 #define ARENA_HEADER 64
 
 /* At an arena's start, for whoever takes the patches out: of an arena without that magic nothing is
@@ -27,16 +27,18 @@ struct tracees;
 struct arena_header {
 	uint8_t jump[8]; /* of the first arena, to the code that makes the calls */
 	uint64_t magic;
-	uint64_t table_at;  /* struct arena_patch, from the arena's start */
-	uint32_t n_patches; /* in it */
-	uint32_t n_bytes;   /* of the arena */
-	uint64_t recorder;  /* its process */
-	uint64_t reserved[3];
+	uint64_t table_at;	 /* struct arena_patch, from the arena's start */
+	uint32_t n_patches;	 /* in it */
+	uint32_t n_bytes;	 /* of the arena */
+	uint64_t recorder;	 /* its process */
+	uint64_t recorder_start; /* when that began, as target_start_ticks() says */
+	uint64_t reserved[2];
 };
 
 struct arena_patch {
 	uint64_t at; /* where a jump stands now */
-	uint8_t n, original[15];
+	uint8_t n;   /* its bytes */
+	uint8_t is_island, original[6];
 };
 
 struct stub_arena {

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "probes/inject/blob.h"
 #include "probes/inject/stub.h"
@@ -21,7 +22,7 @@
 #include "symbol/dso/dso.h"
 #include "symbol/maps.h"
 
-#define SITE_CODE_MOST (STUB_BYTES_MOST + SITE_BYTES_MOST + 16u)
+#define SITE_CODE_MOST (2u * STUB_BYTES_MOST + PATCH_CODE_MAX)
 #define STACK_MOST     (1u << 20)
 
 /* ---- where the functions are ---- */
@@ -66,13 +67,20 @@ static struct object *object_of(struct objects *all, const struct dso *dso)
 }
 
 /* Somebody else may have changed it: a debugger's breakpoint, another recorder's probe. */
-static bool is_as_in_file(const struct tracees *t, const struct object *o,
-			  const struct inject_site *s)
+static bool is_as_in_file(const struct tracees *t, const struct object *o, uint64_t address,
+			  const uint8_t *original, size_t n)
 {
-	uint8_t now[SITE_BYTES_MOST];
+	uint8_t now[PATCH_BYTES_MAX];
 
-	return s->address + o->bias >= o->start && s->address + o->bias + s->n <= o->end &&
-	       !tracees_read(t, s->address + o->bias, now, s->n) && !memcmp(now, s->original, s->n);
+	return address + o->bias >= o->start && address + o->bias + n <= o->end &&
+	       !tracees_read(t, address + o->bias, now, n) && !memcmp(now, original, n);
+}
+
+static bool is_site_as_in_file(const struct tracees *t, const struct object *o,
+			       const struct patch_site *s)
+{
+	return is_as_in_file(t, o, s->address, s->original, s->n_bytes) &&
+	       (!s->island || is_as_in_file(t, o, s->island, s->island_original, PATCH_JUMP_BYTES));
 }
 
 static const char *look_at(const struct tracees *t, struct objects *all,
@@ -82,8 +90,8 @@ static const char *look_at(const struct tracees *t, struct objects *all,
 
 	if (!o)
 		return "its file is not mapped";
-	vec_for_each (&f->sites, const struct inject_site, s)
-		if (!is_as_in_file(t, o, s))
+	vec_for_each (&f->sites, const struct patch_site, s)
+		if (!is_site_as_in_file(t, o, s))
 			return "its code in memory is not that of its file, as a debugger or another "
 			       "tracer has changed it";
 	o->bytes += f->sites.n * SITE_CODE_MOST;
@@ -118,7 +126,7 @@ static size_t table_bytes(const struct patched_functions *functions, const bool 
 
 	for (size_t i = 0; i < functions->n; i++)
 		n += wanted[i] ? functions->data[i].sites.n : 0;
-	return n * sizeof(struct arena_patch);
+	return 2 * n * sizeof(struct arena_patch); /* a site and its island */
 }
 
 /* Objects without stubs have no arena. */
@@ -153,50 +161,108 @@ static void begin_arena(struct stub_code *c, const struct injection *in, const s
 	c->n = (c->n + 15) & ~15ull;
 }
 
-static void put_site(struct stub_code *c, const struct stub_facts *facts,
-		     const struct inject_site *s, uint32_t id, uint64_t bias)
+static size_t entry_bytes(const struct stub_facts *facts, const struct stub_entry *e)
 {
-	if (!s->is_exit) {
-		stub_entry(c, facts, id, s->sp);
-		stub_put(c, s->original, s->n);
-		stub_jump(c, s->address + s->n + bias);
-		return;
-	}
-	stub_put(c, s->original, s->before);
-	stub_exit(c, facts, id, 0);
-	if (s->returns)
-		stub_put(c, (const uint8_t[]){ 0xc3 }, 1);
-	else
-		stub_jump(c, s->goal + bias);
+	uint8_t bytes[STUB_BYTES_MOST];
+	struct stub_code c = { .bytes = bytes, .room = sizeof(bytes) };
+
+	stub_entry(&c, facts, e);
+	return c.n;
 }
 
-static void add_patch(struct patched *p, const struct inject_site *s, uint64_t bias, uint64_t stub,
+static size_t exit_bytes(const struct stub_facts *facts)
+{
+	uint8_t bytes[STUB_BYTES_MOST];
+	struct stub_code c = { .bytes = bytes, .room = sizeof(bytes) };
+
+	stub_exit(&c, facts, 0, 0);
+	return c.n;
+}
+
+/* In a tiny function one site is both, the entry and an exit. */
+static int put_site(struct stub_code *c, const struct stub_facts *facts, const struct patch_site *s,
+		    uint32_t id, uint64_t bias)
+{
+	const struct stub_entry entry = { .id = id,
+					  .sp = s->sp_correction,
+					  .keeps_flags = s->flags_live,
+					  .keeps_red_zone = s->red_zone_live };
+	struct patch_code code;
+	int ret = patch_relocate(s, s->address + bias, c->address + c->n,
+				 s->is_entry ? entry_bytes(facts, &entry) : 0,
+				 s->exit != PATCH_NO_EXIT ? exit_bytes(facts) : 0, &code);
+
+	if (ret)
+		return ret;
+	if (s->is_entry)
+		stub_entry(c, facts, &entry);
+	stub_put(c, code.bytes, code.exit_at);
+	if (s->exit != PATCH_NO_EXIT)
+		stub_exit(c, facts, id, 0);
+	stub_put(c, code.bytes + code.exit_at, code.n - code.exit_at);
+	return 0;
+}
+
+static void add_island(struct patched *p, const struct patch_site *s, uint64_t bias, uint64_t stub,
+		       uint32_t function)
+{
+	struct patch *patch = vec_add(&p->patches);
+
+	patch->at = s->island + bias;
+	patch->n = patch->n_jump = PATCH_JUMP_BYTES;
+	patch->function = function;
+	patch->is_island = true;
+	memcpy(patch->original, s->island_original, PATCH_JUMP_BYTES);
+	patch_jump(patch->at, stub, patch->jump);
+}
+
+static void add_patch(struct patched *p, const struct patch_site *s, uint64_t bias, uint64_t stub,
 		      uint32_t function)
 {
 	struct patch *patch = vec_add(&p->patches);
-	struct stub_code jump = { .bytes = patch->jump,
-				  .address = s->address + bias,
-				  .room = sizeof(patch->jump) };
 
-	patch->at = jump.address;
-	patch->n = s->n;
+	patch->at = s->address + bias;
+	patch->n = s->n_bytes;
+	patch->n_jump = s->island ? PATCH_SHORT_BYTES : PATCH_JUMP_BYTES;
 	patch->function = function;
-	memcpy(patch->original, s->original, s->n);
-	stub_jump(&jump, stub);
+	memcpy(patch->original, s->original, patch->n_jump);
+	if (s->island)
+		patch_short_jump(patch->at, s->island + bias, patch->jump);
+	else
+		patch_jump(patch->at, stub, patch->jump);
+	if (s->island)
+		add_island(p, s, bias, stub, function);
+}
+
+/* All its places or none. */
+static int make_stubs_of(struct patched *p, struct object *o, const struct stub_facts *facts,
+			 const struct patched_function *f, uint32_t id)
+{
+	const size_t n_patches = p->patches.n, n_bytes = o->code.n;
+
+	vec_for_each (&f->sites, const struct patch_site, s) {
+		const uint64_t stub = o->code.address + o->code.n;
+		int ret = put_site(&o->code, facts, s, id, o->bias);
+
+		if (ret) {
+			p->patches.n = n_patches;
+			o->code.n = n_bytes;
+			return ret;
+		}
+		add_patch(p, s, o->bias, stub, id);
+	}
+	return 0;
 }
 
 static void make_stubs(struct patched *p, struct object *o, const struct stub_facts *facts,
-		       const struct patched_functions *functions, const bool *wanted)
+		       struct patched_functions *functions, const bool *wanted)
 {
 	for (size_t i = 0; i < functions->n; i++) {
-		const struct patched_function *f = &functions->data[i];
+		struct patched_function *f = &functions->data[i];
 
-		if (!wanted[i] || f->dso != o->dso)
-			continue;
-		vec_for_each (&f->sites, const struct inject_site, s) {
-			add_patch(p, s, o->bias, o->code.address + o->code.n, (uint32_t)i);
-			put_site(&o->code, facts, s, (uint32_t)i, o->bias);
-		}
+		if (wanted[i] && f->dso == o->dso && make_stubs_of(p, o, facts, f, (uint32_t)i))
+			f->left = "what its first or last instructions name is too far from where "
+				  "there is room";
 	}
 }
 
@@ -205,15 +271,18 @@ static void put_table(struct patched *p, struct stub_code *c, size_t first)
 {
 	struct arena_header h = { .magic = ARENA_MAGIC,
 				  .n_bytes = (uint32_t)c->room,
-				  .recorder = (uint64_t)getpid() };
+				  .recorder = (uint64_t)getpid(),
+				  .recorder_start = target_start_ticks(getpid()) };
 
 	c->n = (c->n + 15) & ~15ull;
 	h.table_at = c->n;
 	for (size_t i = first; i < p->patches.n; i++) {
 		const struct patch *patch = &p->patches.data[i];
-		struct arena_patch row = { .at = patch->at, .n = patch->n };
+		struct arena_patch row = { .at = patch->at,
+					   .n = patch->n_jump,
+					   .is_island = patch->is_island };
 
-		memcpy(row.original, patch->original, patch->n);
+		memcpy(row.original, patch->original, patch->n_jump);
 		stub_put(c, &row, sizeof(row));
 		h.n_patches++;
 	}
@@ -229,7 +298,7 @@ static int write_arena(const struct tracees *t, const struct stub_code *c)
 }
 
 static int write_arenas(struct patched *p, const struct tracees *t, struct objects *all,
-			const struct patched_functions *functions, const bool *wanted)
+			struct patched_functions *functions, const bool *wanted)
 {
 	size_t next = 0;
 	int ret = 0;
@@ -258,8 +327,13 @@ static int by_address(const void *a, const void *b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* Whose bytes, but for the first, lie there; NULL: nobody's. Patches are sorted. */
-static const struct patch *patch_at(const struct patched *p, uint64_t at)
+void patched_sort(struct patched *p)
+{
+	vec_sort(&p->patches, by_address);
+}
+
+/* The number of patches before that address. Patches are sorted. */
+static size_t patches_before(const struct patched *p, uint64_t at)
 {
 	size_t low = 0, high = p->patches.n;
 
@@ -271,12 +345,28 @@ static const struct patch *patch_at(const struct patched *p, uint64_t at)
 		else
 			high = middle;
 	}
-	if (!low)
-		return NULL;
-	return at < p->patches.data[low - 1].at + p->patches.data[low - 1].n
-		       ? &p->patches.data[low - 1]
-		       : NULL;
+	return low;
 }
+
+/* Whose bytes, but for the first, lie there; NULL: nobody's. */
+static const struct patch *patch_at(const struct patched *p, uint64_t at)
+{
+	const size_t n = patches_before(p, at);
+	const struct patch *before = n ? &p->patches.data[n - 1] : NULL;
+
+	return before && at < before->at + before->n ? before : NULL;
+}
+
+/* The island that begins there and has its jump; NULL: none. */
+static const struct patch *island_at(const struct patched *p, uint64_t at)
+{
+	const size_t n = patches_before(p, at);
+	const struct patch *here = n < p->patches.n ? &p->patches.data[n] : NULL;
+
+	return here && here->at == at && here->is_island && here->is_in ? here : NULL;
+}
+
+typedef const struct patch *(*patch_finder)(const struct patched *p, uint64_t at);
 
 static uint64_t end_of_stack(pid_t pid, uint64_t sp)
 {
@@ -298,7 +388,7 @@ static uint64_t end_of_stack(pid_t pid, uint64_t sp)
 /* An address on a stack is where somebody goes back to: from a call never into moved bytes, from a
  * signal handler perhaps. */
 static const struct patch *patch_on_stack(const struct patched *p, const struct tracees *t,
-					  uint64_t sp)
+					  uint64_t sp, patch_finder find)
 {
 	uint64_t words[512], end = end_of_stack(t->pid, sp);
 	const struct patch *found = NULL;
@@ -309,21 +399,21 @@ static const struct patch *patch_on_stack(const struct patched *p, const struct 
 		if (tracees_read(t, at, words, n))
 			break;
 		for (size_t i = 0; !found && i < n / 8; i++)
-			found = patch_at(p, words[i]);
+			found = find(p, words[i]);
 	}
 	return found;
 }
 
 static const struct patch *patch_in_way(const struct patched *p, const struct tracees *t,
-					const struct tracee *e)
+					const struct tracee *e, patch_finder find)
 {
 	const struct patch *found;
 	uint64_t ip, sp;
 
 	if (e->gone || tracee_where(e, &ip, &sp))
 		return NULL;
-	found = patch_at(p, ip);
-	return found ? found : patch_on_stack(p, t, sp);
+	found = find(p, ip);
+	return found ? found : patch_on_stack(p, t, sp, find);
 }
 
 static void leave(struct patched *p, struct patched_functions *functions, uint32_t function)
@@ -340,11 +430,11 @@ static void clear_way(struct patched *p, const struct tracees *t,
 {
 	const struct patch *patch;
 
-	vec_sort(&p->patches, by_address);
+	patched_sort(p);
 	while ((patch = patch_at(p, p->injection.resume)))
 		leave(p, functions, patch->function);
 	vec_for_each (&t->threads, const struct tracee, e)
-		while ((patch = patch_in_way(p, t, e)))
+		while ((patch = patch_in_way(p, t, e, patch_at)))
 			leave(p, functions, patch->function);
 }
 
@@ -360,21 +450,40 @@ static int set_bases(const struct patched *p, const struct tracees *t, struct er
 	return ret ? err_set(err, ret, "process %d has ended; record it while it runs", t->pid) : 0;
 }
 
+/* A short jump leads to an island that is there before it, and is gone before that. */
+static bool is_short(const struct patch *patch)
+{
+	return patch->n_jump == PATCH_SHORT_BYTES;
+}
+
+static int put_patches_of(struct patched *p, const struct tracees *t,
+			  struct patched_functions *functions, bool shorts)
+{
+	vec_for_each (&p->patches, struct patch, patch) {
+		int ret;
+
+		if (!patch->n || is_short(patch) != shorts)
+			continue;
+		ret = tracees_write(t, patch->at, patch->jump, patch->n_jump);
+		if (ret)
+			return ret;
+		patch->is_in = true;
+		functions->data[patch->function].is_in = true;
+	}
+	return 0;
+}
+
 static int put_patches(struct patched *p, const struct tracees *t,
 		       struct patched_functions *functions, struct err *err)
 {
-	vec_for_each (&p->patches, struct patch, patch) {
-		int ret = patch->n ? tracees_write(t, patch->at, patch->jump, SITE_JUMP_BYTES) : 0;
+	int ret = put_patches_of(p, t, functions, false);
 
-		if (ret)
-			return err_set(
-				err, ret,
-				"the code of process %d cannot be written: %s; record it with --engine kernel",
-				t->pid, strerror(-ret));
-		patch->is_in = patch->n;
-		functions->data[patch->function].is_in |= patch->is_in;
-	}
-	return 0;
+	if (!ret)
+		ret = put_patches_of(p, t, functions, true);
+	return ret ? err_set(err, ret,
+			     "the code of process %d cannot be written: %s; record it with --engine kernel",
+			     t->pid, strerror(-ret))
+		   : 0;
 }
 
 static int refuse_gs(const struct tracees *t, struct err *err)
@@ -454,15 +563,60 @@ void patched_release(struct patched *p)
 
 /* ---- taking out ---- */
 
-void patched_put_back(const struct patched *p, const struct tracees *t)
-{
-	vec_for_each (&p->patches, const struct patch, patch) {
-		uint8_t now[SITE_JUMP_BYTES];
+#define BREAKPOINT 0xcc
 
-		if (patch->is_in && !tracees_read(t, patch->at, now, sizeof(now)) &&
-		    !memcmp(now, patch->jump, sizeof(now)))
-			tracees_write(t, patch->at, patch->original, SITE_JUMP_BYTES);
-	}
+/*
+ * Another tool's breakpoint may stand on a jump's first byte: then what lies behind that is put
+ * back, for when the tool takes its breakpoint out it writes the byte of the file. That may have
+ * happened already.
+ */
+static bool put_back(const struct patch *patch, const struct tracees *t)
+{
+	const size_t n = patch->n_jump;
+	uint8_t now[PATCH_JUMP_BYTES];
+	bool others;
+
+	if (tracees_read(t, patch->at, now, n))
+		return true; /* it is not there any more */
+	if (!memcmp(now, patch->original, n))
+		return true;
+	others = *now == BREAKPOINT;
+	if ((!others && *now != *patch->jump && *now != *patch->original) ||
+	    memcmp(now + 1, patch->jump + 1, n - 1) != 0)
+		return others && !memcmp(now + 1, patch->original + 1, n - 1);
+	return !tracees_write(t, patch->at + others, patch->original + others, n - others);
+}
+
+/* A thread may be between the two jumps, or a handler of its signals may return there: an island
+ * keeps its jump then, where nobody else comes. */
+static bool are_islands_in_use(const struct patched *p, const struct tracees *t)
+{
+	vec_for_each (&t->threads, const struct tracee, e)
+		if (patch_in_way(p, t, e, island_at))
+			return true;
+	return false;
+}
+
+static bool has_islands(const struct patched *p)
+{
+	vec_for_each (&p->patches, const struct patch, patch)
+		if (patch->is_island && patch->is_in)
+			return true;
+	return false;
+}
+
+uint64_t patched_put_back(const struct patched *p, const struct tracees *t)
+{
+	const bool keep_islands = has_islands(p) && are_islands_in_use(p, t);
+	uint64_t changed = 0;
+
+	vec_for_each (&p->patches, const struct patch, patch)
+		if (patch->is_in && is_short(patch))
+			changed += !put_back(patch, t);
+	vec_for_each (&p->patches, const struct patch, patch)
+		if (patch->is_in && !is_short(patch) && !(patch->is_island && keep_islands))
+			changed += !put_back(patch, t);
+	return changed;
 }
 
 /* Of the kind "start-end perms offset device inode path". */
@@ -491,118 +645,18 @@ bool patched_shares(const struct patched *p, pid_t pid)
 bool patched_restore(const struct patched *p, pid_t pid)
 {
 	struct tracees t;
+	uint64_t changed;
 
 	if (!patched_shares(p, pid))
 		return true;
 	if (tracees_stop(&t, pid, NULL))
 		return !target_alive(pid);
-	patched_put_back(p, &t);
+	changed = patched_put_back(p, &t);
 	tracees_let_go(&t);
+	if (changed)
+		log_notice("%" PRIu64 " places in the code of process %d have been changed by "
+			   "another tool since they were patched, and are left as they are: end "
+			   "that tool, and restart the process",
+			   changed, pid);
 	return true;
-}
-
-/* ---- what a killed recorder has left ---- */
-
-static bool is_ispot(uint64_t pid)
-{
-	char comm[32];
-
-	return pid && pid <= INT32_MAX &&
-	       !target_comm((pid_t)pid, (pid_t)pid, comm, sizeof(comm)) && !strcmp(comm, "ispot");
-}
-
-/* Only what is a jump into that arena now, and was in a file what the arena says it was. */
-static bool is_patch_of(const struct tracees *t, const struct stub_arena *a,
-			const struct arena_patch *row)
-{
-	uint8_t now[SITE_JUMP_BYTES];
-	int32_t distance;
-	uint64_t goal;
-
-	if (row->n < SITE_JUMP_BYTES || row->n > sizeof(row->original) ||
-	    tracees_read(t, row->at, now, sizeof(now)) || *now != 0xe9)
-		return false;
-	memcpy(&distance, now + 1, sizeof(distance));
-	goal = row->at + SITE_JUMP_BYTES + (uint64_t)(int64_t)distance;
-	return goal >= a->at && goal < a->at + a->bytes;
-}
-
-static bool is_of_file(pid_t pid, const struct mappings *maps, const struct arena_patch *row)
-{
-	const struct mapping *m = mappings_find(maps, row->at);
-	uint8_t bytes[sizeof(row->original)];
-	char path[4200];
-	bool same;
-	int fd;
-
-	if (!m || mapping_path(m, pid, path, sizeof(path), NULL))
-		return false;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	same = fd >= 0 &&
-	       pread(fd, bytes, row->n, (off_t)(row->at - m->start + m->file_offset)) == row->n &&
-	       !memcmp(bytes, row->original, row->n);
-	if (fd >= 0)
-		close(fd);
-	return same;
-}
-
-static int sweep_arena(struct tracees *t, const struct mappings *maps, const struct stub_arena *a,
-		       uint64_t *n, struct err *err)
-{
-	struct arena_header h;
-	struct blob_facts facts;
-
-	if (tracees_read(t, a->at, &h, sizeof(h)) || h.magic != ARENA_MAGIC)
-		return 0;
-	if (is_ispot(h.recorder) && h.recorder != (uint64_t)getpid())
-		return err_set(
-			err, -EBUSY,
-			"process %d is recorded by ispot already, process %d; end that recording first",
-			t->pid, (int)h.recorder);
-	if (!tracees_read(t, a->at + ARENA_HEADER, &facts, sizeof(facts)))
-		*vec_add(&t->blocks) =
-			(struct tracee_blocks){ facts.blocks,
-						facts.blocks + (INPROC_SLOTS + 1) * BLOCK_BYTES };
-	for (uint32_t i = 0;
-	     i < h.n_patches && h.table_at < a->bytes && i < a->bytes / sizeof(struct arena_patch);
-	     i++) {
-		struct arena_patch row;
-
-		if (!tracees_read(t, a->at + h.table_at + i * sizeof(row), &row, sizeof(row)) &&
-		    is_patch_of(t, a, &row) && is_of_file(t->pid, maps, &row) &&
-		    !tracees_write(t, row.at, row.original, SITE_JUMP_BYTES))
-			++*n;
-	}
-	return 0;
-}
-
-/* An arena is code of no file. */
-int patched_sweep(struct tracees *t, uint64_t *n, struct err *err)
-{
-	struct mappings maps = { 0 };
-	char path[64], line[4500];
-	int ret = 0;
-	FILE *f;
-
-	*n = 0;
-	snprintf(path, sizeof(path), "/proc/%d/maps", t->pid);
-	f = fopen(path, "re");
-	if (mappings_read(&maps, t->pid, NULL))
-		maps.n = 0;
-	while (f && !ret && fgets(line, sizeof(line), f)) {
-		unsigned long long inode;
-		struct stub_arena a = { 0 };
-		uint64_t end;
-
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " r-xp %*s %*s %llu", &a.at, &end,
-			   &inode) != 3 ||
-		    inode)
-			continue;
-		a.bytes = end - a.at;
-		ret = sweep_arena(t, &maps, &a, n, err);
-	}
-	if (f)
-		fclose(f);
-	mappings_release(&maps);
-	return ret;
 }

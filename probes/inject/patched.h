@@ -13,7 +13,7 @@
 
 #include "base/vec.h"
 #include "probes/inject/injection.h"
-#include "probes/inject/sites.h"
+#include "probes/patch/plan.h"
 
 struct dso;
 struct dso_function;
@@ -24,7 +24,10 @@ struct tracees;
 struct patched_function {
 	struct dso *dso;
 	const struct dso_function *function;
-	struct inject_sites sites;
+	struct {
+		VEC(struct patch_site)
+	} sites;
+	const char *why;  /* static, a clause: why it cannot be patched; NULL: it has its sites */
 	const char *left; /* why it was left alone in some process, static; NULL: it was not */
 	bool is_in;	  /* it was patched in some process */
 };
@@ -35,7 +38,10 @@ struct patched_functions {
 
 struct patch {
 	uint64_t at;
-	uint8_t n, original[SITE_BYTES_MOST], jump[SITE_JUMP_BYTES];
+	uint8_t n;	/* of the bytes that it displaces; 0: it is left alone */
+	uint8_t n_jump; /* of those that are written over */
+	uint8_t original[PATCH_JUMP_BYTES], jump[PATCH_JUMP_BYTES];
+	bool is_island;	   /* padding, where only a short jump leads: nobody returns behind it */
 	uint32_t function; /* its index, which is its id in records, too */
 	bool is_in;
 };
@@ -60,14 +66,13 @@ int patched_begin(struct patched *p, struct tracees *t, struct patched_functions
 /* Takes the patches out of a process that has them: this one, or one that it forked. False: it has
  * them still. */
 bool patched_restore(const struct patched *p, pid_t pid);
-/* The same of one that is stopped. */
-void patched_put_back(const struct patched *p, const struct tracees *t);
+/* The same of one that is stopped. Returns how many places have been changed by somebody else, and
+ * are left as they are. */
+uint64_t patched_put_back(const struct patched *p, const struct tracees *t);
 /* Whether that process has this one's region. */
 bool patched_shares(const struct patched *p, pid_t pid);
+/* By address, as patched_put_back() wants them. */
+void patched_sort(struct patched *p);
 void patched_release(struct patched *p);
-
-/* What a recorder left that was killed. t: stopped. *n: patches that were taken out; -EBUSY: its
- * recorder lives. */
-int patched_sweep(struct tracees *t, uint64_t *n, struct err *err);
 
 #endif

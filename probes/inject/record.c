@@ -17,6 +17,7 @@
 #include "probes/inject/detour.h"
 #include "probes/inject/patched.h"
 #include "probes/inject/refusal.h"
+#include "probes/inject/sweep.h"
 #include "probes/inject/targets.h"
 #include "probes/inject/tracee.h"
 #include "probes/inproc/drain.h"
@@ -169,7 +170,7 @@ static int attach(struct recording *r, pid_t pid, struct err *err)
 
 	if (ret)
 		return ret;
-	ret = patched_sweep(&t, &swept, err);
+	ret = sweep(&t, &swept, err);
 	if (swept)
 		log_notice("what a recorder that was killed had left in process %d is taken out",
 			   pid);

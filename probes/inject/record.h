@@ -4,10 +4,10 @@
  * exits, and threads write their own records (stub.h), tens of nanoseconds a call. That takes no
  * privilege but to be the program's user or root. x86-64 alone so far.
  *
- * This folder: what may be patched (sites), the code that records (stub, blob), stopping a process
- * and making it map memory (tracee, injection), putting patches in and taking them out (patched),
- * what is refused (refusal), and the recording. It is called by src/cmd/record alone; the rings are
- * those of probes/inproc.
+ * This folder: the code that records (stub, blob), stopping a process and making it map memory
+ * (tracee, injection), putting patches in and taking them out (patched, sweep), what is refused
+ * (refusal), and the recording. Where functions can be patched probes/patch says; the rings are
+ * those of probes/inproc. It is called by src/cmd/record alone.
  */
 #ifndef ISPOT_PROBES_INJECT_RECORD_H
 #define ISPOT_PROBES_INJECT_RECORD_H

@@ -124,17 +124,41 @@ static void put_what(struct stub_code *c, uint32_t what, int32_t sp)
 #define JOIN_CLOCK  0x48, 0xc1, 0xe2, 0x20, 0x48, 0x09, 0xd0 /* shl $32, %rdx; or %rdx, %rax */
 #define COMMIT	    0x49, 0x89, 0x03			     /* mov %rax, (%r11) */
 
-void stub_entry(struct stub_code *c, const struct stub_facts *f, uint32_t id, int32_t sp)
+#define RED_ZONE    128
+#define FLAGS_BYTES 8
+
+/* Returns how far the stack pointer has gone down. */
+static int32_t put_keep(struct stub_code *c, const struct stub_entry *e)
+{
+	if (!e->keeps_flags && !e->keeps_red_zone)
+		return 0;
+	PUT(c, 0x48, 0x8d, 0x64, 0x24, 0x80); /* lea -128(%rsp), %rsp */
+	if (!e->keeps_flags)
+		return RED_ZONE;
+	PUT(c, 0x9c); /* pushfq */
+	return RED_ZONE + FLAGS_BYTES;
+}
+
+static void put_kept(struct stub_code *c, const struct stub_entry *e)
+{
+	if (e->keeps_flags)
+		PUT(c, 0x9d); /* popfq */
+	if (e->keeps_flags || e->keeps_red_zone)
+		PUT(c, 0x48, 0x8d, 0xa4, 0x24, RED_ZONE, 0, 0, 0); /* lea 128(%rsp), %rsp */
+}
+
+void stub_entry(struct stub_code *c, const struct stub_facts *f, const struct stub_entry *e)
 {
 	static const uint8_t load_base[] = { 0x65, 0x48, 0x8b, 0x04, 0x25, BLOCK_BASE, 0, 0, 0 },
 			     test_base[] = { 0x48, 0x85, 0xc0 }; /* %rax */
+	const int32_t down = put_keep(c, e);
 	struct rest rest;
 	size_t skip, over;
 
 	PUT(c, SAVE_RAX, SAVE_RDX, SAVE_R11);
 	put_reserve(c, &rest, load_base, test_base);
 	put_place(c, f, 0xc3); /* %rax */
-	put_what(c, id << 1, sp);
+	put_what(c, e->id << 1, e->sp + down);
 	PUT(c, 0x0f, 0x31); /* rdtsc, as late as possible */
 	PUT(c, JOIN_CLOCK, COMMIT);
 	put_goal(c, rest.none);
@@ -143,6 +167,7 @@ void stub_entry(struct stub_code *c, const struct stub_facts *f, uint32_t id, in
 	over = put_branch(c, JMP);
 	put_rest(c, f, &rest, skip);
 	put_goal(c, over);
+	put_kept(c, e);
 }
 
 /* rdtscp waits for the loads before it, which are the function's. */

@@ -3,11 +3,14 @@
  * The code that records a call: what a patched place of a function jumps to first. A stub keeps
  * three or four registers in the red zone, which belongs to nobody at a function's entry and at its
  * exit, where flags mean nothing either; it pushes nothing, so that unwinding through it works, and
- * touches no return address. A record is complete when its first word, the time, is written.
+ * touches no return address. At an entry behind instructions for which either means something the
+ * stub steps over the red zone, and saves the flags. A record is complete when its first word, the
+ * time, is written.
  */
 #ifndef ISPOT_PROBES_INJECT_STUB_H
 #define ISPOT_PROBES_INJECT_STUB_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,9 +28,14 @@ struct stub_facts {
 	uint32_t ring_bytes;
 };
 
-/* id: below INPROC_IDS_MAX. sp: how far the stack pointer of the function's entry is above that of
- * the place. */
-void stub_entry(struct stub_code *c, const struct stub_facts *f, uint32_t id, int32_t sp);
+struct stub_entry {
+	uint32_t id;	  /* below INPROC_IDS_MAX */
+	int32_t sp;	  /* the stack pointer at the place plus this is its value at the entry */
+	bool keeps_flags; /* the function reads what they say */
+	bool keeps_red_zone;
+};
+
+void stub_entry(struct stub_code *c, const struct stub_facts *f, const struct stub_entry *e);
 void stub_exit(struct stub_code *c, const struct stub_facts *f, uint32_t id, int32_t sp);
 void stub_jump(struct stub_code *c, uint64_t to); /* relative, 5 bytes */
 void stub_put(struct stub_code *c, const void *bytes, size_t n);

@@ -155,47 +155,38 @@ static int refuse_seccomp(const struct inject_targets *t, struct err *err)
 
 /* ---- functions ---- */
 
-/* The planner of `ispot check` reads all of the file for what leads into a function. */
+/* What `ispot check` says can be patched is what is. */
 static void ask_plan(struct patched_function *f, struct patch_plan *plan)
 {
-	const char *refusal = patch_plan_refusal(plan);
+	const struct patch_function *planned = patch_plan_function(plan, f->function);
 
-	if (!refusal)
-		refusal = patch_plan_function(plan, f->function)->refusal;
-	if (!refusal)
-		return;
-	inject_sites_release(&f->sites);
-	snprintf(f->sites.why, sizeof(f->sites.why), "it %s", refusal);
+	f->why = planned->refusal;
+	for (size_t i = 0; !f->why && i < planned->n_sites; i++)
+		*vec_add(&f->sites) = planned->sites[i];
 }
 
 static void choose(struct inject_targets *t)
 {
-	struct inject_file *file = NULL;
 	struct patch_plan *plan = NULL;
 	const struct dso *of = NULL;
 
 	vec_for_each (&t->selection.chosen, const struct selected, s) {
 		struct patched_function f = { .dso = s->dso, .function = s->function };
 
-		if (s->marker)
-			snprintf(f.sites.why, sizeof(f.sites.why), "it is a marker");
-		else if (of != s->dso) { /* they come file by file */
-			inject_file_free(file);
+		if (!s->marker && of != s->dso) { /* they come file by file */
 			patch_plan_free(plan);
-			file = inject_file_new(s->dso);
 			plan = patch_plan_new(s->dso);
 			of = s->dso;
 		}
-		if (!s->marker)
-			inject_sites_find(&f.sites, file, s->function);
-		if (!*f.sites.why)
+		if (s->marker)
+			f.why = "is a marker";
+		else
 			ask_plan(&f, plan);
-		if (*f.sites.why)
+		if (f.why)
 			*vec_add(&t->left) = f;
 		else
 			*vec_add(&t->functions) = f;
 	}
-	inject_file_free(file);
 	patch_plan_free(plan);
 }
 
@@ -233,8 +224,8 @@ static int check(const struct inject_targets *t, struct err *err)
 	if (!f)
 		return err_set(err, -ENOENT, "-F chose no function; see ispot check");
 	return err_set(err, -ENOTSUP,
-		       "no chosen function can be patched (%s: %s); record with --engine kernel",
-		       f->function->symbol, f->sites.why);
+		       "no chosen function can be patched (%s %s); record with --engine kernel",
+		       f->function->symbol, f->why);
 }
 
 int inject_targets_find(struct inject_targets *t, const struct inject_recording *o, struct err *err)
@@ -257,7 +248,7 @@ int inject_targets_find(struct inject_targets *t, const struct inject_recording 
 void inject_targets_release(struct inject_targets *t)
 {
 	vec_for_each (&t->functions, struct patched_function, f)
-		inject_sites_release(&f->sites);
+		vec_release(&f->sites);
 	vec_release(&t->functions);
 	vec_release(&t->left);
 	vec_release(&t->objects);
@@ -353,14 +344,6 @@ static void leave(struct reasons *r, const struct patched_function *p, const cha
 	write_line(w, &line);
 }
 
-/* Places differ from function to function; they are in the file. */
-static char *without_place(const char *why)
-{
-	const char *at = strstr(why, " at +0x");
-
-	return at ? xstrndup(why, (size_t)(at - why)) : xstrdup(why);
-}
-
 static void say(const struct reasons *r, struct trace_writer *w)
 {
 	for (size_t i = 0; i < r->counts.n; i++) {
@@ -384,10 +367,10 @@ void inject_targets_write_left(struct inject_targets *t, struct trace_writer *w)
 	struct reasons r = { 0 };
 
 	vec_for_each (&t->left, const struct patched_function, f) {
-		char *why = without_place(f->sites.why);
+		char why[160];
 
+		snprintf(why, sizeof(why), "it %s", f->why);
 		leave(&r, f, why, w);
-		free(why);
 	}
 	vec_for_each (&t->functions, const struct patched_function, f)
 		if (!f->is_in)

@@ -21,7 +21,7 @@ struct inject_targets {
 	} objects;
 	struct patches_left {
 		VEC(struct patched_function)
-	} left; /* chosen, and not to be patched: sites.why says why */
+	} left; /* chosen, and not to be patched: why says it */
 	struct selection selection;
 	struct patched_functions functions;
 	char *program;	/* base name */

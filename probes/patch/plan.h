@@ -7,7 +7,7 @@
  * for the displaced instructions, puts its own code into their gap, and writes the jump last.
  *
  * What the planner promises of every site of one plan:
- * - No two sites overlap, islands included.
+ * - No two sites overlap, islands included, and no jump lies on two pages.
  * - No direct branch of the object, switch table, relocation, address that code computes, data word
  *   or landing pad leads to a byte inside a displaced range; to an exit's first byte they may.
  * - A call is never displaced, so no return address points inside a range; to its first byte one
@@ -84,7 +84,7 @@ void patch_plan_free(struct patch_plan *plan);
 const char *patch_plan_refusal(const struct patch_plan *plan);
 /*
  * Plans a function of dso_functions() when it is asked for first. What it returns, refusal
- * included, stays until patch_plan_free(). Aliases have the same sites.
+ * included, stays until patch_plan_free(), refusals for ever. Aliases have the same sites.
  */
 const struct patch_function *patch_plan_function(struct patch_plan *plan,
 						 const struct dso_function *f);

@@ -101,8 +101,18 @@ static bool is_free_stretch(const struct chooser *c, uint64_t address, size_t n)
 /* Bytes of padding right behind code: its own jump may want them. */
 #define KEPT_FOR_CODE 4
 
+/* A write is torn between two pages if the writer is killed in that moment. */
+#define PAGE 4096
+
+static bool is_on_one_page(uint64_t address, size_t n)
+{
+	return address % PAGE + n <= PAGE;
+}
+
 static bool is_island(const struct chooser *c, uint64_t address, size_t kept)
 {
+	if (!is_on_one_page(address, PATCH_JUMP_BYTES))
+		return false;
 	for (size_t i = 0; i < PATCH_JUMP_BYTES + kept; i++)
 		if (!is_free_padding(c, address - kept + i))
 			return false;
@@ -158,7 +168,7 @@ static struct patch_site *add_site(const struct chooser *c, const struct stretch
 	const struct body_exit *exit = body_exit_at(c->b, s->last);
 	struct patch_site *site;
 
-	if (!is_free_stretch(c, address, s->n_bytes))
+	if (!is_free_stretch(c, address, s->n_bytes) || !is_on_one_page(address, jump))
 		return NULL;
 	mark(c, address, s->n_bytes, true);
 	if (jump == PATCH_SHORT_BYTES && !(island = island_for(c, address))) {

@@ -84,30 +84,6 @@ static uint64_t delay_ns(pid_t pid, pid_t tid)
 	return waited;
 }
 
-/* When a process began, in clock ticks since the machine did. 0: it is gone. */
-static uint64_t begin_ticks(pid_t pid)
-{
-	unsigned long long ticks = 0;
-	char path[64], line[1024];
-	const char *rest = NULL;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	f = fopen(path, "re");
-	if (!f)
-		return 0;
-	if (fgets(line, sizeof(line), f))
-		rest = strrchr(line, ')');
-	fclose(f);
-	/* the 22nd field; behind the name comes the third */
-	if (!rest || sscanf(rest + 1,
-			    " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
-			    "%*d %*d %llu",
-			    &ticks) != 1)
-		return 0;
-	return ticks;
-}
-
 static uint64_t now_ticks(void)
 {
 	struct timespec now;
@@ -245,7 +221,7 @@ static unsigned free_family(const struct solo_area *a, pid_t pid, const cpu_set_
 	target_children(pid, &children);
 	vec_for_each (&children, pid_t, child)
 		if (*child != a->recorder && *child != getpid() &&
-		    begin_ticks(*child) >= a->born_after_ticks)
+		    target_start_ticks(*child) >= a->born_after_ticks)
 			n += free_family(a, *child, cpus);
 	vec_release(&children);
 	return n;

@@ -302,6 +302,29 @@ bool target_alive(pid_t pid)
 	return state && state[1] == ' ' && state[2] != 'Z' && state[2] != 'X';
 }
 
+uint64_t target_start_ticks(pid_t pid)
+{
+	unsigned long long ticks = 0;
+	char path[64], line[1024];
+	const char *rest = NULL;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	if (fgets(line, sizeof(line), f))
+		rest = strrchr(line, ')');
+	fclose(f);
+	/* the 22nd field; behind the name comes the third */
+	if (!rest || sscanf(rest + 1,
+			    " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
+			    "%*d %*d %llu",
+			    &ticks) != 1)
+		return 0;
+	return ticks;
+}
+
 bool target_has_program(pid_t pid)
 {
 	char path[64], target[8];

@@ -76,6 +76,9 @@ sum=$(sha256sum "$patched")
 record libc --engine in-process -F 'libc.so.6:*' -- ls -l /usr/bin
 is "$(cat libc.out)" "$(ls -l /usr/bin)" "every function of libc: the output is what it is without ispot" || diag libc.err
 is "$(sha256sum "$patched")" "$sum" "the file is what it was"
+is "$(sed -n 's/.*calls of \([0-9]*\) functions.*/\1/p' libc.err)" \
+	"$("$ISPOT" check --json -F 'libc.so.6:*' ls | jq '[.functions[] | select(.in_process)] | length')" \
+	"every function that check says can be traced in process is" || diag libc.err
 
 # ---- who may, and what is refused ----
 
@@ -113,7 +116,7 @@ is "$status" 2 "no such engine" || diag refused.err
 record refused --engine in-process "$patched" 1 0 1 0
 like refused.err 'name them with -F' "without -F" || diag refused.err
 record refused --engine in-process -F _start "$patched" 1 0 1 0
-like refused.err '_start: it changes where code returns to' "what cannot be patched is named with the reason" || diag refused.err
+like refused.err '_start is entered without a return address' "what cannot be patched is named with the reason" || diag refused.err
 if command -v python3 >/dev/null; then
 	: >sealed.out
 	python3 -c 'import ctypes, time

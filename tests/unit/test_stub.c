@@ -33,12 +33,34 @@ static struct inproc_drain drain;
 static struct trace_writer *writer;
 static char path[] = "/tmp/ispot-unit.XXXXXX";
 static char *region, *blocks;
+static int (*kept)(long a, long b); /* the same: 2 a, and one if a is below b */
 static int (*made)(int); /* returns its argument and one, and records that as function 3 */
 static _Atomic long in_handlers;
 
 static void set_gs(void)
 {
 	assert_int_equal(syscall(SYS_arch_prctl, ARCH_GS, blocks + INPROC_SLOTS * BLOCK_BYTES), 0);
+}
+
+#define PUT(c, ...) \
+	stub_put(c, (const uint8_t[]){ __VA_ARGS__ }, sizeof((uint8_t[]){ __VA_ARGS__ }))
+
+/* Its entry lies behind instructions whose flags and red zone are still to be read. */
+static void make_kept(struct stub_code *c, const struct stub_facts *facts)
+{
+	const struct stub_entry entry = {
+		.id = 3, .sp = SP_BEFORE, .keeps_flags = true, .keeps_red_zone = true
+	};
+
+	kept = (int (*)(long, long))(uintptr_t)(c->address + c->n);
+	PUT(c, 0x48, 0x89, 0x7c, 0x24, 0xf8); /* mov %rdi, -8(%rsp) */
+	PUT(c, 0x48, 0x39, 0xf7);	      /* cmp %rsi, %rdi */
+	stub_entry(c, facts, &entry);
+	PUT(c, 0x0f, 0x9c, 0xc0, 0x0f, 0xb6, 0xc0); /* setl %al; movzbl %al, %eax */
+	PUT(c, 0x48, 0x8b, 0x54, 0x24, 0xf8);	    /* mov -8(%rsp), %rdx */
+	PUT(c, 0x48, 0x8d, 0x04, 0x50);		    /* lea (%rax, %rdx, 2), %rax */
+	stub_exit(c, facts, 3, SP_BEFORE);
+	PUT(c, 0xc3);
 }
 
 static void make_function(void)
@@ -56,10 +78,11 @@ static void make_function(void)
 	stub_put(&c, blob.code, blob.bytes);
 	memcpy(page, &f, sizeof(f));
 	made = (int (*)(int))(page + c.n);
-	stub_entry(&c, &facts, 3, SP_BEFORE);
+	stub_entry(&c, &facts, &(struct stub_entry){ .id = 3, .sp = SP_BEFORE });
 	stub_put(&c, (const uint8_t[]){ 0x8d, 0x47, 0x01 }, 3); /* lea 1(%rdi), %eax */
 	stub_exit(&c, &facts, 3, SP_BEFORE);
 	stub_put(&c, (const uint8_t[]){ 0xc3 }, 1);
+	make_kept(&c, &facts);
 	assert_true(c.n < c.room);
 }
 
@@ -113,6 +136,18 @@ static void test_counts(void **state)
 	(void)state;
 	for (int i = 0; i < 101; i++)
 		assert_int_equal(made(i), i + 1);
+	read_all(&calls, &lost);
+	assert_int_equal(calls, 101);
+	assert_int_equal(lost, 0);
+}
+
+static void test_flags_and_red_zone(void **state)
+{
+	uint64_t calls, lost;
+
+	(void)state;
+	for (long a = -50; a < 51; a++)
+		assert_int_equal(kept(a, 7), 2 * a + (a < 7));
 	read_all(&calls, &lost);
 	assert_int_equal(calls, 101);
 	assert_int_equal(lost, 0);
@@ -272,9 +307,13 @@ static void test_sealed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_counts),	  cmocka_unit_test(test_loss_is_counted),
-		cmocka_unit_test(test_registers), cmocka_unit_test(test_threads_and_signals),
-		cmocka_unit_test(test_forked),	  cmocka_unit_test(test_sealed),
+		cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_flags_and_red_zone),
+		cmocka_unit_test(test_loss_is_counted),
+		cmocka_unit_test(test_registers),
+		cmocka_unit_test(test_threads_and_signals),
+		cmocka_unit_test(test_forked),
+		cmocka_unit_test(test_sealed),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "probes/inject/sweep.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "probes/inject/blob.h"
+#include "probes/inject/injection.h"
+#include "probes/inject/patched.h"
+#include "probes/inject/tracee.h"
+#include "probes/inproc/inproc.h"
+#include "probes/process/target.h"
+#include "symbol/maps.h"
+
+#define ROWS_MOST (1u << 20)	/* of an arena */
+#define SWEEP_NS  2000000000ull /* for which its threads stand, at most */
+
+static bool is_alive(const struct arena_header *h)
+{
+	const pid_t pid = (pid_t)h->recorder;
+
+	return h->recorder && h->recorder <= INT32_MAX && pid != getpid() &&
+	       target_start_ticks(pid) == h->recorder_start && target_alive(pid);
+}
+
+static uint64_t goal_of(uint64_t at, const uint8_t *jump, size_t n)
+{
+	int32_t distance = (int8_t)jump[1];
+
+	if (n == PATCH_JUMP_BYTES)
+		memcpy(&distance, jump + 1, sizeof(distance));
+	return at + n + (uint64_t)(int64_t)distance;
+}
+
+/* The jump that stands there now; its goal, 0: it is none. */
+static uint64_t read_jump(const struct tracees *t, uint64_t at, uint8_t *jump, size_t n)
+{
+	const uint8_t opcode = n == PATCH_JUMP_BYTES ? 0xe9 : 0xeb;
+
+	return tracees_read(t, at, jump, n) || *jump != opcode ? 0 : goal_of(at, jump, n);
+}
+
+/* Only what leads into that arena now, and was in a file what the arena says it was. */
+static bool is_patch_of(const struct tracees *t, const struct stub_arena *a,
+			const struct arena_patch *row, uint8_t *jump)
+{
+	uint8_t island[PATCH_JUMP_BYTES];
+	uint64_t goal;
+
+	if (row->n != PATCH_JUMP_BYTES && row->n != PATCH_SHORT_BYTES)
+		return false;
+	goal = read_jump(t, row->at, jump, row->n);
+	if (goal && row->n == PATCH_SHORT_BYTES)
+		goal = read_jump(t, goal, island, sizeof(island));
+	return goal >= a->at && goal < a->at + a->bytes;
+}
+
+/* The mapped file that was looked at last. */
+struct swept_file {
+	const struct mapping *mapping;
+	int fd;
+};
+
+static void open_file(struct swept_file *f, pid_t pid, const struct mapping *m)
+{
+	char path[4200];
+	struct stat st;
+
+	if (f->mapping == m)
+		return;
+	if (f->fd >= 0)
+		close(f->fd);
+	f->mapping = m;
+	f->fd = mapping_path(m, pid, path, sizeof(path), NULL)
+			? -1
+			: open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (f->fd >= 0 && (fstat(f->fd, &st) || !S_ISREG(st.st_mode) || st.st_ino != m->inode)) {
+		close(f->fd);
+		f->fd = -1;
+	}
+}
+
+static bool is_of_file(struct swept_file *f, pid_t pid, const struct mappings *maps,
+		       const struct arena_patch *row)
+{
+	const struct mapping *m = mappings_find(maps, row->at);
+	uint8_t bytes[PATCH_JUMP_BYTES];
+
+	if (!m)
+		return false;
+	open_file(f, pid, m);
+	return f->fd >= 0 &&
+	       pread(f->fd, bytes, row->n, (off_t)(row->at - m->start + m->file_offset)) ==
+		       row->n &&
+	       !memcmp(bytes, row->original, row->n);
+}
+
+static void find_patches(struct patched *p, const struct tracees *t, const struct mappings *maps,
+			 const struct stub_arena *a, const struct arena_header *h)
+{
+	const uint64_t since_ns = clock_now_ns();
+	struct swept_file file = { .fd = -1 };
+
+	for (uint32_t i = 0; i < h->n_patches && i < ROWS_MOST && h->table_at < a->bytes &&
+			     clock_now_ns() - since_ns < SWEEP_NS;
+	     i++) {
+		struct patch found = { .is_in = true };
+		struct arena_patch row;
+
+		if (tracees_read(t, a->at + h->table_at + i * sizeof(row), &row, sizeof(row)))
+			break;
+		if (!is_patch_of(t, a, &row, found.jump) || !is_of_file(&file, t->pid, maps, &row))
+			continue;
+		found.at = row.at;
+		found.n = found.n_jump = row.n;
+		found.is_island = row.is_island;
+		memcpy(found.original, row.original, row.n);
+		*vec_add(&p->patches) = found;
+	}
+	if (file.fd >= 0)
+		close(file.fd);
+}
+
+static void sweep_patches(struct tracees *t, const struct mappings *maps,
+			  const struct stub_arena *a, const struct arena_header *h, uint64_t *n)
+{
+	struct patched p = { .pid = t->pid };
+
+	find_patches(&p, t, maps, a, h);
+	patched_sort(&p);
+	*n += p.patches.n - patched_put_back(&p, t);
+	vec_release(&p.patches);
+}
+
+static int sweep_arena(struct tracees *t, const struct mappings *maps, const struct stub_arena *a,
+		       uint64_t *n, struct err *err)
+{
+	struct arena_header h;
+	struct blob_facts facts;
+
+	if (tracees_read(t, a->at, &h, sizeof(h)) || h.magic != ARENA_MAGIC)
+		return 0;
+	if (is_alive(&h))
+		return err_set(
+			err, -EBUSY,
+			"process %d is recorded by ispot already, process %d; end that recording first",
+			t->pid, (int)h.recorder);
+	if (!tracees_read(t, a->at + ARENA_HEADER, &facts, sizeof(facts)))
+		*vec_add(&t->blocks) =
+			(struct tracee_blocks){ facts.blocks,
+						facts.blocks + (INPROC_SLOTS + 1) * BLOCK_BYTES };
+	sweep_patches(t, maps, a, &h, n);
+	return 0;
+}
+
+/* An arena is code of no file. */
+int sweep(struct tracees *t, uint64_t *n, struct err *err)
+{
+	struct mappings maps = { 0 };
+	char path[64], line[4500];
+	int ret = 0;
+	FILE *f;
+
+	*n = 0;
+	snprintf(path, sizeof(path), "/proc/%d/maps", t->pid);
+	f = fopen(path, "re");
+	if (mappings_read(&maps, t->pid, NULL))
+		maps.n = 0;
+	while (f && !ret && fgets(line, sizeof(line), f)) {
+		unsigned long long inode;
+		struct stub_arena a = { 0 };
+		uint64_t end;
+
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " r-xp %*s %*s %llu", &a.at, &end,
+			   &inode) != 3 ||
+		    inode)
+			continue;
+		a.bytes = end - a.at;
+		ret = sweep_arena(t, &maps, &a, n, err);
+	}
+	if (f)
+		fclose(f);
+	mappings_release(&maps);
+	return ret;
+}
