@@ -304,21 +304,45 @@ static uint64_t futex_key(const struct thread *t, uint32_t thread)
 	return (uint64_t)t->sleep.word << 32 | thread;
 }
 
-/* Where the same futex was waited for before; where calls are left out, it may have been in one. */
+/* The key of this thread's waits of the same kind in the same system call: no futex has it. */
+static uint64_t kind_key(const struct thread *t)
+{
+	const uint64_t of_kinds = (uint64_t)SLEEP_NOBODY << 32;
+
+	return of_kinds ^ (uint64_t)(t->sleep.call & 0xffff) << 40 ^ (uint64_t)t->sleep.kind << 56 ^
+	       (t->index + 1);
+}
+
+/* A system call that waits for something other than a futex: a page fault can be anywhere. */
+static bool is_call(const struct sleep *sleep)
+{
+	return sleep->call && sleep->kind != WAIT_FUTEX && sleep->kind != WAIT_PAGE_FAULT;
+}
+
+/*
+ * Returns the stack with which the same futex was waited for before, or in which the thread waited
+ * in the same system call, MAP_NONE where there is none. Where calls are left out, the wait may
+ * have been in one.
+ */
 static uint32_t likely_stack(const struct sites *s, const struct thread *t)
 {
 	uint32_t stack;
 
-	if (t->sleep.word == SLEEP_NOBODY || meta_period(s->calls->threads.meta) > 1)
+	if (meta_period(s->calls->threads.meta) > 1)
 		return MAP_NONE;
+	if (t->sleep.word == SLEEP_NOBODY)
+		return is_call(&t->sleep) ? map_get(&s->last_at, kind_key(t)) : MAP_NONE;
 	stack = map_get(&s->last_at, futex_key(t, t->index + 1));
 	return stack == MAP_NONE ? map_get(&s->last_at, futex_key(t, 0)) : stack;
 }
 
 static void remember_stack(struct sites *s, const struct thread *t, uint32_t stack)
 {
-	if (t->sleep.word == SLEEP_NOBODY)
+	if (t->sleep.word == SLEEP_NOBODY) {
+		if (is_call(&t->sleep))
+			map_put(&s->last_at, kind_key(t), stack);
 		return;
+	}
 	map_put(&s->last_at, futex_key(t, t->index + 1), stack);
 	map_put(&s->last_at, futex_key(t, 0), stack);
 }

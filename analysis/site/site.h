@@ -13,7 +13,8 @@
  * own, and so are waits at futexes where threads are idle for most of the time, as parked workers
  * are. What a futex is, and who was idle, is known at the end: until then each has a part of the
  * place. Of a CPU that switches very often not every wait has a stack: one without is where the
- * thread, or else any, waited for the same futex before.
+ * thread, or else any, waited for the same futex before, and of other waits where the thread
+ * waited in the same system call.
  */
 #ifndef ISPOT_ANALYSIS_SITE_SITE_H
 #define ISPOT_ANALYSIS_SITE_SITE_H
@@ -34,7 +35,7 @@ struct sites {
 	struct map stack_of;  /* stack id -> index of stacks */
 	struct map traced;    /* stack id -> 1: goes through a traced function, else 0 */
 	struct map by_frames; /* hash of a stack's frames -> index of stacks */
-	struct map last_at;   /* futex, and thread or none -> index of stacks */
+	struct map last_at;   /* futex and thread or none, or thread and call -> index of stacks */
 	struct strtab names;
 	struct {
 		VEC(struct site_path)

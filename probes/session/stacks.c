@@ -18,8 +18,8 @@
 #include "trace/meta/meta.h"
 #include "trace/meta/print.h"
 
-#define WAITS_TOLD  100 /* a smaller part of them without stack is not worth a line */
-#define INLINES_MAX 16	/* functions inlined into each other at one place */
+#define WAITS_TOLD  20 /* a smaller part of them without stack is not worth a line */
+#define INLINES_MAX 16 /* functions inlined into each other at one place */
 
 static uint32_t place_id(struct session *s, const struct place *place)
 {
@@ -370,9 +370,9 @@ static void say_dropped(struct session *s)
 			    text_count(n, d->stacks_dropped));
 	if (d->stacks_collided > d->waits / WAITS_TOLD)
 		text_printf(&words,
-			    "waits without their stack: %s, as there are more than are kept "
-			    "apart; ",
-			    text_count(n, d->stacks_collided));
+			    "waits without their stack: %.0f%%, as there were more different "
+			    "ones than ispot can unwind beside the program; ",
+			    100.0 * (double)d->stacks_collided / (double)d->waits);
 	if (s->drain.aheads_dropped)
 		text_printf(&words,
 			    "calls without their stack or arguments: %s, as more threads than are "

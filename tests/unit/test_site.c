@@ -91,12 +91,11 @@ static void a_wait_of_little_is_judged(void **state)
 	end_with_stack(&s, &sites);
 }
 
-/* Thread tid sleeps for ns at a futex, with or without a stack. Returns when it is awake. */
-static uint64_t sleep_at(struct scene *s, uint64_t t, uint32_t tid, uint64_t futex, bool has_stack,
-			 uint64_t ns)
+/* Thread tid sleeps for ns, with or without a stack. Returns when it is awake. */
+static uint64_t sleep_in(struct scene *s, uint64_t t, uint32_t tid,
+			 const uint64_t wait[RECORD_VALUES_MIN], bool has_stack, uint64_t ns)
 {
-	const uint64_t wait[RECORD_VALUES_MIN] = { WAIT_FUTEX, 0, futex, 0 },
-		       stack[] = { 1, 0, 0, 0 };
+	const uint64_t stack[] = { 1, 0, 0, 0 };
 	struct record r = { .time_ns = t, .cpu = tid, .tid = tid, .tgid = 1 };
 
 	other(s, REC_SWITCH_OUT, t, tid, tid, SWITCH_SLEEPING, 0);
@@ -112,6 +111,14 @@ static uint64_t sleep_at(struct scene *s, uint64_t t, uint32_t tid, uint64_t fut
 	other(s, REC_WAKING, t + ns, 9, 9, tid, 0);
 	other(s, REC_SWITCH_IN, t + ns, tid, tid, 0, 0);
 	return t + ns + 100;
+}
+
+static uint64_t sleep_at(struct scene *s, uint64_t t, uint32_t tid, uint64_t futex, bool has_stack,
+			 uint64_t ns)
+{
+	const uint64_t wait[RECORD_VALUES_MIN] = { WAIT_FUTEX, 0, futex, 0 };
+
+	return sleep_in(s, t, tid, wait, has_stack, ns);
 }
 
 /* Not every wait has a stack: one without is where the futex was waited for before, by whoever. */
@@ -133,6 +140,32 @@ static void a_wait_without_a_stack_is_where_others_were(void **state)
 	assert_int_equal(s.blocks.data[0].timed_calls, 3);
 	assert_int_equal(s.blocks.data[0].total_ns, 500 + 700 + 900);
 	assert_int_equal(s.blocks.data[0].threads, 2);
+	end_with_stack(&s, &sites);
+}
+
+/* Of waits at no futex one without is where the thread waited in the same system call. */
+static void a_wait_without_a_stack_is_in_the_same_call(void **state)
+{
+	const uint64_t poll[RECORD_VALUES_MIN] = { WAIT_POLL, 7, 0, 0 },
+		       read[RECORD_VALUES_MIN] = { WAIT_SOCKET, 1, 0x100, 0 },
+		       fault[RECORD_VALUES_MIN] = { WAIT_PAGE_FAULT, 0, 0, 0 };
+	struct sites sites;
+	struct scene s;
+	uint64_t t = 1000;
+
+	begin_with_stack(&s, "f");
+	begin_sites(&s, &sites);
+	t = sleep_in(&s, t, 1, poll, true, 500);
+	t = sleep_in(&s, t, 1, poll, false, 700);
+	t = sleep_in(&s, t, 2, poll, false, 900);  /* another thread's may be anywhere */
+	t = sleep_in(&s, t, 1, read, false, 1100); /* and so may one in another call */
+	t = sleep_in(&s, t, 1, fault, true, 1300);
+	t = sleep_in(&s, t, 1, fault, false, 1500); /* or a page fault */
+	scene_finish(&s, t);
+	end_sites(&s, &sites, t);
+	assert_int_equal(s.blocks.n, 1);
+	assert_int_equal(s.blocks.data[0].timed_calls, 3);
+	assert_int_equal(s.blocks.data[0].total_ns, 500 + 700 + 1300);
 	end_with_stack(&s, &sites);
 }
 
@@ -310,6 +343,7 @@ int main(void)
 		cmocka_unit_test(a_wait_in_a_call_left_out_is_no_place),
 		cmocka_unit_test(a_wait_between_bursts_is_not_seen),
 		cmocka_unit_test(a_wait_without_a_stack_is_where_others_were),
+		cmocka_unit_test(a_wait_without_a_stack_is_in_the_same_call),
 		cmocka_unit_test(nor_where_calls_are_left_out),
 	};
 
