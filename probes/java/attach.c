@@ -37,6 +37,7 @@
 #include "probes/java/preload/preload.h"
 #include "probes/java/place.h"
 #include "probes/process/status.h"
+#include "symbol/maps.h"
 
 #define PATIENCE_NS  10000000000ull
 #define TURN_NS	     20000000ull
@@ -56,19 +57,17 @@ static bool catches_quit(pid_t pid)
 	return catches;
 }
 
-static bool maps_jvm(pid_t pid)
+/* 1: yes; -EINTR: a signal that ends ispot came before all of its mappings were read. */
+static int maps_jvm(pid_t pid)
 {
-	char path[64], line[4500];
+	struct mappings maps = { 0 };
 	bool found = false;
-	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	f = fopen(path, "re");
-	while (f && !found && fgets(line, sizeof(line), f))
-		found = strstr(line, "/libjvm.so");
-	if (f)
-		fclose(f);
-	return found;
+	mappings_read(&maps, pid, NULL);
+	vec_for_each (&maps, const struct mapping, m)
+		found |= strstr(m->path, "/libjvm.so") != NULL;
+	mappings_release(&maps);
+	return !found && interrupt_pending() ? -EINTR : found;
 }
 
 /* ---- what runs as the machine's user, in its root ---- */
@@ -456,9 +455,11 @@ bool java_attach_log(pid_t pid, const char *place, const sigset_t *ends, bool on
 int java_attach(pid_t pid, const char *place, const sigset_t *ends, struct err *err)
 {
 	struct machine m;
-	int ret = open_machine(&m, pid);
+	int ret = open_machine(&m, pid), is_java = ret ? 0 : maps_jvm(pid);
 
-	if (ret || !maps_jvm(pid))
+	if (is_java < 0)
+		ret = cannot_talk(pid, is_java, err);
+	else if (!is_java)
 		ret = err_set(err, -EINVAL,
 			      "process %d is no Java machine, or not yours; name one that is, or "
 			      "leave out --java",

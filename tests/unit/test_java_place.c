@@ -2,14 +2,19 @@
 /* Where recorder and Java machines meet: what a killed recorder has left goes, and nothing else. */
 #include "unit.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/err.h"
 #include "base/mem.h"
+#include "probes/java/attach.h"
 #include "probes/java/place.h"
 
 #define NOBODY_HAS 4194305 /* more than the largest number of a process */
@@ -83,10 +88,36 @@ static void only_what_it_left(void **state)
 	free(theirs);
 }
 
+/* A process may have thousands of mappings: reading them holds up no signal that ends ispot. */
+static void mappings_hold_up_no_end(void **state)
+{
+	enum { PAGE = 4096, N = 9000 };
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), number;
+	char **pages = xcalloc(N, sizeof(*pages));
+	struct err err = { 0 };
+	sigset_t ends;
+
+	for (int i = 0; i < N; i++) /* each of the same page, so that they stay apart */
+		pages[i] = mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGTERM);
+	sigprocmask(SIG_BLOCK, &ends, NULL);
+	assert_int_equal(java_attach(getpid(), "/tmp", &ends, &err), -EINVAL);
+	raise(SIGTERM);
+	assert_int_equal(java_attach(getpid(), "/tmp", &ends, &err), -EINTR);
+	assert_int_equal(sigwait(&ends, &number), 0);
+	sigprocmask(SIG_UNBLOCK, &ends, NULL);
+	for (int i = 0; i < N; i++)
+		munmap(pages[i], PAGE);
+	free(pages);
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_what_it_left),
+		cmocka_unit_test(mappings_hold_up_no_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
