@@ -12,6 +12,8 @@ fleet() { "$ISPOT" fleet "$@"; }
 fleet simulate -o some --machines 6 --samples 240000 --seed 4 --applications 8 --interferers 4 >/dev/null
 fleet reduce --db some.db some/*.fleet >/dev/null
 report() { fleet report --db "$1" --min-samples 100 --json; }
+# inside SPOOL: the names of what is there, but the collector's lock
+inside() { find "$1" -mindepth 1 ! -name lock -printf '%f\n' | sort | tr '\n' ' '; }
 # into SPOOL NUMBER FILE: as a recorder names it
 into() { mkdir -p "$1" && chmod 700 "$1" && cp "$3" "$1/$(printf '%016x-%08d.fleet' "$2" 0)"; }
 number=0
@@ -21,7 +23,7 @@ for file in some/*.fleet; do
 done
 fleet collect --db all.db spool >all.out 2>&1
 ok "all of a spool is collected" cmp <(report some.db) <(report all.db)
-ok "and gone" test -z "$(ls spool)"
+ok "and gone" test -z "$(inside spool)"
 ok "then there is nothing" loud "nothing to collect" fleet collect --db all.db spool
 
 # The same again, as when a collector died between the two; a file that was cut off, and its whole.
@@ -48,7 +50,7 @@ flock 8
 ok "a file that is still written stays" loud "nothing to collect" fleet collect --db late.db late
 exec 8<&-
 ok "one whose recorder has died is taken" loud "are new" fleet collect --db late.db late
-ok "and gone, too" test -z "$(ls late)"
+ok "and gone, too" test -z "$(inside late)"
 
 # Bytes of others
 into bad 1 some/machine00001.fleet
@@ -60,22 +62,47 @@ echo mine >bad/notes.txt
 echo mine >bad/x.fleet
 fleet collect --db bad.db bad >bad.out 2>&1
 ok "bytes that are no samples are no failure" test $? = 0
-left() { [ "$(find bad -mindepth 1 -printf '%f\n' | sort | tr '\n' ' ')" = "$(printf '%s ' 000000000000000{2,3,4,5}-00000000.fleet.refused notes.txt x.fleet)" ]; }
+left() { [ "$(inside bad)" = "$(printf '%s ' 000000000000000{2,3,4,5}-00000000.fleet.refused notes.txt x.fleet)" ]; }
 ok "they are kept apart, what is nobody's stays, the rest is taken" left
 ok "and are not looked at again" loud "nothing to collect" fleet collect --db bad.db bad
 ok "a link's file is untouched" test -s /etc/passwd
 
+# What a link leads to is no file of the spool's, and a database is none of samples.
+mkdir -m 700 other
+ln -s "$PWD/some/machine00001.fleet" "other/$(printf '%016x-%08d.fleet' 1 0)"
+into other 2 some.db
+fleet collect --db other.db other >other.out 2>&1
+ok "a link among the files is not followed" loud "no regular file" cat other.out
+ok "nothing is counted of it, nor of a database" loud "has no samples" report other.db
+ok "both are kept apart" test "$(inside other)" = "$(printf '%s ' 000000000000000{1,2}-00000000.fleet.refused)"
+
 mkdir -m 777 open
 ok "a spool that others may write to is refused" loud "others may" fleet collect open
+# Whoever may read the directory could lock that.
+into spool 1 some/machine00001.fleet
 exec 7<spool
+flock 7
+ok "a lock of the directory holds up nobody" loud "had been reduced before" fleet collect --db all.db spool
+exec 7<spool/lock
 flock 7
 ok "one collector at a time" loud "another ispot fleet collect" fleet collect --db all.db spool
 exec 7<&-
+if [ "$(id -u)" = 0 ]; then
+	# Under sudo the database is written as the user, who may not read root's spool.
+	chmod 711 "$planted" && mkdir private theirs && chmod 700 private && chown 65534 theirs
+	into private 1 some/machine00001.fleet
+	SUDO_UID=65534 SUDO_GID=65534 fleet collect --db theirs/x.db private >theirs.out 2>&1
+	ok "root's spool is taken into a user's database" loud "4 blocks are new" cat theirs.out
+	ok "and is empty then" test -z "$(inside private)"
+	ok "its lock is private" test "$(stat -c '%u %a' private/lock)" = "0 600"
+else
+	skip "root's spool is taken into a user's database" "needs root"
+fi
 ok "a spool is one directory" loud "one spool" fleet collect a b
 # emptied: until the spool is, for half a minute at most
 emptied() {
 	for _ in {1..300}; do
-		[ -n "$(ls spool)" ] || return 0
+		[ -n "$(inside spool)" ] || return 0
 		sleep 0.1
 	done
 	return 1

@@ -13,6 +13,7 @@ known=$(sed 's/#.*//; /^ *$/d' <<'EOK' | sed 's/ *$//' | paste -sd'|'
 src/base/output.c                  # what the user names
 src/base/temporary.c               # directories of ispot's own, 0700, random names
 src/trace/fleet/dir.c              # the lock, in a directory that output.c has checked
+src/trace/fleet/spool.c            # likewise
 src/symbol/dso/sandbox.c           # the filter that forbids it
 probes/edges/edges.c               # in a temporary directory
 probes/edges/runtime/runtime.c     # by the traced program, with its rights

@@ -20,10 +20,10 @@ is "$(find spool -type f ! -name '*.fleet' | wc -l)" 0 "which are whole"
 is "$(find . -name ispot.fleet | wc -l)" 0 "and none beside"
 fleet collect --db one.db spool >collect.out 2>&1
 is $? 0 "they are collected" || diag collect.out
-[ "$(total one.db)" -gt 1000 ]
+[ "$(total one.db)" -gt 100 ]
 ok $? "with their samples" || diag "$(total one.db)"
 is "$(jq -r '.fleet.indicator' <(fleet report --db one.db --min-samples 1 --json))" "duration of request" "of what was measured"
-is "$(find spool -type f | wc -l)" 0 "the spool is empty"
+is "$(find spool -type f ! -name lock | wc -l)" 0 "the spool is empty"
 
 ./requests 3600 >/dev/null & target=$! && children+=("$target")
 "$ISPOT" fleet record --to spool -F marker:request --duty 300ms/301ms -p $target >three.out 2>three.err &
@@ -39,7 +39,7 @@ fleet collect --db three.db spool >collect.out 2>&1
 is $? 0 "what a killed one has left is collected" || diag collect.out
 [ "$(total three.db)" -gt 10 ]
 ok $? "as far as it was written" || diag collect.out
-is "$(find spool -type f | wc -l)" 0 "and is gone"
+is "$(find spool -type f ! -name lock | wc -l)" 0 "and is gone"
 
 fleet record --to clickhouse://127.0.0.1:1/x --retry 100ms -F marker:request -- ./requests 1 >none.out 2>none.err
 is $? 1 "a server that is not there is refused before anything runs"

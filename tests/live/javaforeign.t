@@ -103,7 +103,7 @@ int main(int argc, char **argv)
 	char byte;
 
 	signal(SIGQUIT, on_quit);
-	if (argc < 3 || mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, jvm, 0) == MAP_FAILED)
+	if (argc < 3 || mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, jvm, 0) == MAP_FAILED)
 		return 1;
 	puts("ready");
 	fflush(stdout);
@@ -199,7 +199,7 @@ int main(void)
 	int jvm = open("libjvm.so", O_RDONLY);
 
 	signal(SIGQUIT, on_quit);
-	if (mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, jvm, 0) == MAP_FAILED)
+	if (mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, jvm, 0) == MAP_FAILED)
 		return 1;
 	puts("ready");
 	fflush(stdout);

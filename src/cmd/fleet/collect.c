@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "base/log.h"
@@ -17,7 +18,8 @@
 #include "cmd/fleet/internal.h"
 #include "trace/fleet/spool.h"
 
-#define FILES_MAX 1000 /* of one pass: a crash lets no more of them come again */
+/* Of one pass: they are open at once, and a crash lets no more come again. */
+#define FILES_MAX 256
 
 static int settle(const struct fleet_spool *s, char *const *names, const bool *sound, size_t n,
 		  struct err *err)
@@ -30,22 +32,53 @@ static int settle(const struct fleet_spool *s, char *const *names, const bool *s
 	return rc;
 }
 
-static int take(const struct fleet_args *a, const struct fleet_spool *s, char *const *names,
-		size_t n, struct err *err)
+/* Of those that are still there and may be read: theirs are the first places of names. */
+static int open_all(const struct fleet_spool *s, char **names, size_t n, struct fleet_given *g,
+		    size_t *n_opened, struct err *err)
 {
-	char **paths = xcalloc(n + 1, sizeof(*paths));
-	bool *sound = xcalloc(n + 1, sizeof(*sound));
-	int rc;
+	int rc = 0;
 
-	for (size_t i = 0; i < n; i++)
-		paths[i] = xasprintf("%s/%s", s->path, names[i]);
-	rc = (a->engine ? fleet_push_files : fleet_reduce_files)(a, paths, sound, err);
+	for (size_t i = 0; i < n && !rc; i++) {
+		struct err why = { 0 };
+		int fd = fleet_spool_read(s, names[i], &why);
+		size_t at = *n_opened;
+		char *name = names[i];
+
+		if (fd >= 0) {
+			names[i] = names[at];
+			names[at] = name;
+			g->opened[at] = fd;
+			g->paths[(*n_opened)++] = xasprintf("%s/%s", s->path, name);
+		} else if (fd == -EBADMSG) {
+			log_notice("%s", why.text);
+			rc = fleet_spool_refuse(s, name, err);
+		} else if (fd != -ENOENT) {
+			rc = err_take(err, &why);
+		}
+	}
+	return rc;
+}
+
+/* They are opened before the database is, which may be another user's. */
+static int take(const struct fleet_args *a, const struct fleet_spool *s, char **names, size_t n,
+		struct err *err)
+{
+	struct fleet_given g = { xcalloc(n + 1, sizeof(*g.paths)), xcalloc(n, sizeof(*g.opened)),
+				 xcalloc(n, sizeof(*g.sound)) };
+	size_t n_opened = 0;
+	int rc = open_all(s, names, n, &g, &n_opened, err);
+
+	if (!rc && n_opened)
+		rc = (a->engine ? fleet_push_files : fleet_reduce_files)(a, &g, err);
 	if (!rc)
-		rc = settle(s, names, sound, n, err);
-	for (size_t i = 0; i < n; i++)
-		free(paths[i]);
-	free(paths);
-	free(sound);
+		rc = settle(s, names, g.sound, n_opened, err);
+	for (size_t i = 0; i < n_opened; i++) {
+		close(g.opened[i]);
+		free(g.paths[i]);
+	}
+	free(g.paths);
+	free(g.opened);
+	free(g.sound);
 	return rc;
 }
 

@@ -127,7 +127,8 @@ static int read_file(struct fleet_files *f, const char *path, const struct fleet
 {
 	struct fleet_reader file;
 	struct err why = { 0 };
-	int rc = fleet_reader_open(&file, path, &why);
+	int rc = f->opened ? fleet_reader_open_fd(&file, f->opened[f->files], path, &why)
+			   : fleet_reader_open(&file, path, &why);
 
 	f->files++;
 	if (f->sound)
@@ -154,7 +155,7 @@ int fleet_files_read(struct fleet_files *f, char **paths, const char *doing,
 	f->several = paths[0] && paths[1];
 	progress_init(&f->progress, doing);
 	for (; !rc && *paths; paths++)
-		rc = sink->database && is_database(*paths)
+		rc = !f->opened && sink->database && is_database(*paths)
 			     ? read_database(f, *paths, sink, ctx, err)
 			     : read_file(f, *paths, sink, ctx, err);
 	progress_end(&f->progress);

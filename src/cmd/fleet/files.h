@@ -30,7 +30,9 @@ struct fleet_sink {
 };
 
 struct fleet_files {
-	bool *sound; /* [file]: it was read; NULL: nobody asks */
+	const int *
+		opened; /* [file]: of samples; NULL: the paths are opened, which may be databases */
+	bool *sound;	/* [file]: it was read; NULL: nobody asks */
 	uint64_t files, refused, blocks, known_blocks, samples;
 	struct fleet_block *block; /* the latest */
 	struct progress progress;

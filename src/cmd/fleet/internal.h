@@ -40,9 +40,16 @@ struct fleet_args {
 /* words: what stands behind the verb, NULL-terminated. As struct command's run. */
 typedef int fleet_verb(const struct fleet_args *args, char **words, struct err *err);
 
-/* reduce's and push's work on these files; sound: which were read, [file]. What could not be read
- * is said, and no failure. */
-typedef int fleet_taker(const struct fleet_args *args, char **paths, bool *sound, struct err *err);
+/* Files of samples; sound: says which were read. */
+struct fleet_given {
+	char **paths; /* for messages, NULL-terminated */
+	int *opened;
+	bool *sound;
+};
+
+/* reduce's and push's work on these files. What could not be read is said, and no failure. */
+typedef int fleet_taker(const struct fleet_args *args, const struct fleet_given *given,
+			struct err *err);
 fleet_taker fleet_reduce_files, fleet_push_files;
 
 fleet_verb fleet_collect, fleet_export, fleet_push, fleet_record, fleet_reduce, fleet_report,

@@ -88,26 +88,33 @@ static void say_done(const struct push *p, uint64_t wall_ns)
 		       sent.retries == 1 ? "" : "s");
 }
 
-static int push(const struct fleet_args *a, char **paths, bool *sound, bool ask, struct err *err)
+/* files: open ones, of which all that is wrong with one is said; NULL: they are opened by their
+ * paths. */
+static int push(const struct fleet_args *a, char **paths, const struct fleet_given *files,
+		struct err *err)
 {
-	struct push p = { .files = { .sound = sound } };
+	struct push p = { 0 };
 	uint64_t begin_ns = clock_now_ns();
 	int rc = fleet_sending_open(&p.sending, a, a->engine, err);
 
+	if (files) {
+		p.files.opened = files->opened;
+		p.files.sound = files->sound;
+	}
 	rc = rc ? rc : fleet_files_read(&p.files, paths, "pushing", &into_engine, &p, err);
 	rc = rc ? rc : fleet_sending_flush(&p.sending, err);
 	if (!rc)
 		say_done(&p, clock_now_ns() - begin_ns);
-	if (!rc && ask)
+	if (!rc && !files)
 		rc = fleet_files_refused(&p.files, err);
 	fleet_files_release(&p.files);
 	fleet_sending_close(&p.sending);
 	return rc;
 }
 
-int fleet_push_files(const struct fleet_args *a, char **paths, bool *sound, struct err *err)
+int fleet_push_files(const struct fleet_args *a, const struct fleet_given *files, struct err *err)
 {
-	return push(a, paths, sound, false, err);
+	return push(a, files->paths, files, err);
 }
 
 int fleet_push(const struct fleet_args *a, char **words, struct err *err)
@@ -117,5 +124,5 @@ int fleet_push(const struct fleet_args *a, char **words, struct err *err)
 			err,
 			"push reads files of samples, or databases, and writes to servers; name "
 			"files, --engine, and a --bucket above 0");
-	return push(a, words, NULL, true, err);
+	return push(a, words, NULL, err);
 }

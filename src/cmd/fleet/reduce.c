@@ -146,12 +146,19 @@ static int choose_trios(struct reduction *r, struct err *err)
 	return rc;
 }
 
-static int reduce(const struct fleet_args *a, char **paths, bool *sound, bool ask, struct err *err)
+/* files: open ones, of which all that is wrong with one is said; NULL: they are opened by their
+ * paths. */
+static int reduce(const struct fleet_args *a, char **paths, const struct fleet_given *files,
+		  struct err *err)
 {
-	struct reduction r = { .args = a, .files = { .sound = sound } };
+	struct reduction r = { .args = a };
 	uint64_t wall_ns = clock_now_ns(), cpu_ns = clock_cpu_ns();
 	int rc = fleet_store_open(&r.store, a->db ? a->db : FLEET_DB, true, err), flushed;
 
+	if (files) {
+		r.files.opened = files->opened;
+		r.files.sound = files->sound;
+	}
 	if (!rc)
 		rc = choose_trios(&r, err);
 	if (!rc)
@@ -160,7 +167,7 @@ static int reduce(const struct fleet_args *a, char **paths, bool *sound, bool as
 	rc = rc ? rc : flushed;
 	if (!rc)
 		say_done(&r, clock_now_ns() - wall_ns, clock_cpu_ns() - cpu_ns);
-	if (!rc && ask)
+	if (!rc && !files)
 		rc = fleet_files_refused(&r.files, err);
 	fleet_rows_release(&r.rows);
 	strtab_release(&r.trios);
@@ -171,9 +178,9 @@ static int reduce(const struct fleet_args *a, char **paths, bool *sound, bool as
 	return rc;
 }
 
-int fleet_reduce_files(const struct fleet_args *a, char **paths, bool *sound, struct err *err)
+int fleet_reduce_files(const struct fleet_args *a, const struct fleet_given *files, struct err *err)
 {
-	return reduce(a, paths, sound, false, err);
+	return reduce(a, files->paths, files, err);
 }
 
 int fleet_reduce(const struct fleet_args *a, char **words, struct err *err)
@@ -181,5 +188,5 @@ int fleet_reduce(const struct fleet_args *a, char **words, struct err *err)
 	if (!*words || !a->bucket_ns)
 		return args_refuse(err, "reduce reads files of samples into a database; name them, "
 					"and a --bucket above 0");
-	return reduce(a, words, NULL, true, err);
+	return reduce(a, words, NULL, err);
 }

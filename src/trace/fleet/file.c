@@ -183,11 +183,11 @@ static int read_header(struct fleet_reader *r, struct err *err)
 		  : 0;
 }
 
-int fleet_reader_open(struct fleet_reader *r, const char *path, struct err *err)
+static int open_stream(struct fleet_reader *r, FILE *file, const char *path, struct err *err)
 {
 	int rc;
 
-	*r = (struct fleet_reader){ .path = xstrdup(path), .file = regular_fopen(path) };
+	*r = (struct fleet_reader){ .path = xstrdup(path), .file = file };
 	if (!r->file) {
 		rc = err_set(err, -errno, "%s: %s; name files that ispot fleet record wrote", path,
 			     errno == EINVAL ? "it is no regular file" : strerror(errno));
@@ -199,6 +199,21 @@ int fleet_reader_open(struct fleet_reader *r, const char *path, struct err *err)
 	if (rc)
 		fleet_reader_close(r);
 	return rc;
+}
+
+int fleet_reader_open(struct fleet_reader *r, const char *path, struct err *err)
+{
+	return open_stream(r, regular_fopen(path), path, err);
+}
+
+int fleet_reader_open_fd(struct fleet_reader *r, int fd, const char *path, struct err *err)
+{
+	int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	FILE *file = own < 0 ? NULL : fdopen(own, "r");
+
+	if (own >= 0 && !file)
+		close(own);
+	return open_stream(r, file, path, err);
 }
 
 int fleet_reader_next(struct fleet_reader *r, struct fleet_block_head *head, struct err *err)

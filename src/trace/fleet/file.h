@@ -69,6 +69,8 @@ struct fleet_reader {
 };
 
 int fleet_reader_open(struct fleet_reader *r, const char *path, struct err *err);
+/* Of a regular file that is open, and stays so. path: for messages. */
+int fleet_reader_open_fd(struct fleet_reader *r, int fd, const char *path, struct err *err);
 /* The head of the next block; 0: there is none. -errno: the file cannot be read. */
 int fleet_reader_next(struct fleet_reader *r, struct fleet_block_head *head, struct err *err);
 /*

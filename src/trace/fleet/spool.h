@@ -20,7 +20,9 @@
 
 struct fleet_spool {
 	char *path;
-	int dir; /* -1: not open */
+	int dir;	/* -1: not open */
+	int lock;	/* the collector's; -1: none */
+	bool is_shared; /* with other machines, perhaps: a lock may be known to one of them only */
 	uint64_t file_bytes, file_ns;
 	uint64_t next, begun_ns; /* file's number; when the open one was begun */
 	char *name;		 /* of the open one, without ".part" */
@@ -38,14 +40,19 @@ int fleet_spool_close(struct fleet_spool *s, struct err *err);	  /* idempotent; 
 /* ---- taking ---- */
 
 /* One collector at a time: -EBUSY. Until it is closed. */
-int fleet_spool_lock(const struct fleet_spool *s, struct err *err);
+int fleet_spool_lock(struct fleet_spool *s, struct err *err);
 
-/* Whole files, and those whose recorder has died, by name. */
+/* Whole files, and those whose recorder has died, by name; it is locked. */
 struct fleet_spool_names {
 	VEC(char *)
 };
 int fleet_spool_list(const struct fleet_spool *s, struct fleet_spool_names *names, struct err *err);
 void fleet_spool_names_release(struct fleet_spool_names *names);
+/*
+ * A descriptor of a listed file, to be closed. -ENOENT: it is gone; -EBADMSG: it is a link, or no
+ * file. Whose it is does not matter: nobody but those who may write to the spool has put it there.
+ */
+int fleet_spool_read(const struct fleet_spool *s, const char *name, struct err *err);
 /* What it has counts. */
 int fleet_spool_remove(const struct fleet_spool *s, const char *name, struct err *err);
 /* It cannot be read: kept as NAME.refused, and not listed again. */
