@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/interrupt.h"
+#include "probes/process/status.h"
 #include "probes/process/target.h"
 
 #define POLL_NS	     20000
@@ -29,7 +30,30 @@ static int event_of(int status)
 
 /* ---- stopping ---- */
 
-#define LOOK_NS 50000000ull /* between two looks for a signal that ends the recording */
+#define LOOK_NS		   50000000ull	/* between two looks for a signal that ends the recording */
+#define STOP_NS		   200000000ull /* for which the others stand while one does not stop */
+#define AGAIN_NS	   50000000ull	/* they run before it is tried again */
+#define TRIES		   20
+#define KCMP_SHARES_MEMORY 1
+
+/*
+ * Threads that were told to stop, and had not when the others were let go: they wait in the kernel,
+ * and will stop when they leave it. Being traced is a relation to this process, so there is one
+ * list.
+ */
+static struct {
+	VEC(struct tracee)
+} late;
+
+static bool take_late(pid_t tid)
+{
+	vec_for_each (&late, struct tracee, e)
+		if (e->tid == tid) {
+			*e = late.data[--late.n];
+			return true;
+		}
+	return false;
+}
 
 /* *status of a thread that has stopped, or ended. -ETIMEDOUT */
 static int wait_for(pid_t tid, uint64_t patience_ns, int *status)
@@ -97,7 +121,8 @@ static int seize(struct tracees *t, pid_t tid, struct err *err)
 	struct tracee *e;
 	int error;
 
-	if (ptrace(PTRACE_SEIZE, tid, NULL, PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC)) {
+	if (!take_late(tid) &&
+	    ptrace(PTRACE_SEIZE, tid, NULL, PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC)) {
 		error = errno;
 		return has_ended(t->pid, tid) ? 0 : refused(t->pid, error, err);
 	}
@@ -111,7 +136,7 @@ static int wait_from(struct tracees *t, size_t first, struct err *err)
 {
 	for (size_t i = first; i < t->threads.n; i++) {
 		struct tracee *e = &t->threads.data[i];
-		int status, ret = wait_for(e->tid, TRACEE_PATIENCE_NS, &status);
+		int status, ret = wait_for(e->tid, STOP_NS, &status);
 
 		if (ret)
 			return err_set(err, ret,
@@ -154,7 +179,33 @@ static int open_memory(struct tracees *t, struct err *err)
 				 t->pid, strerror(errno));
 }
 
-int tracees_stop(struct tracees *t, pid_t pid, struct err *err)
+/* A child of vfork(), for example, which runs while its parent stands. */
+static bool shares_memory(pid_t pid, pid_t other)
+{
+	return other > 0 && !syscall(SYS_kcmp, pid, other, KCMP_SHARES_MEMORY, 0, 0);
+}
+
+/* All that runs in that memory has to stand, and another process is not stopped here. */
+static int refuse_shared(const struct tracees *t, struct err *err)
+{
+	pid_t with = status_parent(t->pid);
+	struct pids children = { 0 };
+
+	if (!shares_memory(t->pid, with))
+		with = 0;
+	target_children(t->pid, &children);
+	for (size_t i = 0; !with && i < children.n; i++)
+		if (shares_memory(t->pid, children.data[i]))
+			with = children.data[i];
+	vec_release(&children);
+	return with ? err_set(err, -EBUSY,
+			      "process %d shares its memory with process %d, as between vfork() and "
+			      "exec(); try again later",
+			      t->pid, with)
+		    : 0;
+}
+
+static int stop_once(struct tracees *t, pid_t pid, struct err *err)
 {
 	size_t before;
 	int ret, rounds = 0;
@@ -167,9 +218,27 @@ int tracees_stop(struct tracees *t, pid_t pid, struct err *err)
 	if (!ret && !t->threads.n)
 		ret = err_set(err, -ESRCH, "process %d has ended; record it while it runs", pid);
 	if (!ret)
+		ret = refuse_shared(t, err);
+	if (!ret)
 		ret = open_memory(t, err);
 	if (ret)
 		tracees_let_go(t);
+	return ret;
+}
+
+int tracees_stop(struct tracees *t, pid_t pid, struct err *err)
+{
+	int ret = 0;
+
+	for (int i = 0; i < TRIES; i++) {
+		if (i && interrupt_pending())
+			break;
+		if (i)
+			clock_sleep_ns(AGAIN_NS);
+		ret = stop_once(t, pid, err);
+		if (ret != -ETIMEDOUT && ret != -EBUSY)
+			break;
+	}
 	return ret;
 }
 
@@ -222,23 +291,36 @@ int tracees_wait_exec(struct tracees *t, int *status, struct err *err)
 
 void tracees_let_go(struct tracees *t)
 {
-	vec_for_each (&t->threads, struct tracee, e) {
-		int status;
-
-		if (e->gone)
-			continue;
-		if (go_on(e, PTRACE_DETACH) && !wait_for(e->tid, TRACEE_PATIENCE_NS, &status) &&
-		    WIFSTOPPED(status)) {
-			note_stop(e, status);
-			go_on(e, PTRACE_DETACH);
-		}
-	}
+	vec_for_each (&t->threads, struct tracee, e)
+		if (!e->gone && go_on(e, PTRACE_DETACH))
+			*vec_add(&late) = *e;
+	tracees_let_late_go();
 	vec_release(&t->threads);
 	vec_release(&t->blocks);
 	t->runner = NULL;
 	if (t->memory >= 0)
 		close(t->memory);
 	t->memory = -1;
+}
+
+void tracees_let_late_go(void)
+{
+	for (size_t i = 0; i < late.n;) {
+		struct tracee *e = &late.data[i];
+		int status, ret = wait_for(e->tid, 0, &status);
+
+		if (!ret) {
+			note_stop(e, status);
+			if (!e->gone)
+				ret = go_on(e, PTRACE_DETACH);
+		}
+		if (ret == -ETIMEDOUT)
+			i++;
+		else
+			*e = late.data[--late.n];
+	}
+	if (!late.n)
+		vec_release(&late);
 }
 
 /* ---- memory and registers ---- */
@@ -331,18 +413,52 @@ static void make_again(struct user_regs_struct *regs)
 	}
 }
 
+#define GET_RSEQ_CONFIGURATION 0x420f
+#define RSEQ_SECTION_AT	       8 /* of what a thread shares with the kernel */
+
+struct rseq_place {
+	uint64_t address;
+	uint32_t bytes, signature, flags, pad;
+};
+
+struct rseq_section {
+	uint32_t version, flags;
+	uint64_t start, bytes, abort;
+};
+
+/* The kernel sends a thread that was interrupted within such a section back to its start. It would
+ * not if the thread were elsewhere meanwhile. */
+static bool is_restartable(const struct tracees *t, const struct tracee *e, uint64_t ip)
+{
+	struct rseq_place place = { 0 };
+	struct rseq_section section;
+	uint64_t at = 0;
+
+	if (ptrace(GET_RSEQ_CONFIGURATION, e->tid, sizeof(place), &place) <= 0 || !place.address)
+		return false;
+	if (tracees_read(t, place.address + RSEQ_SECTION_AT, &at, sizeof(at)) || !at)
+		return false;
+	return !tracees_read(t, at, &section, sizeof(section)) &&
+	       ip - section.start < section.bytes;
+}
+
+static bool can_run(const struct tracees *t, const struct tracee *e, struct user_regs_struct *regs)
+{
+	return !e->gone && e->is_stopping && !get(e, regs) && !is_restartable(t, e, regs->rip);
+}
+
 static int choose_runner(struct tracees *t, struct user_regs_struct *regs, struct err *err)
 {
 	t->runner = NULL;
 	vec_for_each (&t->threads, struct tracee, e)
-		if (!e->gone && e->is_stopping) {
+		if (!t->runner && can_run(t, e, regs))
 			t->runner = e;
-			break;
-		}
-	if (!t->runner || get(t->runner, regs))
-		return err_set(err, -EAGAIN,
-			       "all threads of process %d are about to get a signal; try it again",
-			       t->pid);
+	if (!t->runner)
+		return err_set(
+			err, -EAGAIN,
+			"no thread of process %d stands where it can be made to run something "
+			"else; try it again",
+			t->pid);
 	make_again(regs);
 	return 0;
 }

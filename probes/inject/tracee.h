@@ -16,7 +16,7 @@
 
 struct err;
 
-#define TRACEE_PATIENCE_NS 1000000000ull /* for a thread to stop, or to come to a mark */
+#define TRACEE_PATIENCE_NS 1000000000ull /* for a thread to come to a mark */
 
 struct tracee {
 	pid_t tid;
@@ -41,8 +41,11 @@ struct tracees {
 	} blocks; /* of earlier recordings: %gs may lie there */
 };
 
-/* All its threads. -EPERM, -EACCES: it is not the user's to stop; -ESRCH: gone; -EBUSY: another
- * tracer has it. */
+/*
+ * All its threads. -EPERM, -EACCES: it is not the user's to stop, or has another tracer; -ESRCH:
+ * gone; -ETIMEDOUT: a thread waits in the kernel; -EBUSY: another process uses its memory, too.
+ * Both of these are tried for seconds, in between it runs.
+ */
 int tracees_stop(struct tracees *t, pid_t pid, struct err *err);
 /* A command that waits to be executed. */
 int tracees_seize_command(struct tracees *t, pid_t pid, struct err *err);
@@ -51,6 +54,9 @@ int tracees_seize_command(struct tracees *t, pid_t pid, struct err *err);
 int tracees_wait_exec(struct tracees *t, int *status, struct err *err);
 /* They all run again. Idempotent. */
 void tracees_let_go(struct tracees *t);
+/* So do those that had not stopped by then and have since, whichever process is theirs. Called
+ * again and again. */
+void tracees_let_late_go(void);
 
 /* 0 or -errno. */
 int tracees_read(const struct tracees *t, uint64_t at, void *bytes, size_t n);

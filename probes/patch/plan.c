@@ -38,6 +38,8 @@ static const char *refuse_object(struct dso *dso)
 		return "is code of another machine";
 	if (dso_is_go(dso))
 		return "is Go, which moves its stacks";
+	if (dso_is_restartable(dso))
+		return "has sections that the kernel restarts (rseq), which no jump may leave";
 	if (exit_object_is(text_base_name(dso_path(dso)), "libjvm"))
 		return "is a Java machine, which writes its own code and walks its stacks";
 	return NULL;

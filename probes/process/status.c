@@ -31,6 +31,15 @@ bool status_effective(pid_t pid, const char *name, unsigned *id)
 	return found;
 }
 
+pid_t status_parent(pid_t pid)
+{
+	char *line = status_line(pid, "PPid:");
+	pid_t parent = line ? atoi(line) : 0;
+
+	free(line);
+	return parent;
+}
+
 pid_t status_inner_pid(pid_t pid)
 {
 	char *line = status_line(pid, "NSpid:"), *last = line ? strrchr(line, '\t') : NULL;

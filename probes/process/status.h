@@ -12,6 +12,9 @@ char *status_line(pid_t pid, const char *name);
 /* The second number of a line "real effective saved fs": of "Uid:" or "Gid:". */
 bool status_effective(pid_t pid, const char *name, unsigned *id);
 
+/* Returns the number of the process's parent; 0: it is not known. */
+pid_t status_parent(pid_t pid);
+
 /* Returns the process's number in its own PID namespace. */
 pid_t status_inner_pid(pid_t pid);
 

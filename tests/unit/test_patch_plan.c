@@ -201,6 +201,22 @@ static void every_row(void **state)
 	}
 	close_object(&o);
 }
+/* No instruction of a section that the kernel restarts may run elsewhere. */
+static void restartable(void **state)
+{
+	struct object o;
+
+	(void)state;
+	fixture_write("restarted.s",
+		      ".text\n .globl f\n .type f, @function\n f: push %rbx\n pop %rbx\n"
+		      " mov $7, %eax\n ret\n .size f, . - f\n"
+		      ".section __rseq_cs, \"a\"\n .quad 0, 0, 0, 0\n");
+	fixture_run("gcc -shared -nostdlib -o restarted.so restarted.s");
+	open_object(&o, fixture_path("restarted.so"));
+	assert_non_null(strstr(patch_plan_refusal(o.plan), "rseq"));
+	close_object(&o);
+}
+
 /* ---- what holds for every plan ---- */
 
 static void take(uint8_t *taken, const struct targets *t, uint64_t address, size_t n)
@@ -227,6 +243,8 @@ static void keeps_the_laws(const struct targets *t, const struct patch_site *s, 
 		assert_true(layout_can_move(&l));
 		assert_true(!s->is_entry || s->entry_offset || at == 0 || s->exit != PATCH_NO_EXIT);
 	}
+	assert_true(s->address % 4096 + (s->island ? PATCH_SHORT_BYTES : PATCH_JUMP_BYTES) <= 4096);
+	assert_true(s->island % 4096 + PATCH_JUMP_BYTES <= 4096);
 	assert_true(s->n_bytes >= (s->island ? PATCH_SHORT_BYTES : PATCH_JUMP_BYTES));
 	assert_true(s->n_bytes <= PATCH_BYTES_MAX);
 }
@@ -272,6 +290,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #if defined(__x86_64__)
 		cmocka_unit_test(every_row),
+		cmocka_unit_test(restartable),
 		cmocka_unit_test(the_c_library),
 #endif
 	};

@@ -249,6 +249,8 @@ static void read_sections(struct dso *dso)
 
 		if (name && (!strcmp(name, ".go.buildinfo") || !strcmp(name, ".gopclntab")))
 			dso->go = true;
+		if (name && !strncmp(name, "__rseq_cs", 9))
+			dso->restartable = true;
 		if ((sh.sh_flags & SHF_EXECINSTR) && (sh.sh_flags & SHF_ALLOC) &&
 		    sh.sh_type == SHT_PROGBITS)
 			dso_add_code(dso, sh.sh_addr, sh.sh_size);
@@ -597,6 +599,11 @@ enum dso_machine dso_machine(const struct dso *dso)
 bool dso_is_static(const struct dso *dso)
 {
 	return !dso->interp && !dso->has_needed;
+}
+
+bool dso_is_restartable(const struct dso *dso)
+{
+	return dso->restartable;
 }
 
 bool dso_is_go(const struct dso *dso)

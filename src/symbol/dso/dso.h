@@ -87,6 +87,8 @@ ino_t dso_inode(const struct dso *dso);
 enum dso_machine dso_machine(const struct dso *dso);
 bool dso_is_static(const struct dso *dso); /* no PT_INTERP and no DT_NEEDED */
 bool dso_is_go(const struct dso *dso);	   /* .go.buildinfo, .gopclntab */
+/* Some of its code is restarted by the kernel where it was interrupted (rseq). */
+bool dso_is_restartable(const struct dso *dso);
 bool dso_is_setuid(const struct dso *dso);
 const char *dso_interp(const struct dso *dso); /* PT_INTERP, NULL none */
 const char *dso_symbol_source(

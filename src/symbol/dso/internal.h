@@ -48,7 +48,7 @@ struct dso {
 	char *build_id, *interp;
 	uint64_t dynamic_address, dynamic_bytes; /* PT_DYNAMIC, cut to the file */
 	uint64_t frames_address, frames_bytes;	 /* PT_GNU_EH_FRAME; 0: none */
-	bool has_needed, go;
+	bool has_needed, go, restartable;
 	struct {
 		VEC(struct dso_segment)
 	} segments;
