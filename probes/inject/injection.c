@@ -386,8 +386,9 @@ int injection_make(struct injection *in, struct tracees *t, struct err *err)
 		ret = tracees_resume_at(t, &in->resume, err);
 	if (!ret)
 		ret = make(in, t, start, in->resume, err);
-	in->no_tls =
-		in->arenas.n ? in->arenas.data[0].at + offsetof(struct arena_header, magic) : 0;
+	in->no_tls = in->arenas.n
+			     ? in->arenas.data[0].at + offsetof(struct arena_header, mark.magic)
+			     : 0;
 	return ret;
 }
 

@@ -15,23 +15,21 @@
 #include <sys/types.h>
 
 #include "base/vec.h"
+#include "probes/process/mark.h"
 
 struct err;
 struct tracees;
 
-#define ARENA_MAGIC  0x3267616e65727669ull
 #define ARENA_HEADER 64
 
-/* At an arena's start, for whoever takes the patches out: of an arena without that magic nothing is
+/* At an arena's start, for whoever takes the patches out: of an arena without its mark nothing is
  * believed, and of one with it only what the object's file confirms. */
 struct arena_header {
-	uint8_t jump[8]; /* of the first arena, to the code that makes the calls */
-	uint64_t magic;
-	uint64_t table_at;	 /* struct arena_patch, from the arena's start */
-	uint32_t n_patches;	 /* in it */
-	uint32_t n_bytes;	 /* of the arena */
-	uint64_t recorder;	 /* its process */
-	uint64_t recorder_start; /* when that began, as target_start_ticks() says */
+	struct patched_mark mark; /* its jump, of the first arena, leads to the code that makes the
+				     calls */
+	uint64_t table_at;	  /* struct arena_patch, from the arena's start */
+	uint32_t n_patches;	  /* in it */
+	uint32_t n_bytes;	  /* of the arena */
 	uint64_t reserved[2];
 };
 

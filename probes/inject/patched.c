@@ -269,10 +269,10 @@ static void make_stubs(struct patched *p, struct object *o, const struct stub_fa
 /* So that a later recorder can take out what this one has put in. */
 static void put_table(struct patched *p, struct stub_code *c, size_t first)
 {
-	struct arena_header h = { .magic = ARENA_MAGIC,
-				  .n_bytes = (uint32_t)c->room,
-				  .recorder = (uint64_t)getpid(),
-				  .recorder_start = target_start_ticks(getpid()) };
+	struct arena_header h = { .mark = { .magic = MARK_MAGIC,
+					    .recorder = (uint64_t)getpid(),
+					    .recorder_start = target_start_ticks(getpid()) },
+				  .n_bytes = (uint32_t)c->room };
 
 	c->n = (c->n + 15) & ~15ull;
 	h.table_at = c->n;
@@ -292,7 +292,7 @@ static void put_table(struct patched *p, struct stub_code *c, size_t first)
 /* The start of the first arena has the jump to the code that runs now. */
 static int write_arena(const struct tracees *t, const struct stub_code *c)
 {
-	const size_t jump = sizeof(((struct arena_header *)NULL)->jump);
+	const size_t jump = sizeof(((struct patched_mark *)NULL)->jump);
 
 	return tracees_write(t, c->address + jump, c->bytes + jump, c->n - jump);
 }
@@ -619,6 +619,69 @@ uint64_t patched_put_back(const struct patched *p, const struct tracees *t)
 	return changed;
 }
 
+void patched_clear_mark(const struct tracees *t, uint64_t arena)
+{
+	static const uint64_t nobody;
+
+	tracees_write(t, arena + offsetof(struct patched_mark, recorder), &nobody, sizeof(nobody));
+}
+
+static void clear_marks(const struct patched *p, const struct tracees *t)
+{
+	vec_for_each (&p->injection.arenas, const struct stub_arena, a)
+		if (a->at)
+			patched_clear_mark(t, a->at);
+}
+
+/* ---- another tool's breakpoints ---- */
+
+#define PAGE 4096
+
+struct look {
+	int memory;
+	uint64_t page; /* whose bytes they are; 1: none */
+	uint8_t bytes[PAGE];
+};
+
+static uint8_t byte_at(struct look *l, uint64_t at)
+{
+	const uint64_t page = at & ~(uint64_t)(PAGE - 1);
+
+	if (l->page != page && pread(l->memory, l->bytes, PAGE, (off_t)page) != PAGE)
+		memset(l->bytes, 0, PAGE);
+	l->page = page;
+	return l->bytes[at - page];
+}
+
+/* Nothing runs the bytes behind a breakpoint, so they are changed while the threads run. */
+static bool make_way(const struct patch *patch, int memory)
+{
+	const size_t rest = patch->n_jump - 1u;
+	uint8_t now[PATCH_JUMP_BYTES];
+
+	return pread(memory, now, patch->n_jump, (off_t)patch->at) == patch->n_jump &&
+	       *now == BREAKPOINT && !memcmp(now + 1, patch->jump + 1, rest) &&
+	       pwrite(memory, patch->original + 1, rest, (off_t)(patch->at + 1)) == (ssize_t)rest;
+}
+
+uint32_t patched_make_way(const struct patched *p)
+{
+	struct look l = { .page = 1 };
+	uint32_t function = PATCHED_NONE;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", p->pid);
+	l.memory = open(path, O_RDWR | O_CLOEXEC);
+	if (l.memory < 0)
+		return PATCHED_NONE;
+	vec_for_each (&p->patches, const struct patch, patch)
+		if (patch->is_in && *patch->jump != BREAKPOINT &&
+		    byte_at(&l, patch->at) == BREAKPOINT && make_way(patch, l.memory))
+			function = patch->function;
+	close(l.memory);
+	return function;
+}
+
 /* Of the kind "start-end perms offset device inode path". */
 static bool maps_inode(pid_t pid, uint64_t inode)
 {
@@ -652,6 +715,8 @@ bool patched_restore(const struct patched *p, pid_t pid)
 	if (tracees_stop(&t, pid, NULL))
 		return !target_alive(pid);
 	changed = patched_put_back(p, &t);
+	if (!changed)
+		clear_marks(p, &t);
 	tracees_let_go(&t);
 	if (changed)
 		log_notice("%" PRIu64 " places in the code of process %d have been changed by "

@@ -69,6 +69,15 @@ bool patched_restore(const struct patched *p, pid_t pid);
 /* The same of one that is stopped. Returns how many places have been changed by somebody else, and
  * are left as they are. */
 uint64_t patched_put_back(const struct patched *p, const struct tracees *t);
+/*
+ * Where another tool has set a breakpoint on a jump, which it will take out by writing the file's
+ * byte there, the rest of the jump makes way: otherwise half of it would stay. Called again and
+ * again. Returns a function of which that was so, or PATCHED_NONE.
+ */
+#define PATCHED_NONE UINT32_MAX
+uint32_t patched_make_way(const struct patched *p);
+/* Nothing of an arena's leads there any more. */
+void patched_clear_mark(const struct tracees *t, uint64_t arena);
 /* Whether that process has this one's region. */
 bool patched_shares(const struct patched *p, pid_t pid);
 /* By address, as patched_put_back() wants them. */

@@ -26,6 +26,7 @@
 #include "probes/java/switches.h"
 #include "probes/process/ending.h"
 #include "probes/process/target.h"
+#include "symbol/dso/dso.h"
 #include "trace/meta/meta.h"
 #include "trace/meta/print.h"
 #include "trace/record.h"
@@ -35,6 +36,7 @@
 #define TURN_NS	   2000000
 #define BUSY_NS	   100000	/* where rings fill faster than that */
 #define FLUSH_NS   100000000ull /* what is lost when ispot is killed, at most */
+#define LOOK_NS	   200000000ull /* between two looks for other tools' breakpoints */
 #define REST_RUNS  64		/* at the end, at most */
 #define LATE_NS	   2000000	/* for what threads have reserved to be written */
 
@@ -53,7 +55,7 @@ struct recording {
 	struct ending ending;
 	sigset_t ends; /* the signals that end a recording */
 	pid_t pid;     /* that is patched now */
-	uint64_t ring_bytes, start_ns, end_ns, flushed_ns;
+	uint64_t ring_bytes, start_ns, end_ns, flushed_ns, looked_ns;
 	const char *reason;
 };
 
@@ -341,12 +343,29 @@ static void look_for_seccomp(struct recording *r)
 	}
 }
 
+static void make_way(struct recording *r, uint64_t now_ns)
+{
+	if (now_ns - r->looked_ns < LOOK_NS)
+		return;
+	r->looked_ns = now_ns;
+	vec_for_each (&r->patched, const struct patched, p) {
+		uint32_t function = patched_make_way(p);
+
+		if (function != PATCHED_NONE)
+			log_notice("another tool probes %s, too, in process %d: its calls are not "
+				   "all recorded from now on",
+				   r->targets.functions.data[function].function->symbol, p->pid);
+	}
+}
+
 static void drain(struct recording *r)
 {
 	uint64_t now = clock_now_ns();
 
+	tracees_let_late_go();
 	inproc_drain_run(&r->drain);
 	java_switches_drain(&r->switches);
+	make_way(r, now);
 	if (now - r->flushed_ns < FLUSH_NS)
 		return;
 	r->flushed_ns = now;

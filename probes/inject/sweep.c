@@ -22,12 +22,12 @@
 #define ROWS_MOST (1u << 20)	/* of an arena */
 #define SWEEP_NS  2000000000ull /* for which its threads stand, at most */
 
-static bool is_alive(const struct arena_header *h)
+static bool is_alive(const struct patched_mark *m)
 {
-	const pid_t pid = (pid_t)h->recorder;
+	const pid_t pid = (pid_t)m->recorder;
 
-	return h->recorder && h->recorder <= INT32_MAX && pid != getpid() &&
-	       target_start_ticks(pid) == h->recorder_start && target_alive(pid);
+	return m->recorder && m->recorder <= INT32_MAX && pid != getpid() &&
+	       target_start_ticks(pid) == m->recorder_start && target_alive(pid);
 }
 
 static uint64_t goal_of(uint64_t at, const uint8_t *jump, size_t n)
@@ -132,10 +132,14 @@ static void sweep_patches(struct tracees *t, const struct mappings *maps,
 			  const struct stub_arena *a, const struct arena_header *h, uint64_t *n)
 {
 	struct patched p = { .pid = t->pid };
+	uint64_t changed;
 
 	find_patches(&p, t, maps, a, h);
 	patched_sort(&p);
-	*n += p.patches.n - patched_put_back(&p, t);
+	changed = patched_put_back(&p, t);
+	*n += p.patches.n - changed;
+	if (!changed)
+		patched_clear_mark(t, a->at);
 	vec_release(&p.patches);
 }
 
@@ -145,18 +149,19 @@ static int sweep_arena(struct tracees *t, const struct mappings *maps, const str
 	struct arena_header h;
 	struct blob_facts facts;
 
-	if (tracees_read(t, a->at, &h, sizeof(h)) || h.magic != ARENA_MAGIC)
+	if (tracees_read(t, a->at, &h, sizeof(h)) || h.mark.magic != MARK_MAGIC)
 		return 0;
-	if (is_alive(&h))
+	if (is_alive(&h.mark))
 		return err_set(
 			err, -EBUSY,
 			"process %d is recorded by ispot already, process %d; end that recording first",
-			t->pid, (int)h.recorder);
+			t->pid, (int)h.mark.recorder);
 	if (!tracees_read(t, a->at + ARENA_HEADER, &facts, sizeof(facts)))
 		*vec_add(&t->blocks) =
 			(struct tracee_blocks){ facts.blocks,
 						facts.blocks + (INPROC_SLOTS + 1) * BLOCK_BYTES };
-	sweep_patches(t, maps, a, &h, n);
+	if (h.mark.recorder)
+		sweep_patches(t, maps, a, &h, n);
 	return 0;
 }
 

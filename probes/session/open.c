@@ -20,6 +20,7 @@
 #include "probes/kernel/version.h"
 #include "probes/place/returns.h"
 #include "probes/process/child.h"
+#include "probes/process/mark.h"
 #include "probes/select/pattern.h"
 #include "probes/session/cycles.h"
 #include "probes/session/internal.h"
@@ -134,6 +135,13 @@ static int check_pids(const struct session_options *o, struct err *err)
 			return err_set(err, -ENOEXEC,
 				       "process %d is a thread of the kernel; give a program's",
 				       o->pids[i]);
+		if (process_is_patched(o->pids[i]))
+			return err_set(
+				err, -EBUSY,
+				"the code of process %d is patched by ispot record --engine "
+				"in-process, where the kernel's probes would break it; end that "
+				"recording, or if it was killed record the process so once more",
+				o->pids[i]);
 	}
 	return 0;
 }

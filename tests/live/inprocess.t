@@ -141,13 +141,15 @@ fi
 
 # ---- attach and detach ----
 
-# code PID: of leaf, in memory, and whether that is what the file has
-leaf_at=$(nm "$patched" | awk '$3 == "leaf" { print $1 }')
-code() {
+# at FUNCTION PID: where it is in memory; code PID [FUNCTION]: what is there
+at() {
 	local base
-	base=$(awk -v f="$patched" '$6 == f { split($1, a, "-"); print a[1]; exit }' "/proc/$1/maps")
-	dd if="/proc/$1/mem" bs=1 count=32 skip=$((16#$base + 16#$leaf_at)) 2>/dev/null | od -An -tx1 | tr -d ' \n'
+	base=$(awk -v f="$patched" '$6 == f { split($1, a, "-"); print a[1]; exit }' "/proc/$2/maps")
+	echo $((16#$base + 16#$(nm "$patched" | awk -v f="$1" '$3 == f { print $1 }')))
 }
+code() { dd if="/proc/$1/mem" bs=1 count=32 skip="$(at "${2-leaf}" "$1")" 2>/dev/null | od -An -tx1 | tr -d ' \n'; }
+# poke PID ADDRESS BYTE: in hexadecimal digits
+poke() { printf '%b' "\\x$3" | dd of="/proc/$1/mem" bs=1 count=1 seek="$2" conv=notrunc 2>/dev/null; }
 "$patched" wait 3 >running.out &
 running=$!
 children+=("$running")
@@ -172,8 +174,53 @@ is "$delay" 0.9 "a recorder that is killed at any moment leaves the program runn
 "$ISPOT" record --engine in-process -o after.data -F leaf -p "$running" -d 0.3 >after.out 2>&1
 is "$?" 0 "the next recording takes out what they have left" || diag after.out
 is "$(code "$running")" "$before" "and leaves the code as it was"
+
+# ---- beside others ----
+
+# Another tool's breakpoint on a jump, in a function that nobody calls: what takes it out writes the file's byte.
+before=$(code "$running" last)
+"$ISPOT" record --engine in-process -o beside.data -F last -p "$running" -d 60 >beside.out 2>&1 &
+recorder=$!
+is_patched() { [ "$(code "$running" last)" != "$before" ]; }
+made_way() { [ "$(code "$running" last)" = "${before:0:2 * k}cc${before:2 * k + 2}" ]; }
+eventually is_patched
+now=$(code "$running" last) k=0
+while [ "${now:2 * k:2}" = "${before:2 * k:2}" ] && [ $k -lt 31 ]; do k=$((k + 1)); done
+is "${now:2 * k:2}" e9 "a jump stands in a function" || echo "# $before, now $now"
+poke "$running" $(($(at last "$running") + k)) cc
+eventually made_way
+ok $? "behind another tool's breakpoint the jump makes way" || echo "# $before, now $(code "$running" last)"
+"$ISPOT" record -o refused.data -F leaf -p "$running" -d 0.1 >refused.out 2>&1
+if [ "$(id -u)" = 0 ]; then
+	like refused.out 'is patched by ispot record --engine in-process' "the kernel's probes are refused meanwhile" || diag refused.out
+else
+	skip "the kernel's probes are refused meanwhile" "not root"
+fi
+kill -INT $recorder
+wait $recorder
+is "$?/$(code "$running" last)" "0/${before:0:2 * k}cc${before:2 * k + 2}" "the breakpoint is left" || diag beside.out
+poke "$running" $(($(at last "$running") + k)) "${before:2 * k:2}"
+is "$(code "$running" last)" "$before" "and taken out as that tool does leaves the code as it was"
+
 kill "$running"
 wait "$running"
 is "$?/$(grep -c '^calls leaf' running.out)" 0/1 "the program ends as it would have"
+
+# What shares the program's memory runs on when its threads stand.
+"$patched" vfork 1500 &
+forking=$!
+children+=("$forking")
+eventually [ -e "/proc/$forking/maps" ] && sleep 0.2
+"$ISPOT" record --engine in-process -o vfork.data -F leaf -p "$forking" -d 0.3 >vfork.out 2>&1
+is "$?" 0 "vfork(): the program is patched once it goes on" || diag vfork.out
+wait "$forking"
+is "$?" 0 "vfork(): the program is not harmed"
+"$patched" beside 60000 &
+beside=$!
+children+=("$beside")
+eventually [ -e "/proc/$beside/maps" ] && sleep 0.2
+"$ISPOT" record --engine in-process -o clone.data -F leaf -p "$beside" -d 0.3 >clone.out 2>&1
+like clone.out 'shares its memory with process' "a process that shares its memory is not patched" || diag clone.out
+kill "$beside"
 
 done_testing

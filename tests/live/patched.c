@@ -4,8 +4,11 @@
  *
  *	patched THREADS FORKS CALLS SIGNAL_US	calls each thread of each process, and prints them
  *	patched wait THREADS			until SIGTERM; prints nothing but the sum
+ *	patched vfork MS			for three times as long, a third of it in children's
+ *place patched beside MS			as long as a child of its memory lives
  */
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,9 +60,12 @@ FUNCTION static int deep(int n)
 	return sum;
 }
 
+/* Nobody calls it while the others wait. */
 FUNCTION static int last(int n)
 {
-	return n * 3;
+	volatile int room[20] = { n };
+
+	return room[0] * 3;
 }
 
 static void on_signal(int number)
@@ -100,6 +106,46 @@ static void *wait_for_end(void *unused)
 	return unused;
 }
 
+/* The parent waits in the kernel, where nothing stops it, and then calls for as long. */
+static int fork_in_place(long ms)
+{
+	const struct timespec pause = { .tv_nsec = 1000000 };
+
+	for (int i = 0; i < 2; i++) {
+		pid_t child = vfork();
+
+		if (!child) {
+			for (long k = 0; k < ms; k++)
+				nanosleep(&pause, NULL);
+			_exit(0);
+		}
+		waitpid(child, NULL, 0);
+		for (long k = 0; k < 2 * ms; k++) {
+			leaf(1);
+			nanosleep(&pause, NULL);
+		}
+	}
+	return 0;
+}
+
+static int run_beside(void *ms)
+{
+	usleep((useconds_t)(*(long *)ms * 1000));
+	return 0;
+}
+
+static int share_memory(long ms)
+{
+	static char stack[65536] __attribute__((aligned(16)));
+	pid_t child = clone(run_beside, stack + sizeof(stack), CLONE_VM | SIGCHLD, &ms);
+
+	while (child > 0 && !waitpid(child, NULL, WNOHANG)) {
+		leaf(1);
+		usleep(1000);
+	}
+	return child < 0;
+}
+
 static void run(int threads, int signal_us, void *(*what)(void *))
 {
 	const struct itimerval often = { { 0, signal_us }, { 0, signal_us } }, never = { 0 };
@@ -126,6 +172,10 @@ int main(int argc, char **argv)
 	struct counts sum = { 0 }, one;
 
 	signal(SIGTERM, on_end);
+	if (argc == 3 && !strcmp(argv[1], "vfork"))
+		return fork_in_place(atol(argv[2]));
+	if (argc == 3 && !strcmp(argv[1], "beside"))
+		return share_memory(atol(argv[2]));
 	if (argc == 3 && threads <= THREADS) {
 		run(threads, 0, wait_for_end);
 		print(&all);
