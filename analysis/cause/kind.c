@@ -212,6 +212,17 @@ static const struct cause_kind in_turn = {
 	.advice = { { .text = "let both work at the same time: hand out more at once, and wait for it later" } },
 };
 
+/* A wait for threads that wait in the same place at other times, each at a futex of its own or
+ * none: a lock of a database, a queue of writers. */
+static const struct cause_kind queue = {
+	.kind = "condition-wait",
+	.group = CAUSE_LOCK,
+	.name = "queue of threads",
+	.story = "Queueing behind other threads",
+	.idle = "waits for its turn",
+	.advice = { { .text = "shorten what each thread does before it lets the next go on, or split what they queue for" } },
+};
+
 /* Threads that wait at one place release each other: of what is taken and given back, or of what
  * one has made for the next. */
 static const struct cause_kind either[] = {
@@ -245,6 +256,8 @@ const struct cause_kind *cause_kind_of(const struct block *b, const char *kind)
 		return &either[!lock];
 	if (lock)
 		return cause_kind_find(kind);
+	if (part.largest && wait_is_queue(b->all_threads, part.largest))
+		return &queue;
 	if (part.largest && wait_is_in_turn(b->all_threads, part.largest))
 		return &in_turn;
 	return part.largest && !wait_is_signaled(b->all_threads, part.largest)

@@ -2,6 +2,7 @@
 #include "analysis/threads/handout.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/threads/threads.h"
 #include "base/mem.h"
@@ -12,6 +13,10 @@
 #define NEAR_SHARE    0.9 /* of the time waited there, that is so near */
 #define GIVEN_SHARE   0.25 /* of it, that threads end which do not wait there themselves */
 #define MUTUAL_SHARE  0.1  /* of it, that releasers may wait for waiters, both by thread */
+#define QUEUE_SHARE   0.5  /* of it, ended by threads that wait in the same place, too */
+#define QUEUE_SLEEPS  10   /* fewer may be chance */
+#define PLACE_FRAMES  8	   /* further inside than that is where threads wait */
+#define QUEUE_FRAMES  3	   /* stacks of fewer are those of different places */
 
 static uint64_t pair_key(uint32_t waiter, uint32_t waker)
 {
@@ -20,7 +25,9 @@ static uint64_t pair_key(uint32_t waiter, uint32_t waker)
 
 static uint64_t key_of(const struct handout *row)
 {
-	return hash_u64(pair_key(row->waiter, row->waker)) ^ hash_u64(~(uint64_t)row->word);
+	uint64_t at = row->word == SLEEP_NOBODY ? (uint64_t)row->place << 32 : 0;
+
+	return hash_u64(pair_key(row->waiter, row->waker)) ^ hash_u64(~(at | row->word));
 }
 
 static struct handout *row_of(struct handouts *h, const struct handout *like)
@@ -70,11 +77,52 @@ static uint32_t depth_of_sleep(struct thread *t)
 	return stack->n_frames;
 }
 
+static uint64_t hash_frame(uint64_t hash, const struct meta_frame *f)
+{
+	hash = hash_u64(hash ^ hash_bytes(f->object, strlen(f->object)));
+	if (!*f->symbol)
+		return hash_u64(hash ^ f->offset);
+	return hash_u64(hash ^ hash_bytes(f->symbol, strlen(f->symbol)));
+}
+
+static uint64_t hash_stack(const struct meta *meta, const struct meta_stack *stack)
+{
+	uint64_t hash = 1;
+
+	for (uint32_t i = 0; i < stack->n_frames && i < PLACE_FRAMES; i++)
+		hash = stack->frames[i] < meta->frames.n
+			       ? hash_frame(hash, &meta->frames.data[stack->frames[i]])
+			       : hash_u64(hash ^ stack->frames[i]);
+	return hash;
+}
+
+/* Processes have numbers of their own for the stacks of the same functions. 0: no stack is known.
+ */
+static uint32_t place_of_sleep(struct handouts *h, const struct thread *t)
+{
+	const struct meta *meta = t->all->meta;
+	uint32_t place = t->sleep.stack ? map_get(&h->place_of, t->sleep.stack) : 0;
+	uint64_t hash;
+
+	if (place != MAP_NONE)
+		return place;
+	hash = hash_stack(meta, &meta->stacks.data[t->sleep.stack - 1]);
+	place = map_get(&h->places, hash);
+	if (place == MAP_NONE) {
+		place = h->places.n + 1;
+		map_put(&h->places, hash, place);
+	}
+	map_put(&h->place_of, t->sleep.stack, place);
+	return place;
+}
+
 void handouts_add(struct handouts *h, struct thread *t)
 {
 	const struct sleep *s = &t->sleep;
-	uint32_t frames = depth_of_sleep(t);
-	const struct handout like = { .word = s->word, .waiter = t->index, .waker = s->waker };
+	uint32_t frames = depth_of_sleep(t), place = place_of_sleep(h, t);
+	const struct handout like = {
+		.word = s->word, .waiter = t->index, .waker = s->waker, .place = place
+	};
 	struct handout *row;
 
 	if (s->waker == SLEEP_NOBODY)
@@ -83,8 +131,11 @@ void handouts_add(struct handouts *h, struct thread *t)
 	if (!row)
 		return;
 	row->ns += s->woken_ns - s->since_ns;
-	if (s->stack)
+	row->sleeps++;
+	if (s->stack) {
 		row->stack = (uint32_t)s->stack;
+		row->place = place;
+	}
 	if (frames && (!row->frames || frames < row->frames))
 		row->frames = frames;
 }
@@ -151,16 +202,25 @@ static void waited_release(struct waited *w)
 /* The waits of all rows. */
 struct all_waits {
 	struct waited for_thread; /* by who ended it, but at locks */
-	struct waited at_stack;
+	struct waited at_place;
 };
 
 /* Of the rows of one word. */
 struct sides {
 	struct map waiters, wakers; /* index of a thread -> 1; wakers: that do not wait there */
 	uint64_t ns, near_ns;
-	uint64_t given_ns;	     /* ended by wakers */
-	uint64_t back_ns, beside_ns; /* that these waited for waiters, and in the same place */
+	uint64_t given_ns;  /* ended by wakers */
+	uint64_t beside_ns; /* of it, by those that wait in the same place */
+	uint64_t back_ns;   /* that the others waited for waiters */
+	uint64_t beside_sleeps;
 };
+
+/* Its waker waits in the same place, about as long as others there wait for it. */
+static bool is_beside(const struct handout *row, const struct all_waits *all)
+{
+	return row->place && (double)waited_ns(&all->at_place, row->waker, row->place) >
+				     MUTUAL_SHARE * (double)row->ns;
+}
 
 static void add_row(struct sides *x, const struct threads *th, const struct handout *row,
 		    const struct all_waits *all)
@@ -174,8 +234,23 @@ static void add_row(struct sides *x, const struct threads *th, const struct hand
 		return; /* a worker that wakes the next one */
 	map_put(&x->wakers, row->waker, 1);
 	x->given_ns += row->ns;
-	x->back_ns += waited_ns(&all->for_thread, row->waker, row->waiter);
-	x->beside_ns += row->stack ? waited_ns(&all->at_stack, row->waker, row->stack) : 0;
+	if (is_beside(row, all)) {
+		x->beside_ns += row->ns;
+		x->beside_sleeps += row->sleeps;
+	} else {
+		x->back_ns += waited_ns(&all->for_thread, row->waker, row->waiter);
+	}
+}
+
+static bool is_mostly_beside(const struct sides *x)
+{
+	return (double)x->beside_ns > QUEUE_SHARE * (double)x->given_ns;
+}
+
+static bool is_queue(const struct threads *th, const struct sides *x, uint32_t stack)
+{
+	return is_mostly_beside(x) && x->beside_sleeps >= QUEUE_SLEEPS && stack &&
+	       th->meta->stacks.data[stack - 1].n_frames >= QUEUE_FRAMES;
 }
 
 /* As long as so, thread by thread. */
@@ -196,10 +271,12 @@ static enum word_work work_of(const struct threads *th, const struct handout *ro
 		add_row(&x, th, &rows[i], all);
 	near = (double)x.near_ns >= NEAR_SHARE * (double)x.ns;
 	given = (double)x.given_ns >= GIVEN_SHARE * (double)x.ns;
-	beside = is_much(&x, x.beside_ns);
+	beside = is_mostly_beside(&x);
 	back = is_much(&x, x.back_ns);
 	map_release(&x.waiters);
 	map_release(&x.wakers);
+	if (given && is_queue(th, &x, rows->stack))
+		return WORK_QUEUE;
 	if (!near || !given || beside)
 		return WORK_NONE;
 	return back ? WORK_IN_TURN : WORK_HANDED_OUT;
@@ -229,30 +306,88 @@ static void join_twins(const struct threads *th, struct handouts *h)
 	map_release(&h->row_of);
 }
 
+/* Those of one place that sleep at no futex. */
+static void judge_place(struct threads *th, const struct handout *rows, size_t n,
+			const struct all_waits *all)
+{
+	struct sides x = { 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		x.given_ns += rows[i].ns;
+		if (is_beside(&rows[i], all)) {
+			x.beside_ns += rows[i].ns;
+			x.beside_sleeps += rows[i].sleeps;
+		}
+	}
+	if (is_queue(th, &x, rows->stack))
+		map_put(&th->handouts.queues, rows->place, 1);
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct handout *x = a, *y = b;
+
+	return (x->place > y->place) - (x->place < y->place);
+}
+
+/* The rest of the rows. */
+static void judge_places(struct threads *th, size_t first, const struct all_waits *all)
+{
+	struct handout *rows = th->handouts.rows.data + first;
+	size_t all_rows = th->handouts.rows.n - first;
+
+	qsort(rows, all_rows, sizeof(*rows), by_place);
+	for (size_t i = 0, n; i < all_rows; i += n) {
+		for (n = 1; i + n < all_rows && rows[i + n].place == rows[i].place; n++)
+			;
+		if (rows[i].place)
+			judge_place(th, &rows[i], n, all);
+	}
+}
+
 void handouts_judge(struct threads *th)
 {
 	struct handouts *h = &th->handouts;
 	struct all_waits all = { 0 };
 	const struct handout *rows = h->rows.data;
+	size_t i = 0, n;
 
 	if (h->full)
 		return;
 	vec_for_each (&h->rows, const struct handout, row) {
 		if (!is_at_lock(th, row->word))
 			add_waited(&all.for_thread, row->waiter, row->waker, row->ns);
-		if (row->stack)
-			add_waited(&all.at_stack, row->waiter, row->stack, row->ns);
+		if (row->place)
+			add_waited(&all.at_place, row->waiter, row->place, row->ns);
 	}
 	join_twins(th, h);
-	for (size_t i = 0, n; i < h->rows.n && rows[i].word != SLEEP_NOBODY; i += n) {
+	for (; i < h->rows.n && rows[i].word != SLEEP_NOBODY; i += n) {
 		for (n = 1; i + n < h->rows.n && rows[i + n].word == rows[i].word; n++)
 			;
 		if (is_condition(th, rows[i].word))
 			futexes_set_work(&th->futexes, rows[i].word,
 					 work_of(th, &rows[i], n, &all));
 	}
+	if (i < h->rows.n)
+		judge_places(th, i, &all);
 	waited_release(&all.for_thread);
-	waited_release(&all.at_stack);
+	waited_release(&all.at_place);
+}
+
+bool handouts_is_queue(const struct threads *th, uint32_t stack)
+{
+	const struct handouts *h = &th->handouts;
+	uint32_t place = stack ? map_get(&h->place_of, stack) : MAP_NONE;
+
+	return place != MAP_NONE && map_get(&h->queues, place) != MAP_NONE;
+}
+
+static bool gives_work(const struct threads *th, const struct handout *row)
+{
+	enum word_work work =
+		row->word == SLEEP_NOBODY ? WORK_NONE : th->futexes.all.data[row->word].work;
+
+	return work == WORK_HANDED_OUT || work == WORK_IN_TURN;
 }
 
 const struct thread *handouts_giver(const struct threads *th, uint64_t *waited_ns)
@@ -262,7 +397,7 @@ const struct thread *handouts_giver(const struct threads *th, uint64_t *waited_n
 
 	*waited_ns = 0;
 	vec_for_each (&th->handouts.rows, const struct handout, row)
-		if (row->word != SLEEP_NOBODY && th->futexes.all.data[row->word].work)
+		if (gives_work(th, row))
 			ns[row->waker] += row->ns;
 	vec_for_each (&th->all, struct thread *, t)
 		if (*t != th->rest && ns[(*t)->index] > *waited_ns) {
@@ -277,4 +412,7 @@ void handouts_release(struct handouts *h)
 {
 	vec_release(&h->rows);
 	map_release(&h->row_of);
+	map_release(&h->places);
+	map_release(&h->place_of);
+	map_release(&h->queues);
 }

@@ -8,8 +8,9 @@
  *	other threads release it than those who wait there, or these only when they themselves were
  *	given something, and those others hardly ever wait for the ones who wait there: threads that
  *	wait for each other share something, and that is lost time;
- *	those others do not wait in the same place of the program, each at a futex of its own, as
- *	writers do that queue up;
+ *	most of that time those others do not wait in the same place of the program themselves,
+ *	each at a futex of its own or at none, as writers do that queue up: a lock, whatever it is
+ *	made of;
  *	its waiters wait there near their thread's outermost function. Who waits further inside, as
  *	in a transaction for a row that is locked, is in the middle of something.
  *
@@ -34,6 +35,8 @@ struct handouts {
 		VEC(struct handout)
 	} rows;
 	struct map row_of;
+	struct map places, place_of; /* by hash; of a stack's number + 1 -> place */
+	struct map queues; /* at the end: place where threads queue without a futex -> 1 */
 	bool full;
 };
 
@@ -43,7 +46,8 @@ struct handout {
 	uint32_t waiter, waker; /* indices of threads */
 	uint32_t frames;	/* of the shortest whole stack; 0: none is known */
 	uint32_t stack;		/* a stack of them, its number + 1; 0: none is known */
-	uint64_t ns;
+	uint32_t place;		/* of that stack: the functions further inside; 0: none is known */
+	uint64_t ns, sleeps;
 };
 
 /* How deep inside a thread's calls its waits are. */
@@ -64,6 +68,8 @@ void handouts_judge(struct threads *th);
  * nobody waits for work.
  */
 const struct thread *handouts_giver(const struct threads *th, uint64_t *waited_ns);
+/* Whether those who wait with that stack, its number + 1, wait for others who do so in turn. */
+bool handouts_is_queue(const struct threads *th, uint32_t stack);
 void handouts_release(struct handouts *h);
 
 #endif

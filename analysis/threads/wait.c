@@ -107,6 +107,8 @@ void wait_add(struct wait_sums *sums, const struct thread *t, uint64_t time_ns)
 		return;
 	c = cell_of_sleep(sums, s);
 	c->sleeps++;
+	if (s->stack)
+		c->stack = (uint32_t)s->stack;
 	c->ns += end - s->since_ns;
 	idle_ns = sleep_idle_ns(t, s->since_ns, end);
 	c->idle_ns += idle_ns;
@@ -148,6 +150,8 @@ void wait_merge(struct wait_sums *sums, const struct wait_sums *more)
 		struct wait_cell *c = cell_of(sums, from);
 
 		c->sleeps += from->sleeps;
+		if (!c->stack)
+			c->stack = from->stack;
 		c->ns += from->ns;
 		c->idle_ns += from->idle_ns;
 		c->wakes += from->wakes;
@@ -320,6 +324,13 @@ static struct wait_cause of_word(const struct word *word)
 static bool is_semaphore_call(const struct wait_cell *c)
 {
 	return c->standard == STANDARD_SEMAPHORE && c->end == SLEEP_BY_THREAD;
+}
+
+bool wait_is_queue(const struct threads *th, const struct wait_cell *c)
+{
+	if (c->kind == WAIT_FUTEX && c->word != SLEEP_NOBODY)
+		return th->futexes.all.data[c->word].work == WORK_QUEUE;
+	return c->end == SLEEP_BY_THREAD && handouts_is_queue(th, c->stack);
 }
 
 bool wait_is_either(const struct threads *th, const struct wait_cell *c)

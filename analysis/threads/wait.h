@@ -26,6 +26,7 @@ struct wait_cell {
 	uint32_t kind, word, call; /* as in struct sleep */
 	enum sleep_end end;
 	bool uninterruptible, iowait;
+	uint32_t stack;	   /* of one of its sleeps, its number + 1; 0: none is known */
 	uint32_t standard; /* enum standard_wait, where the system call says no more than that */
 	uint64_t sleeps, ns, idle_ns; /* ns: until the wakeup, idle_ns of it */
 	/* Part of idle_ns only as nobody had released the futex yet, and when that was. */
@@ -68,6 +69,8 @@ struct wait_cause wait_cause_of(const struct threads *th, const struct wait_cell
 /* At a futex that another thread signals: not at a file that one writes to, nor for one's end. */
 bool wait_is_signaled(const struct threads *th, const struct wait_cell *cell);
 
+/* For threads that wait in the same place at other times: they go on one after the other. */
+bool wait_is_queue(const struct threads *th, const struct wait_cell *cell);
 /* At a lock or a condition: what was seen fits both. */
 bool wait_is_either(const struct threads *th, const struct wait_cell *cell);
 /* For threads that in turn wait for those who wait there. */

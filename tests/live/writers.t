@@ -33,7 +33,7 @@ told() {
 		"$name: nothing loses more threads than it has"
 }
 
-told queue "condition variable in Db::put(\(\))?.* Why [0-9]+% of its lost time is condition variable.* Woken by another thread in it" \
+told queue "(condition variable|other threads) in Db::put(\(\))?.* Why [0-9]+% of its lost time is (condition variable|queue of threads).* Woken by another thread in it" \
 	-F Db::put -F Log::append -- "$WRITERS"
 matches_truth queue calls
 nothing_lost queue
@@ -50,10 +50,10 @@ slept=$(jq '[.blocks[] | select(.verdict == "idle" and (.name | test("Pool::park
 ok $? "the sleeps of a pool of 150" || diag "${slept:-none}"
 
 # Whoever waits in a library's function is told by who called it.
-told callers "condition variable in pthread_cond_wait( 0x[0-9a-f]+)?( \([^)]*\))?, called (from|under) Db::put(\(\))?" \
+told callers "(condition variable|other threads) in pthread_cond_wait( 0x[0-9a-f]+)?( \([^)]*\))?, called (from|under) Db::put(\(\))?" \
 	-F pthread_cond_wait -- "$WRITERS" 3 901
 
 # Nothing said: functions are chosen while it runs.
-told chosen "Waiting on a condition variable" -- "$WRITERS" 6 2001
+told chosen "(Waiting on a condition variable|Queueing behind other threads)" -- "$WRITERS" 6 2001
 
 done_testing
