@@ -147,3 +147,43 @@ else
 	skip "an answer without end is refused" "no libcurl"
 fi
 kill $server
+
+# ---- a server that never answers ----
+
+cat >deaf.py <<'EOP'
+import socket, time
+s = socket.socket()
+s.bind(("127.0.0.1", 0))
+s.listen(64)
+print(s.getsockname()[1], flush=True)
+time.sleep(600)
+EOP
+python3 deaf.py >deafport &
+server=$!
+for _ in {1..100}; do [ -s deafport ] || sleep 0.1; done
+mkdir -m 700 spool
+cp fleet/machine00001.fleet spool/0000000000000001-00000000.fleet
+# asked PORT: somebody is connected to it
+asked() { grep -q "$(printf ' 0100007F:%04X 0100007F:' "$1")" /proc/net/tcp; }
+# Who goes on until a signal comes has signals blocked; the server's whole time would be ten minutes.
+ends() {
+	local collector rc
+	timeout --signal=KILL 100 "$ISPOT" fleet collect --every 1s --engine "clickhouse://127.0.0.1:$(cat deafport)/x" spool >deaf.out 2>&1 &
+	collector=$!
+	for _ in {1..300}; do
+		if asked "$(cat deafport)"; then break; fi
+		sleep 0.1
+	done
+	pkill -TERM -P $collector
+	wait $collector
+	rc=$?
+	[ $rc -eq 1 ] && grep -q "had not answered when ispot was to end" deaf.out && [ -s spool/0000000000000001-00000000.fleet ] && return
+	printf '# exit %s: %s\n' $rc "$(cat deaf.out)" >&2
+	return 1
+}
+if ldconfig -p | grep -q libcurl.so; then
+	ok "SIGTERM ends waiting for a server that never answers" ends
+else
+	skip "SIGTERM ends waiting for a server that never answers" "no libcurl"
+fi
+kill $server

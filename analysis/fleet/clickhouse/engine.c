@@ -167,7 +167,9 @@ static int refuse_to_tell(const struct fleet_engine *e, struct err *err)
 
 static int open_all(struct fleet_engine *e, struct err *err)
 {
-	struct fleet_http_options o = { .ca_file = e->options.ca_file, .tls = e->tls };
+	struct fleet_http_options o = { .ca_file = e->options.ca_file,
+					.tls = e->tls,
+					.ended = e->options.ended };
 	int rc = 0;
 
 	o.user = e->user ? e->user : e->password ? "default" : NULL;
@@ -258,6 +260,11 @@ static int cannot(const struct fleet_engine *e, const struct engine_shard *shard
 
 	text_printable(said, sizeof(said), a->body.s ? a->body.s : "");
 	said[strcspn(said, "\n")] = '\0';
+	if (!a->status && a->told)
+		return err_set(err, -EINTR,
+			       "%s had not answered when ispot was to end; what it has counts "
+			       "once, so run the same again",
+			       shard->host);
 	if (!a->status && a->final)
 		return err_set(err, -EPROTO, "%s: %s; see --ca-file", shard->host, said);
 	if (!a->status)
@@ -308,7 +315,7 @@ static int ask(struct fleet_engine *e, struct engine_shard *shard, const char *u
 		fleet_http_post(shard->http, url, body, n, timeout_ns, &shard->answer);
 		if (shard->answer.status == 200)
 			return 0;
-		if (!is_passing(&shard->answer) ||
+		if (!is_passing(&shard->answer) || shard->answer.told ||
 		    clock_now_ns() - begin_ns + wait_ns > e->options.retry_ns)
 			return cannot(e, shard, err);
 		if (!e->sent.retries++)

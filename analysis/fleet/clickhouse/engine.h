@@ -33,6 +33,7 @@ struct fleet_engine_options {
 	const char *credentials; /* a file; NULL: the environment */
 	const char *ca_file;	 /* NULL: the system's */
 	uint64_t retry_ns;	 /* for how long a server that does not answer is asked again */
+	const bool *ended; /* a signal that was taken asks for the end; NULL: those that wait */
 };
 
 /* -EINVAL: not such an address; -EACCES: credentials that others can read; -ENOSYS: no libcurl.

@@ -6,7 +6,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/err.h"
+#include "base/interrupt.h"
 #include "base/mem.h"
 
 void fleet_http_escape(struct text *out, const char *s)
@@ -25,6 +27,8 @@ struct fleet_http {
 	void *library;
 	CURL *curl;
 	struct curl_slist *headers;
+	const bool *ended;
+	uint64_t told_ns; /* when a signal was seen that asks for the end; 0: none yet */
 	char why[CURL_ERROR_SIZE];
 	__typeof__(&curl_easy_cleanup) cleanup;
 	__typeof__(&curl_easy_setopt) set;
@@ -39,7 +43,8 @@ struct fleet_http {
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
 
-#define CONNECT_MS 5000L
+#define CONNECT_MS   5000L
+#define LAST_WORD_NS 5000000000ull
 
 /* Whatever the server sends: beyond that it is no answer. */
 static size_t take(char *data, size_t one, size_t n, void *into)
@@ -52,6 +57,22 @@ static size_t take(char *data, size_t one, size_t n, void *into)
 	return one * n;
 }
 
+static bool is_told(struct fleet_http *h)
+{
+	if (!h->told_ns && (interrupt_pending() || (h->ended && *h->ended)))
+		h->told_ns = clock_now_ns();
+	return h->told_ns;
+}
+
+/* libcurl asks it several times in a second, whatever the server does. */
+static int go_on(void *http, curl_off_t to_get, curl_off_t got, curl_off_t to_send, curl_off_t sent)
+{
+	struct fleet_http *h = http;
+
+	(void)to_get, (void)got, (void)to_send, (void)sent;
+	return is_told(h) && clock_now_ns() - h->told_ns > LAST_WORD_NS;
+}
+
 static void set_up(struct fleet_http *h, const struct fleet_http_options *o)
 {
 	/* Nothing to wait for before the body is sent, and a body that is no form's. */
@@ -62,6 +83,9 @@ static void set_up(struct fleet_http *h, const struct fleet_http_options *o)
 	h->set(h->curl, CURLOPT_NOSIGNAL, 1L);
 	h->set(h->curl, CURLOPT_POST, 1L);
 	h->set(h->curl, CURLOPT_WRITEFUNCTION, take);
+	h->set(h->curl, CURLOPT_XFERINFOFUNCTION, go_on);
+	h->set(h->curl, CURLOPT_XFERINFODATA, h);
+	h->set(h->curl, CURLOPT_NOPROGRESS, 0L);
 	h->set(h->curl, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);
 	h->set(h->curl, CURLOPT_SSL_VERIFYPEER, 1L);
 	h->set(h->curl, CURLOPT_SSL_VERIFYHOST, 2L);
@@ -104,6 +128,7 @@ int fleet_http_open(struct fleet_http **http, const struct fleet_http_options *o
 			       "a server is asked through libcurl, which is not here; "
 			       "apt-get install libcurl4");
 	}
+	h->ended = o->ended;
 	set_up(h, o);
 	*http = h;
 	return 0;
@@ -144,6 +169,7 @@ void fleet_http_post(struct fleet_http *h, const char *url, const void *body, si
 	h->set(h->curl, CURLOPT_WRITEDATA, &a->body);
 	rc = h->perform(h->curl);
 	a->final = is_final(rc);
+	a->told = is_told(h);
 	if (rc == CURLE_OK) {
 		h->get(h->curl, CURLINFO_RESPONSE_CODE, &a->status);
 		return;
@@ -178,6 +204,7 @@ void fleet_http_post(struct fleet_http *h, const char *url, const void *body, si
 	(void)h, (void)url, (void)body, (void)n, (void)timeout_ns;
 	a->status = 0;
 	a->final = true;
+	a->told = false;
 }
 
 #endif

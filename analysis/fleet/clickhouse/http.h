@@ -21,6 +21,7 @@ struct fleet_http_options {
 	const char *user, *password; /* NULL: none */
 	const char *ca_file;	     /* NULL: the system's */
 	bool tls;
+	const bool *ended; /* by a signal that somebody took; NULL: only those that wait tell */
 };
 
 #define FLEET_HTTP_ANSWER_MAX (256u << 20) /* bytes: a longer answer is refused */
@@ -29,6 +30,7 @@ struct fleet_http_options {
 struct fleet_http_answer {
 	long status; /* of HTTP; 0: there was none, text says why */
 	bool final;  /* and it is of no use to ask again: a certificate that is not trusted */
+	bool told;   /* a signal asks ispot to end, so it is not to be asked again */
 	struct text body;
 };
 
@@ -36,7 +38,8 @@ struct fleet_http_answer {
 int fleet_http_open(struct fleet_http **http, const struct fleet_http_options *o, struct err *err);
 void fleet_http_close(struct fleet_http *http); /* NULL is fine */
 
-/* POST. answer is emptied first and the caller's to release. */
+/* POST. answer is emptied first and the caller's to release. From when a signal asks ispot to end,
+ * all that goes over a connection has some seconds. */
 void fleet_http_post(struct fleet_http *http, const char *url, const void *body, size_t n,
 		     uint64_t timeout_ns, struct fleet_http_answer *answer);
 

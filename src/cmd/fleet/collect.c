@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/interrupt.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -89,7 +90,7 @@ static int pass(const struct fleet_args *a, const struct fleet_spool *s, size_t 
 	struct fleet_spool_names names = { 0 };
 	int rc = fleet_spool_list(s, &names, err);
 
-	for (size_t at = 0; !rc && at < names.n; at += FILES_MAX)
+	for (size_t at = 0; !rc && at < names.n && !interrupt_pending(); at += FILES_MAX)
 		rc = take(a, s, names.data + at,
 			  names.n - at < FILES_MAX ? names.n - at : FILES_MAX, err);
 	*taken = names.n;

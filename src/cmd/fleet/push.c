@@ -95,7 +95,7 @@ static int push(const struct fleet_args *a, char **paths, const struct fleet_giv
 {
 	struct push p = { 0 };
 	uint64_t begin_ns = clock_now_ns();
-	int rc = fleet_sending_open(&p.sending, a, a->engine, err);
+	int rc = fleet_sending_open(&p.sending, a, a->engine, NULL, err);
 
 	if (files) {
 		p.files.opened = files->opened;

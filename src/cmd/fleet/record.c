@@ -432,7 +432,7 @@ int fleet_record(const struct fleet_args *a, char **words, struct err *err)
 	if (!rc && is_spool(a))
 		rc = fleet_spool_open(&r->spool, a->to, a->file_bytes, SPOOL_FILE_NS, err);
 	else if (!rc && a->to)
-		rc = fleet_sending_open(&r->sending, a, a->to, err);
+		rc = fleet_sending_open(&r->sending, a, a->to, &r->window.interrupted, err);
 	if (!rc)
 		rc = a->dir || r->counters ? record_plain(r, err) : record(r, err);
 	closed = fleet_spool_close(&r->spool, rc ? NULL : err);

@@ -168,8 +168,8 @@ static int load_file(const struct fleet_args *a, const char *path, struct source
 
 static int load_engine(const struct fleet_args *a, struct source *s, struct err *err)
 {
-	const struct fleet_engine_options o = { a->engine, a->credentials, a->ca_file,
-						a->retry_ns };
+	const struct fleet_engine_options o = { a->engine, a->credentials, a->ca_file, a->retry_ns,
+						NULL };
 	struct fleet_engine *engine;
 	int rc = fleet_engine_open(&engine, &o, err);
 

@@ -10,9 +10,10 @@
 #include "trace/fleet/file.h"
 
 int fleet_sending_open(struct fleet_sending *s, const struct fleet_args *a, const char *url,
-		       struct err *err)
+		       const bool *ended, struct err *err)
 {
-	const struct fleet_engine_options o = { url, a->credentials, a->ca_file, a->retry_ns };
+	const struct fleet_engine_options o = { url, a->credentials, a->ca_file, a->retry_ns,
+						ended };
 	int rc;
 
 	*s = (struct fleet_sending){ .args = a };

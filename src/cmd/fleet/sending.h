@@ -21,9 +21,9 @@ struct fleet_sending {
 	bool chosen;		     /* they are known */
 };
 
-/* Makes the tables where they are not there. */
+/* Makes the tables where they are not there. ended: as in struct fleet_engine_options. */
 int fleet_sending_open(struct fleet_sending *s, const struct fleet_args *a, const char *url,
-		       struct err *err);
+		       const bool *ended, struct err *err);
 int fleet_sending_trios(struct fleet_sending *s, struct err *err); /* at first, and once */
 int fleet_sending_begin(struct fleet_sending *s, const struct fleet_header *h, struct err *err);
 /* Of the recording that was begun last. It counts from when it has been flushed; one that is sent
