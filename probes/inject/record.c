@@ -2,6 +2,7 @@
 #include "probes/inject/record.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 #include "probes/inject/detour.h"
 #include "probes/inject/patched.h"
 #include "probes/inject/refusal.h"
+#include "probes/inject/stubcost.h"
 #include "probes/inject/sweep.h"
 #include "probes/inject/targets.h"
 #include "probes/inject/tracee.h"
@@ -45,7 +47,8 @@ struct recording {
 	struct trace_writer *writer;
 	struct inproc_drain drain;
 	struct java_switches switches;
-	struct err no_switches; /* why there are none; code 0: there are */
+	struct err no_switches;	      /* why there are none; code 0: there are */
+	struct meta_calibration cost; /* calls 0: it could not be measured */
 	struct inject_targets targets;
 	struct {
 		VEC(struct patched)
@@ -90,24 +93,37 @@ static void write_session(struct recording *r)
 	write_clocks(r);
 }
 
+static void write_cost(struct recording *r)
+{
+	struct text line = { 0 };
+
+	if (stubcost_measure(&r->cost))
+		return;
+	meta_print_calibration(&r->cost, &line);
+	inproc_write_line(r->writer, &line);
+}
+
 static void write_limits(struct recording *r)
 {
 	struct text words = { 0 };
 
-	text_add(&words, "recorded in process: what of the stubs' own cost is inside of a duration "
-			 "is not measured, so floors are n/a");
+	if (!r->cost.calls)
+		text_add(&words, "what of the stubs' own cost is inside of a duration could not be "
+				 "measured, so floors are n/a");
 	if (r->no_switches.code)
 		text_printf(&words,
-			    "; context switches are not recorded (%s), so no cause is known by the "
+			    "%scontext switches are not recorded (%s), so no cause is known by the "
 			    "scheduler",
-			    r->no_switches.text);
-	inproc_write_notice(r->writer, "in-process-limits", words.s);
+			    words.n ? "; " : "", r->no_switches.text);
+	if (words.n)
+		inproc_write_notice(r->writer, "in-process-limits", words.s);
 	text_release(&words);
 }
 
 static void write_end(struct recording *r, const struct inject_result *result)
 {
 	uint64_t switches_ns = java_switches_cost_ns(&r->switches);
+	uint64_t cost_ns = inproc_drain_cost_ns(&r->drain);
 	struct text line = { 0 };
 	struct meta_end e = {
 		.end_ns = r->end_ns,
@@ -121,9 +137,10 @@ static void write_end(struct recording *r, const struct inject_result *result)
 		.sampling_cost_ns = META_UNKNOWN,
 		.sample_ns = META_UNKNOWN,
 		.after_cost_ns = META_UNKNOWN,
-		.probes_cost_ns = META_UNKNOWN,
+		.probes_cost_ns = cost_ns == UINT64_MAX ? META_UNKNOWN : cost_ns + switches_ns,
 		.cpus_busy_ns = META_UNKNOWN,
 		.cpus_steal_ns = META_UNKNOWN,
+		.usable_cpus = NAN,
 		.exit_status = r->o->n_pids ? -1 : result->exit_status,
 		.reason = r->reason,
 	};
@@ -143,6 +160,8 @@ static int on_region(void *ctx, int fd, struct err *err)
 	int ret = inproc_drain_add_stamped(&r->drain, fd, r->pid, r->ring_bytes,
 					   (uint32_t)r->targets.functions.n);
 
+	if (!ret)
+		vec_last(&r->drain.regions)->pair_ns = (uint32_t)(r->cost.full_p50_ns + 0.5);
 	if (!ret)
 		ret = java_switches_watch(&r->switches, r->pid, false);
 	return ret ? err_set(err, ret,
@@ -406,6 +425,7 @@ static int record(struct recording *r, struct inject_result *result, struct err 
 	r->start_ns = clock_now_ns();
 	write_session(r);
 	inject_targets_write(&r->targets, r->writer);
+	write_cost(r);
 	if (r->o->keep_slower_ns)
 		inproc_sum_up_shorter(&r->drain, r->o->keep_slower_ns);
 	inproc_write_set(&r->drain, true, r->start_ns);

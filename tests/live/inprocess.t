@@ -34,6 +34,8 @@ is "$(calls one leaf)/$(calls one deep)" "$(awk '/ leaf/ { l = $3 } / deep/ { pr
 is "$(trace_of one lost_records)/$(trace_of one untimed_calls)" 0/0 "one thread: nothing is lost, each call has its end"
 is "$(trace_of one producer)" in-process "trace.producer"
 is "$("$ISPOT" report --json -i one.data | jq -r '[.blocks[] | select(.kind == "function") | .probe.engine] | unique[]')" in-process "probe.engine of its blocks"
+is "$("$ISPOT" report --json -i one.data | jq '.self_cost.pair_p50_ns > 0 and .self_cost.pair_p50_ns < 1000')" true "what a pair of stamps costs is measured"
+is "$(block_of one leaf floor)/$("$ISPOT" report --json -i one.data | jq '.self_cost.probes_cost_ns > 0')" "$(block_of one leaf 'floor | numbers')/true" "floors and the recording's cost go by that"
 record many "${engine[@]}" -- "$patched" 3 8 401 100
 is "$status" 0 "threads, forks and signals: status" || diag many.err
 exact many

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "probes/inject/stubcost.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/vec.h"
+#include "probes/inject/blob.h"
+#include "probes/inject/stub.h"
+#include "probes/inproc/inproc.h"
+#include "trace/meta/meta.h"
+
+#ifdef __x86_64__
+
+#define CALLS	   8192u
+#define ROUNDS	   24
+#define RING_BYTES (2 * CALLS * sizeof(struct inproc_stamp))
+#define CODE_BYTES 4096u
+#define ARCH_GS	   0x1001 /* ARCH_SET_GS */
+
+struct durations {
+	VEC(uint64_t) /* cycles */
+};
+
+/* Code that nobody writes any more, and behind it the ring and the thread's block. */
+struct bench {
+	uint8_t *memory;
+	struct inproc_stamp *ring;
+	uint64_t *block;
+	void (*plain)(void), (*recorded)(void);
+	struct durations inner, full;
+};
+
+#define BENCH_BYTES (CODE_BYTES + RING_BYTES + BLOCK_BYTES)
+
+static const uint8_t body[] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 }; /* a nop */
+static const uint8_t leave[] = { 0xc3 };
+
+/* The blob is never called: the block has been filled in, and the ring is never full. */
+static int make_code(struct bench *b)
+{
+	struct stub_code c = { .bytes = b->memory,
+			       .address = (uintptr_t)b->memory,
+			       .room = CODE_BYTES };
+	const struct stub_facts facts = { c.address, c.address, RING_BYTES };
+
+	b->plain = (void (*)(void))(uintptr_t)(c.address + c.n);
+	stub_put(&c, body, sizeof(body));
+	stub_put(&c, leave, sizeof(leave));
+	b->recorded = (void (*)(void))(uintptr_t)(c.address + c.n);
+	stub_entry(&c, &facts, &(struct stub_entry){ .id = 0 });
+	stub_put(&c, body, sizeof(body));
+	stub_exit(&c, &facts, 0, 0);
+	stub_put(&c, leave, sizeof(leave));
+	return mprotect(b->memory, CODE_BYTES, PROT_READ | PROT_EXEC) ? -errno : 0;
+}
+
+static int begin(struct bench *b)
+{
+	b->memory =
+		mmap(NULL, BENCH_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (b->memory == MAP_FAILED)
+		return -errno;
+	b->ring = (struct inproc_stamp *)(b->memory + CODE_BYTES);
+	b->block = (uint64_t *)(b->memory + CODE_BYTES + RING_BYTES);
+	__asm__("mov %%fs:0, %0" : "=r"(b->block[BLOCK_KEY / 8]));
+	b->block[BLOCK_LIMIT / 8] = RING_BYTES;
+	b->block[BLOCK_BASE / 8] = (uintptr_t)b->ring;
+	return make_code(b);
+}
+
+static void release(struct bench *b)
+{
+	if (b->memory != MAP_FAILED)
+		munmap(b->memory, BENCH_BYTES);
+	vec_release(&b->inner);
+	vec_release(&b->full);
+}
+
+static uint64_t cycles_of(void (*function)(void))
+{
+	const uint64_t before = clock_cycles();
+
+	for (unsigned i = 0; i < CALLS; i++)
+		function();
+	return clock_cycles() - before;
+}
+
+static void measure_round(struct bench *b)
+{
+	uint64_t plain, recorded;
+
+	b->block[BLOCK_POS / 8] = 0;
+	plain = cycles_of(b->plain);
+	recorded = cycles_of(b->recorded);
+	for (unsigned i = 0; i < CALLS; i++)
+		*vec_add(&b->inner) = b->ring[2 * i + 1].cycles - b->ring[2 * i].cycles;
+	*vec_add(&b->full) = recorded > plain ? recorded - plain : 0;
+}
+
+static int by_value(const void *x, const void *y)
+{
+	const uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+
+	return a < b ? -1 : a > b;
+}
+
+static double mean_of(const struct durations *d)
+{
+	double sum = 0;
+
+	vec_for_each (d, const uint64_t, cycles)
+		sum += (double)*cycles;
+	return sum / (double)d->n;
+}
+
+static uint64_t ns_of(const struct durations *d, size_t i, double cycles_per_ns)
+{
+	return (uint64_t)((double)d->data[i] / cycles_per_ns + 0.5);
+}
+
+static void fill(struct bench *b, double rate, struct meta_calibration *c)
+{
+	const size_t n = b->inner.n;
+
+	*c = (struct meta_calibration){ .class = CLASS_UNKNOWN,
+					.exit = EXIT_RET_SITES,
+					.threads = 1,
+					.when = "before",
+					.inner_mean_ns = mean_of(&b->inner) / rate,
+					.calls = n };
+	vec_sort(&b->inner, by_value);
+	vec_sort(&b->full, by_value);
+	c->inner_min_ns = ns_of(&b->inner, 0, rate);
+	c->inner_p50_ns = ns_of(&b->inner, n / 2, rate);
+	c->inner_p99_ns = ns_of(&b->inner, n * 99 / 100, rate);
+	c->full_p50_ns = (double)b->full.data[b->full.n / 2] / CALLS / rate;
+}
+
+int stubcost_measure(struct meta_calibration *cost)
+{
+	struct bench b = { 0 };
+	struct clock_pair first = clock_pair_now(), last;
+	int ret = begin(&b);
+	double rate;
+
+	if (!ret && syscall(SYS_arch_prctl, ARCH_GS, b.block))
+		ret = -errno;
+	for (int i = 0; !ret && i < ROUNDS; i++)
+		measure_round(&b);
+	syscall(SYS_arch_prctl, ARCH_GS, 0);
+	last = clock_pair_now();
+	rate = clock_pair_rate(&first, &last);
+	if (!ret && !(rate > 0))
+		ret = -ENODATA;
+	if (!ret)
+		fill(&b, rate, cost);
+	release(&b);
+	return ret;
+}
+
+#else
+
+int stubcost_measure(struct meta_calibration *cost)
+{
+	(void)cost;
+	return -ENOTSUP;
+}
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a call costs that is timed in process: the stubs' own code, run on an empty function here.
+ */
+#ifndef ISPOT_PROBES_INJECT_STUBCOST_H
+#define ISPOT_PROBES_INJECT_STUBCOST_H
+
+struct meta_calibration;
+
+/* Takes some milliseconds. 0, or -errno: this process may have no memory that it writes and runs.
+ */
+int stubcost_measure(struct meta_calibration *cost);
+
+#endif
