@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/text.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -245,4 +246,272 @@ char *text_share(char *buf, double share)
 		snprintf(buf, TEXT_NUMBER, share >= 0.0995 || share == 0 ? "%.0f%%" : "%.1f%%",
 			 100 * share);
 	return buf;
+}
+
+/* ---- numbers ---- */
+
+struct unit {
+	const char *name;
+	double size;
+	double until; /* the next unit takes over from here, in this one */
+};
+
+static const struct unit time_units[] = {
+	{ "ns", 1, 1000 },   { "us", 1e3, 1000 },    { "ms", 1e6, 1000 },
+	{ "s", 1e9, 10000 }, { "h", 3600e9, 1e300 },
+};
+static const struct unit count_units[] = {
+	{ "k", 1e3, 1000 },
+	{ "M", 1e6, 1000 },
+	{ "G", 1e9, 1000 },
+	{ "T", 1e12, 1e300 },
+};
+static const struct unit byte_units[] = {
+	{ "B", 1, 1024 },
+	{ "K", 1 << 10, 1024 },
+	{ "M", 1 << 20, 1024 },
+	{ "G", 1 << 30, 1024 },
+	{ "T", 1024.0 * (1 << 30), 1e300 },
+};
+
+/* Two digits or more: one decimal below 10 (below tenths_until), none above. ".0" is cut off unless
+ * kept. */
+static bool print_in(char *buf, const struct unit *u, double v, double tenths_until, bool keep_zero)
+{
+	double x = v / u->size;
+	bool tenths = u->size > 1 && x < tenths_until - 0.05;
+	int n;
+
+	if (x >= u->until - (u->size > 1 ? 0.5 : 0))
+		return false;
+	n = snprintf(buf, TEXT_NUMBER, "%.*f", tenths ? 1 : 0, x);
+	if (tenths && !keep_zero && buf[n - 1] == '0')
+		n -= 2;
+	snprintf(buf + n, TEXT_NUMBER - (size_t)n, "%s", u->name);
+	return true;
+}
+
+char *text_time(char *buf, uint64_t ns)
+{
+	for (const struct unit *u = time_units;; u++)
+		if (print_in(buf, u, (double)ns, u->size >= 1e9 ? 1000 : 10, false))
+			return buf;
+}
+
+char *text_count(char *buf, uint64_t count)
+{
+	if (count < 10000) {
+		snprintf(buf, TEXT_NUMBER, "%u", (unsigned)count);
+		return buf;
+	}
+	for (const struct unit *u = count_units;; u++)
+		if (print_in(buf, u, (double)count, 10, false))
+			return buf;
+}
+
+char *text_bytes(char *buf, uint64_t bytes)
+{
+	for (const struct unit *u = byte_units;; u++)
+		if (print_in(buf, u, (double)bytes, 10, true))
+			return buf;
+}
+
+char *text_overhead(char *buf, double share, bool is_least)
+{
+	snprintf(buf, TEXT_NUMBER, is_least ? "over %.0f%%" : "%.1f%%", 100 * share);
+	return buf;
+}
+
+char *text_of_cpu(char *buf, double cpus)
+{
+	snprintf(buf, TEXT_NUMBER, "%.1f%% of a CPU", 100 * (cpus < 1000 ? cpus : 1000));
+	return buf;
+}
+
+char *text_counted(char *buf, uint64_t count, const char *noun)
+{
+	char number[TEXT_NUMBER];
+
+	snprintf(buf, TEXT_COUNTED, "%s %.20s%s", text_count(number, count), noun,
+		 count == 1 ? "" : "s");
+	return buf;
+}
+
+#define FRACTION_DIGITS 9
+#define FRACTION_ONE	1000000000ull
+
+struct decimal {
+	uint64_t whole;
+	bool too_large;
+	uint64_t fraction; /* in 1/FRACTION_ONE */
+};
+
+/* Digits with an optional ".digits"; not strtod: the locale must not matter. NULL: no number. */
+static const char *parse_decimal(const char *s, struct decimal *d)
+{
+	unsigned digits = 0;
+
+	*d = (struct decimal){ 0 };
+	if (*s < '0' || *s > '9')
+		return NULL;
+	for (; *s >= '0' && *s <= '9'; s++)
+		if (__builtin_mul_overflow(d->whole, 10, &d->whole) ||
+		    __builtin_add_overflow(d->whole, (uint64_t)(*s - '0'), &d->whole))
+			d->too_large = true;
+	if (*s != '.')
+		return s;
+	if (s[1] < '0' || s[1] > '9')
+		return NULL;
+	for (s++; *s >= '0' && *s <= '9'; s++)
+		if (digits++ < FRACTION_DIGITS)
+			d->fraction = d->fraction * 10 + (uint64_t)(*s - '0');
+	for (; digits < FRACTION_DIGITS; digits++)
+		d->fraction *= 10;
+	return s;
+}
+
+static int scale(const struct decimal *d, uint64_t unit, uint64_t max, uint64_t *value)
+{
+	unsigned __int128 v = (unsigned __int128)d->whole * unit +
+			      (unsigned __int128)d->fraction * unit / FRACTION_ONE;
+
+	if (d->too_large || v > max)
+		return -ERANGE;
+	*value = (uint64_t)v;
+	return 0;
+}
+
+struct suffix {
+	const char *name;
+	uint64_t unit;
+};
+
+static const struct suffix time_suffixes[] = {
+	{ "ns", 1 },
+	{ "us", 1000 },
+	{ "µs", 1000 },
+	{ "ms", 1000000 },
+	{ "s", 1000000000 },
+	{ "m", 60000000000 },
+	{ "min", 60000000000 },
+	{ "h", 3600000000000 },
+	{ "d", 86400000000000 },
+	{ 0 },
+};
+static const struct suffix size_suffixes[] = {
+	{ "", 1 },
+	{ "B", 1 },
+	{ "K", 1ull << 10 },
+	{ "M", 1ull << 20 },
+	{ "G", 1ull << 30 },
+	{ "T", 1ull << 40 },
+	{ "KB", 1ull << 10 },
+	{ "MB", 1ull << 20 },
+	{ "GB", 1ull << 30 },
+	{ "TB", 1ull << 40 },
+	{ "KiB", 1ull << 10 },
+	{ "MiB", 1ull << 20 },
+	{ "GiB", 1ull << 30 },
+	{ "TiB", 1ull << 40 },
+	{ 0 },
+};
+
+static const struct suffix *find_suffix(const struct suffix *s, const char *name, bool any_case)
+{
+	for (; s->name; s++)
+		if (any_case ? !strcasecmp(s->name, name) : !strcmp(s->name, name))
+			return s;
+	return NULL;
+}
+
+int text_parse_time(const char *s, uint64_t bare_unit_ns, uint64_t *ns)
+{
+	struct decimal d;
+	const char *end = parse_decimal(s, &d);
+	const struct suffix *suffix;
+
+	if (!end)
+		return -EINVAL;
+	if (!*end)
+		return scale(&d, bare_unit_ns, INT64_MAX, ns);
+	suffix = find_suffix(time_suffixes, end, false);
+	return suffix ? scale(&d, suffix->unit, INT64_MAX, ns) : -EINVAL;
+}
+
+int text_parse_window(const char *s, uint64_t *from_ns, uint64_t *to_ns)
+{
+	const char *dash = strchr(s, '-');
+	char from[64];
+	int ret = 0;
+
+	if (!dash || (dash == s && !dash[1]) || (size_t)(dash - s) >= sizeof(from))
+		return -EINVAL;
+	snprintf(from, sizeof(from), "%.*s", (int)(dash - s), s);
+	if (*from)
+		ret = text_parse_time(from, 1000000000, from_ns);
+	if (!ret && dash[1])
+		ret = text_parse_time(dash + 1, 1000000000, to_ns);
+	return ret || *from_ns >= *to_ns ? -EINVAL : 0;
+}
+
+int text_parse_size(const char *s, uint64_t *bytes)
+{
+	struct decimal d;
+	const char *end = parse_decimal(s, &d);
+	const struct suffix *suffix = end ? find_suffix(size_suffixes, end, true) : NULL;
+
+	return suffix ? scale(&d, suffix->unit, UINT64_MAX, bytes) : -EINVAL;
+}
+
+static int digit_of(char c)
+{
+	return c >= '0' && c <= '9'   ? c - '0'
+	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
+	       : c >= 'A' && c <= 'F' ? c - 'A' + 10
+				      : 99;
+}
+
+int text_parse_u64(const char *s, uint64_t *value)
+{
+	bool hex = s[0] == '0' && (s[1] == 'x' || s[1] == 'X');
+	uint64_t base = hex ? 16 : 10, v = 0;
+	bool too_large = false;
+
+	s += hex ? 2 : 0;
+	if (!*s)
+		return -EINVAL;
+	for (; *s; s++) {
+		if (digit_of(*s) >= (int)base)
+			return -EINVAL;
+		too_large |= __builtin_mul_overflow(v, base, &v) ||
+			     __builtin_add_overflow(v, (uint64_t)digit_of(*s), &v);
+	}
+	if (too_large)
+		return -ERANGE;
+	*value = v;
+	return 0;
+}
+
+int text_parse_count(const char *s, uint64_t *value)
+{
+	struct decimal d;
+	const char *end = parse_decimal(s, &d);
+	unsigned exponent = 0;
+	uint64_t unit = 1;
+
+	if (!end || (*end != 'e' && *end != 'E'))
+		return text_parse_u64(s, value);
+	end += end[1] == '+' ? 2 : 1;
+	if (!*end)
+		return -EINVAL;
+	for (; *end >= '0' && *end <= '9' && exponent < 100; end++)
+		exponent = 10 * exponent + (unsigned)(*end - '0');
+	if (*end)
+		return -EINVAL;
+	for (; exponent; exponent--)
+		if (__builtin_mul_overflow(unit, 10, &unit))
+			return d.whole || d.fraction ? -ERANGE : -EINVAL;
+	if ((unsigned __int128)d.fraction * unit % FRACTION_ONE)
+		return -EINVAL;
+	return scale(&d, unit, UINT64_MAX, value);
 }
