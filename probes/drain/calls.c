@@ -174,16 +174,11 @@ static void put_call(struct drain *d, const struct wire_call *call, const struct
 
 /* ---- --keep-slower ---- */
 
-static void put_held(void *ctx, uint32_t cpu, const struct keep_entry *e)
+void drain_write_held(void *ctx, uint32_t cpu, const struct keep_entry *e)
 {
 	const struct drain_ahead ahead = { .stack = e->stack, .args = e->args };
 
 	put_call(ctx, &e->call, &ahead, cpu);
-}
-
-void drain_keep_slower(struct drain *d, uint64_t slower_ns)
-{
-	d->keep = keep_new(slower_ns, d->n_cpus, put_held, d);
 }
 
 /* The entry takes with it what came ahead of it. */

@@ -469,6 +469,11 @@ void drain_finish(struct drain *d, struct ringbufs *rings, uint64_t now_ns)
 	drain_put_rest_of_calls(d, rings, now_ns);
 }
 
+void drain_keep_slower(struct drain *d, uint64_t slower_ns)
+{
+	d->keep = keep_new(slower_ns, d->n_cpus, drain_write_held, d);
+}
+
 void drain_release(struct drain *d)
 {
 	free(d->cpus);

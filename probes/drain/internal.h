@@ -5,6 +5,7 @@
 
 #include "probes/drain/drain.h"
 
+struct keep_entry;
 struct record;
 
 void drain_put(struct drain *d, const struct record *r);
@@ -20,6 +21,8 @@ void drain_on_wait_copy(struct drain *d, const struct wire_copy *w, uint32_t cpu
 void drain_on_args(struct drain *d, const struct wire_args *w, uint32_t cpu);
 void drain_on_thread_end(struct drain *d, const struct wire_task *w, uint32_t cpu);
 void drain_on_return(struct drain *d, const struct wire_args *w, uint32_t cpu);
+/* The call's records, if it was slow enough (keep.h); ctx is the drain. */
+void drain_write_held(void *ctx, uint32_t cpu, const struct keep_entry *e);
 /* At the end, of calls that were held back: entries of those under way, sums of the others. */
 void drain_put_rest_of_calls(struct drain *d, const struct ringbufs *rings, uint64_t now_ns);
 

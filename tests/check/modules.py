@@ -144,7 +144,7 @@ def foreign(root, objects):
     declared = collections.defaultdict(set)
     for h in sources(root):
         if h.endswith(".h"):
-            for name in re.findall(r"\b(\w+)\s*[(,;]", re.sub(r"/\*.*?\*/", "", read(root, h), flags=re.S)):
+            for name in re.findall(r'\b(\w+)(?:"\))?\s*[(,;]', re.sub(r"/\*.*?\*/", "", read(root, h), flags=re.S)):
                 declared[name].add(h)
     for s, name, kind in symbols(root, objects):
         own = {module(s) + ".h", folder(s) + "/internal.h"}
