@@ -10,6 +10,7 @@
 #include "probes/code/input.h"
 #include "symbol/dso/dso.h"
 #include "symbol/dso/parser.h"
+#include "symbol/dso/symbols.h"
 
 #define LOOPS_MAX	   64 /* of a function, the first by address of their branch back */
 #define FUNCTION_BYTES_MAX (64u << 10)

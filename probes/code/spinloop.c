@@ -5,6 +5,7 @@
 
 #include "probes/code/decode.h"
 #include "symbol/dso/dso.h"
+#include "symbol/dso/symbols.h"
 
 #define FUNCTION_BYTES_MAX (64u << 10)
 

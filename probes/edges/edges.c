@@ -16,7 +16,10 @@
 #include "probes/process/program.h"
 #include "probes/process/spawned.h"
 #include "probes/select/select.h"
+#include "symbol/dso/cache.h"
 #include "symbol/dso/dso.h"
+#include "symbol/dso/symbols.h"
+#include "symbol/library/closure.h"
 
 #define RUNTIME "libispot-edges.so"
 

@@ -9,7 +9,10 @@
 #include "base/vec.h"
 #include "probes/code/decode.h"
 #include "probes/edges/edges.h"
+#include "symbol/dso/cache.h"
 #include "symbol/dso/dso.h"
+#include "symbol/dso/frames.h"
+#include "symbol/dso/symbols.h"
 
 #define NO_ADDRESS UINT64_MAX
 

@@ -19,6 +19,7 @@
 #include "probes/inject/tracee.h"
 #include "probes/inproc/inproc.h"
 #include "probes/process/target.h"
+#include "symbol/dso/data.h"
 #include "symbol/dso/dso.h"
 #include "symbol/maps.h"
 

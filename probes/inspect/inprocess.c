@@ -6,6 +6,7 @@
 
 #include "probes/patch/plan.h"
 #include "symbol/dso/dso.h"
+#include "symbol/dso/symbols.h"
 
 static struct patch_plan *plan_of(struct inprocess *p, struct dso *dso)
 {

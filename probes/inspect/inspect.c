@@ -19,7 +19,9 @@
 #include "probes/select/missing.h"
 #include "probes/select/pattern.h"
 #include "probes/session/session.h"
+#include "symbol/dso/cache.h"
 #include "symbol/dso/dso.h"
+#include "symbol/library/closure.h"
 #include "symbol/maps.h"
 
 /* ---- objects ---- */

@@ -19,6 +19,7 @@
 #include "probes/process/program.h"
 #include "probes/process/target.h"
 #include "probes/select/select.h"
+#include "symbol/dso/cache.h"
 #include "symbol/dso/dso.h"
 
 /* A text that is added to a variable of the command's environment. */

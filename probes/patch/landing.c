@@ -10,6 +10,7 @@
 
 #include "probes/patch/targets.h"
 #include "symbol/dso/dso.h"
+#include "symbol/dso/frames.h"
 
 /* ---- reading ---- */
 

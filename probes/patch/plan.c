@@ -12,6 +12,7 @@
 #include "probes/place/exitmech.h"
 #include "symbol/dso/dso.h"
 #include "symbol/dso/parser.h"
+#include "symbol/dso/symbols.h"
 
 struct planned_function {
 	struct patch_function shown;

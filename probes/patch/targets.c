@@ -7,6 +7,7 @@
 #include "probes/patch/landing.h"
 #include "probes/patch/layout.h"
 #include "symbol/dso/dso.h"
+#include "symbol/dso/symbols.h"
 
 /* ---- code ---- */
 

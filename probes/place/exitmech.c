@@ -12,6 +12,8 @@
 #include "probes/select/blocking.h"
 #include "symbol/demangle.h"
 #include "symbol/dso/dso.h"
+#include "symbol/dso/lines.h"
+#include "symbol/dso/symbols.h"
 
 #define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 

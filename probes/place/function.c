@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "symbol/dso/dso.h"
+#include "symbol/dso/frames.h"
 #include "symbol/dso/parser.h"
+#include "symbol/dso/symbols.h"
 
 /* Switches spread over many cold parts are rare; each costs another look at the function. */
 #define PARTS_MAX 8

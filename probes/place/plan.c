@@ -10,6 +10,8 @@
 #include "probes/select/blocking.h"
 #include "probes/select/marker.h"
 #include "symbol/dso/dso.h"
+#include "symbol/dso/lines.h"
+#include "symbol/dso/symbols.h"
 
 static void plan_marker(struct planned *p, struct operand_rows *rows, unsigned kernel_version)
 {

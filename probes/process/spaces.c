@@ -8,6 +8,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "symbol/dso/cache.h"
+#include "symbol/dso/data.h"
 #include "symbol/dso/dso.h"
 
 /* An address outside every known mapping may lie in a new one; /proc is not asked more often than

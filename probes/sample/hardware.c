@@ -15,6 +15,7 @@
 #include "pmu/perf_event.h"
 #include "pmu/sysfs.h"
 #include "probes/process/spaces.h"
+#include "symbol/dso/cache.h"
 #include "symbol/dso/dso.h"
 
 #define RING_BYTES	(4u << 20) /* what comes in some 100 ms where every event is a sample */

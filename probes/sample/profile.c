@@ -8,6 +8,7 @@
 #include "probes/process/spaces.h"
 #include "probes/sample/sample.h"
 #include "symbol/dso/dso.h"
+#include "symbol/dso/symbols.h"
 
 void profile_init(struct profile *p, struct spaces *spaces)
 {

@@ -10,6 +10,8 @@
 #include "probes/bpf/wire.h"
 #include "trace/meta/known_args.h"
 #include "symbol/dso/dso.h"
+#include "symbol/dso/prototype.h"
+#include "symbol/dso/symbols.h"
 
 struct choice {
 	struct arguments *a;

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "probes/select/pattern.h"
 #include "probes/select/select.h"
+#include "symbol/dso/markers.h"
 
 /* The suffixes of a marker's notes, behind its name. */
 static const char begin_suffix[] = "__begin", loop_suffix[] = "__loop", end_suffix[] = "__end";

@@ -21,6 +21,7 @@
 #include "probes/select/select.h"
 #include "symbol/demangle.h"
 #include "symbol/dso/dso.h"
+#include "symbol/dso/symbols.h"
 
 /* Copies of a whole function that the compiler made and named after it; .part and .cold are pieces.
  */

@@ -24,6 +24,9 @@
 #include "probes/select/select.h"
 #include "symbol/demangle.h"
 #include "symbol/dso/dso.h"
+#include "symbol/dso/lines.h"
+#include "symbol/dso/markers.h"
+#include "symbol/dso/symbols.h"
 #include "symbol/maps.h"
 
 #define NEAREST 3

@@ -10,6 +10,7 @@
 #include "probes/select/pattern.h"
 #include "probes/select/select.h"
 #include "symbol/dso/dso.h"
+#include "symbol/dso/symbols.h"
 
 struct place {
 	uint64_t device, inode, offset;

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "probes/session/internal.h"
+#include "symbol/dso/data.h"
 #include "symbol/dso/dso.h"
 #include "trace/meta/meta.h"
 #include "trace/meta/print.h"

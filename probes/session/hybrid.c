@@ -20,7 +20,9 @@
 #include "probes/select/marker.h"
 #include "probes/select/pattern.h"
 #include "probes/session/internal.h"
+#include "symbol/dso/cache.h"
 #include "symbol/dso/dso.h"
+#include "symbol/dso/symbols.h"
 
 /* The first of two passes has nothing to spare for later: it asks often and traces nothing. */
 #define SCOUT_HERTZ	      1999

@@ -25,6 +25,7 @@
 #include "probes/session/cycles.h"
 #include "probes/session/internal.h"
 #include "probes/session/session.h"
+#include "symbol/dso/cache.h"
 #include "symbol/dso/dso.h"
 #include "trace/write/writer.h"
 

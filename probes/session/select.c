@@ -21,7 +21,10 @@
 #include "probes/select/missing.h"
 #include "probes/select/pattern.h"
 #include "probes/session/internal.h"
+#include "symbol/dso/cache.h"
 #include "symbol/dso/dso.h"
+#include "symbol/dso/symbols.h"
+#include "symbol/library/closure.h"
 #include "symbol/maps.h"
 
 /* What the first pass saw of a function. */

@@ -12,6 +12,7 @@
 #include "probes/select/pattern.h"
 #include "probes/session/internal.h"
 #include "symbol/dso/dso.h"
+#include "symbol/dso/symbols.h"
 #include "trace/meta/meta.h"
 #include "trace/meta/print.h"
 

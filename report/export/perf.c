@@ -26,6 +26,7 @@
 #include "trace/meta/meta.h"
 #include "trace/record.h"
 #include "base/output.h"
+#include "symbol/dso/cache.h"
 
 #define OBJECT_FIRST 0x100000000000ull
 #define OBJECT_ROOM  0x100000000ull

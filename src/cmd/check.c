@@ -18,6 +18,8 @@
 #include "probes/select/blocking.h"
 #include "probes/select/pattern.h"
 #include "symbol/dso/dso.h"
+#include "symbol/dso/lines.h"
+#include "symbol/dso/symbols.h"
 
 struct check_options {
 	struct arg_list patterns;

@@ -5,7 +5,14 @@
 #include "base/err.h"
 #include "given.h"
 #include "symbol/dso/buildid.h"
+#include "symbol/dso/cache.h"
+#include "symbol/dso/data.h"
 #include "symbol/dso/dso.h"
+#include "symbol/dso/frames.h"
+#include "symbol/dso/lines.h"
+#include "symbol/dso/markers.h"
+#include "symbol/dso/prototype.h"
+#include "symbol/dso/symbols.h"
 
 static uint64_t sum; /* of what was read, so that it is */
 

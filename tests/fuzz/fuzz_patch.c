@@ -11,7 +11,9 @@
 #include "probes/patch/layout.h"
 #include "probes/patch/plan.h"
 #include "probes/patch/targets.h"
+#include "symbol/dso/cache.h"
 #include "symbol/dso/dso.h"
+#include "symbol/dso/symbols.h"
 
 #define FUNCTIONS_MAX 32
 

@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "base/err.h"
+#include "symbol/dso/cache.h"
 #include "symbol/dso/dso.h"
 #include "symbol/dso/patience.h"
 

@@ -7,6 +7,8 @@
 
 #include "probes/drain/addresses.h"
 #include "probes/process/spaces.h"
+#include "symbol/dso/cache.h"
+#include "symbol/dso/data.h"
 #include "symbol/dso/dso.h"
 
 struct pair {

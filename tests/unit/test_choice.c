@@ -10,7 +10,9 @@
 #include "probes/sample/sample.h"
 #include "probes/select/marker.h"
 #include "probes/session/internal.h"
+#include "symbol/dso/cache.h"
 #include "symbol/dso/dso.h"
+#include "symbol/dso/symbols.h"
 
 static NOINLINE int start_up(int a)
 {

@@ -9,7 +9,9 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
-#include "symbol/dso/ldcache.h"
+#include "symbol/dso/cache.h"
+#include "symbol/library/closure.h"
+#include "symbol/library/ldcache.h"
 
 static int set_up_nothing(void **state)
 {

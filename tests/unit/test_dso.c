@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "dso_fixture.h"
+#include "symbol/dso/called.h"
 #include "symbol/dso/internal.h"
+#include "symbol/dso/lines.h"
+#include "symbol/dso/markers.h"
+#include "symbol/dso/prototype.h"
+#include "symbol/dso/symbols.h"
+#include "symbol/library/closure.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

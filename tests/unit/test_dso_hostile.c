@@ -8,6 +8,11 @@
 #include "base/mem.h"
 #include "dice.h"
 #include "symbol/dso/buildid.h"
+#include "symbol/dso/cache.h"
+#include "symbol/dso/data.h"
+#include "symbol/dso/lines.h"
+#include "symbol/dso/markers.h"
+#include "symbol/dso/symbols.h"
 
 static void refuse(struct setup *s, const char *name, int code, const char *part)
 {

@@ -16,7 +16,9 @@
 #include "dice.h"
 #include "probes/process/spaces.h"
 #include "probes/sample/hardware.h"
+#include "symbol/dso/cache.h"
 #include "symbol/dso/dso.h"
+#include "symbol/dso/symbols.h"
 #include "unit.h"
 
 /* ---- records ---- */

@@ -10,6 +10,7 @@
 #include "probes/select/missing.h"
 #include "probes/select/pattern.h"
 #include "probes/select/select.h"
+#include "symbol/dso/cache.h"
 #include "symbol/dso/dso.h"
 
 static const char source[] =

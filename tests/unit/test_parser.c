@@ -19,9 +19,16 @@
 #include "base/sanitizer.h"
 #include "probes/place/function.h"
 #include "probes/place/placement.h"
+#include "symbol/dso/cache.h"
+#include "symbol/dso/called.h"
+#include "symbol/dso/data.h"
+#include "symbol/dso/frames.h"
+#include "symbol/dso/lines.h"
 #include "symbol/dso/parser.h"
 #include "symbol/dso/patience.h"
+#include "symbol/dso/prototype.h"
 #include "symbol/dso/sandbox.h"
+#include "symbol/dso/symbols.h"
 
 #define OTHER 65534
 

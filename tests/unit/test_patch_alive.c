@@ -24,7 +24,9 @@
 
 #include "base/err.h"
 #include "probes/patch/plan.h"
+#include "symbol/dso/cache.h"
 #include "symbol/dso/dso.h"
+#include "symbol/dso/symbols.h"
 
 #if defined(__x86_64__)
 

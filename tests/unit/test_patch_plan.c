@@ -14,7 +14,9 @@
 #include "probes/patch/layout.h"
 #include "probes/patch/plan.h"
 #include "probes/patch/targets.h"
+#include "symbol/dso/cache.h"
 #include "symbol/dso/dso.h"
+#include "symbol/dso/symbols.h"
 
 #if defined(__x86_64__)
 

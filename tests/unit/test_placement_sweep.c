@@ -15,7 +15,10 @@
 #include "base/err.h"
 #include "probes/code/decode.h"
 #include "probes/place/function.h"
+#include "symbol/dso/cache.h"
 #include "symbol/dso/dso.h"
+#include "symbol/dso/frames.h"
+#include "symbol/dso/symbols.h"
 
 #define KERNEL KERNEL_VERSION(6, 18, 0)
 

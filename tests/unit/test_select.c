@@ -8,7 +8,10 @@
 #include "probes/select/missing.h"
 #include "probes/select/pattern.h"
 #include "probes/select/select.h"
+#include "symbol/dso/cache.h"
 #include "symbol/dso/dso.h"
+#include "symbol/dso/symbols.h"
+#include "symbol/library/closure.h"
 
 static const char app_source[] =
 	"#include <vector>\n"

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "probes/process/spaces.h"
+#include "symbol/dso/cache.h"
 #include "symbol/dso/dso.h"
 
 #define CHILD 4194303 /* the largest number that a process can have: nobody's here */

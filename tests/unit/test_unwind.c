@@ -11,7 +11,9 @@
 #include <ucontext.h>
 
 #include "base/err.h"
+#include "symbol/dso/cache.h"
 #include "symbol/dso/dso.h"
+#include "symbol/dso/symbols.h"
 #include "symbol/dso/unwind.h"
 #include "symbol/maps.h"
 

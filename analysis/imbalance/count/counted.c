@@ -10,7 +10,9 @@
 #include "analysis/imbalance/count/counted_graph.h"
 #include "analysis/imbalance/section/parallel_role.h"
 #include "base/mem.h"
+#include "symbol/dso/cache.h"
 #include "symbol/dso/dso.h"
+#include "symbol/dso/lines.h"
 
 #define INLINES_MAX 16
 #define ALIKE	    0.005 /* scores that differ by no more read the same */

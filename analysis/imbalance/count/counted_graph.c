@@ -6,6 +6,7 @@
 
 #include "analysis/imbalance/section/parallel_role.h"
 #include "base/mem.h"
+#include "symbol/dso/cache.h"
 #include "symbol/dso/dso.h"
 
 /* Run-time systems: they wait by spinning, and share out what is not the program's work. */

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/imbalance/count/counts.h"
 
+#include "symbol/dso/cache.h"
 #include "symbol/dso/dso.h"
+#include "symbol/dso/lines.h"
+#include "symbol/dso/symbols.h"
 
 uint32_t counts_place(struct counts *c, uint32_t object, uint64_t address)
 {

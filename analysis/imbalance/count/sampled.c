@@ -9,6 +9,7 @@
 #include "analysis/imbalance/count/counted_graph.h"
 #include "analysis/imbalance/imbalance.h"
 #include "base/mem.h"
+#include "symbol/dso/cache.h"
 #include "symbol/dso/dso.h"
 
 #define STRAIGHT_BYTES 65536 /* nobody runs farther without a taken branch: records are missing */

@@ -17,6 +17,7 @@
 #include "cmd/imbalance/made.h"
 #include "probes/edges/edges.h"
 #include "probes/edges/flow.h"
+#include "symbol/dso/cache.h"
 #include "symbol/dso/dso.h"
 
 /* From the program's files to what is analysed. */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Variables: which one an address lies in. Read when the first is asked for. */
-#include "symbol/dso/internal.h"
+#include "symbol/dso/data.h"
 
 #include <string.h>
 
 #include "symbol/demangle.h"
+#include "symbol/dso/internal.h"
 #include "symbol/dso/parser.h"
+#include "symbol/dso/symbols.h"
 
 /* Mappings begin at whole pages; the largest page there is. */
 #define PAGE_BYTES 65536

@@ -9,6 +9,7 @@
  */
 #include "symbol/dso/internal.h"
 
+#include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -191,11 +192,38 @@ static int callback(Dwfl_Module *module, void **dso_there, const char *name, Dwa
 	return fd;
 }
 
-const Dwfl_Callbacks dso_callbacks = {
+static const Dwfl_Callbacks callbacks = {
 	.find_elf = dwfl_build_id_find_elf, /* never asked: the file is there */
 	.find_debuginfo = callback,
 	.debuginfo_path = &nowhere,
 };
+
+/* At base 0 with p_vaddr added, libdwfl's addresses are the file's own. */
+Dwfl_Module *dso_module(struct dso *dso)
+{
+	void **user = NULL;
+	int fd;
+
+	if (dso->module_tried)
+		return dso->module;
+	dso->module_tried = true;
+	fd = fcntl(dso->fd, F_DUPFD_CLOEXEC, 0);
+	dso->dwfl = dwfl_begin(&callbacks);
+	if (fd < 0 || !dso->dwfl)
+		goto out;
+	dwfl_report_begin(dso->dwfl);
+	dso->module = dwfl_report_elf(dso->dwfl, dso->path, dso->path, fd, 0, true);
+	dwfl_report_end(dso->dwfl, NULL, NULL);
+	if (dso->module) {
+		dwfl_module_info(dso->module, &user, NULL, NULL, NULL, NULL, NULL, NULL);
+		*user = dso;
+		fd = -1; /* libdwfl owns it now */
+	}
+out:
+	if (fd >= 0)
+		close(fd);
+	return dso->module;
+}
 
 void dso_no_other_files(struct dso *dso, Dwarf *dwarf)
 {

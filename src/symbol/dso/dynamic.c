@@ -2,9 +2,11 @@
 /*
  * The dynamic section of a file, as the loader itself finds it: what the file asks of the loader.
  */
-#include "symbol/dso/internal.h"
+#include "symbol/dso/dynamic.h"
 
 #include <string.h>
+
+#include "symbol/dso/internal.h"
 
 /* No linker writes more entries than this. */
 #define ENTRIES_MAX 65536

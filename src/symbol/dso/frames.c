@@ -7,6 +7,8 @@
  * in the one encoding that linkers write (pc-relative, 4 bytes) and believed only if the FDE's
  * own start agrees with the table's.
  */
+#include "symbol/dso/frames.h"
+
 #include <string.h>
 
 #include "symbol/dso/internal.h"

@@ -89,32 +89,17 @@ struct dso {
 	bool slots_loaded;
 
 	struct dso_lines *lines;
-	struct parser *parser; /* parser.c; NULL: not started */
+	struct parser *parser;			/* parser.c; NULL: not started */
+	void (*serve)(struct dso *dso, int fd); /* what the child of parser.c runs */
 	struct arena strings;
 };
 
-struct dso_needed {
-	const char *name;
-	bool optional;
-};
-
-struct dso_dynamic { /* strings are valid as long as the dso */
-	struct {
-		VEC(struct dso_needed)
-	} needed;
-	const char *soname, *rpath, *runpath; /* NULL: none */
-	bool no_default_directories;
-};
-
-void dso_dynamic_read(const struct dso *dso, struct dso_dynamic *out);
-void dso_dynamic_release(struct dso_dynamic *d);
-
+/* Answers the requests that come over fd, in the child (answer.c); does not return. */
+_Noreturn void dso_serve(struct dso *dso, int fd);
 /* libdwfl's view of the file; NULL where libdwfl refuses it. */
 Dwfl_Module *dso_module(struct dso *dso);
-/* Everything that dso_get() promises, from the open file. */
+/* Everything that dso_get() promises, from the open file (elf.c). */
 int dso_read_elf(struct dso *dso, struct err *err);
-void dso_load_slots(struct dso *dso);	   /* fills slots and slot_names */
-extern const Dwfl_Callbacks dso_callbacks; /* debugfile.c */
 /* libdw opens what several debug files share by the name that one of them says, whatever is there:
  * not if the search here has not found it. */
 void dso_no_other_files(struct dso *dso, Dwarf *dwarf);
@@ -139,7 +124,6 @@ bool dso_string_ends(Elf *elf, const char *s);
 bool dso_subprogram(struct dso *dso, uint64_t address, Dwarf_Die *die);
 /* An address in the file's terms as DWARF has it, which may lie in a file of its own. */
 Dwarf_Addr dso_dwarf_address(struct dso *dso, uint64_t address);
-void dso_lines_free(struct dso_lines *lines);
 
 /* Reads an integer from a file's bytes, which need not be aligned. */
 static inline int32_t signed_at(const uint8_t *p)

@@ -5,7 +5,7 @@
  * functions are found by a table, too, made when the first of them is asked for: looking through
  * the unit for each of its functions takes the square of their number.
  */
-#include "symbol/dso/internal.h"
+#include "symbol/dso/lines.h"
 
 #include <string.h>
 
@@ -14,7 +14,9 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "symbol/demangle.h"
+#include "symbol/dso/internal.h"
 #include "symbol/dso/parser.h"
+#include "symbol/dso/symbols.h"
 
 /* Classes within namespaces, blocks within blocks: deeper than this is damage. */
 #define SCOPES_MAX 64

@@ -3,10 +3,12 @@
  * Static markers (SDT): a nop in the code and a note in .note.stapsdt that gives its address, as
  * <sys/sdt.h> writes them: three words (place, base, semaphore), then three strings.
  */
-#include "symbol/dso/internal.h"
-#include "symbol/dso/parser.h"
+#include "symbol/dso/markers.h"
 
 #include <string.h>
+
+#include "symbol/dso/internal.h"
+#include "symbol/dso/parser.h"
 
 #define NOTE_STAPSDT 3
 

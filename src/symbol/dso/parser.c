@@ -2,7 +2,6 @@
 #include "symbol/dso/parser.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -12,44 +11,18 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/interrupt.h"
 #include "base/log.h"
 #include "base/sanitizer.h"
 #include "base/text.h"
 #include "symbol/dso/internal.h"
+#include "symbol/dso/message.h"
 #include "symbol/dso/patience.h"
 #include "symbol/dso/sandbox.h"
 
 #define ANSWER_BYTES_MAX (1u << 29)
 
-#define TURN_NS	      100000000ull /* a look for signals in between */
-#define CHILDREN_MAX  64 /* at once: for a further file the one that was asked longest ago ends */
-#define INLINES_MAX   64
-#define NAMES_AT_ONCE 1024
-#define NOBODY	      65534
-
-enum question {
-	ASK_ELF,
-	ASK_IMPORTS,
-	ASK_MARKERS,
-	ASK_SLOTS,
-	ASK_FUNCTIONS,
-	ASK_VARIABLES,
-	ASK_HAS_DWARF,
-	ASK_LINE,
-	ASK_FUNCTION_LINE,
-	ASK_INLINES,
-	ASK_LANGUAGE,
-	ASK_ONLY_INLINED,
-	ASK_PROTOTYPE,
-	ASK_NAMES, /* of NAMES_AT_ONCE functions from the n-th on */
-	ASK_DEMANGLED,
-};
-
-struct request {
-	uint32_t question, name_bytes; /* a name follows, without a NUL */
-	uint64_t address, n;
-};
+#define CHILDREN_MAX 64 /* at once: for a further file the one that was asked longest ago ends */
+#define NOBODY	     65534
 
 struct parser {
 	pid_t pid;	/* 0: it is not there */
@@ -70,386 +43,6 @@ static uint64_t kept_bytes;
 
 static bool told_of_room;
 uint64_t parser_bytes_most = 768ull << 20;
-static uint64_t ends_ns; /* since when a signal that ends ispot waits; 0: none does */
-
-/* ---- both sides: an answer is numbers and strings, one behind the other ---- */
-
-static void put_u64(struct text *t, uint64_t v)
-{
-	text_addn(t, (const char *)&v, sizeof(v));
-}
-
-static void put_string(struct text *t, const char *s)
-{
-	text_addn(t, s ? s : "", s ? strlen(s) + 1 : 1);
-}
-
-static void put_line(struct text *t, const struct dso_line *line)
-{
-	put_u64(t, line->line);
-	put_string(t, line->file);
-}
-
-struct answer {
-	const char *at, *end;
-	bool is_bad;
-	uint64_t since_ns; /* when it was there */
-};
-
-static uint64_t take_u64(struct answer *a)
-{
-	uint64_t v = 0;
-
-	if ((size_t)(a->end - a->at) < sizeof(v)) {
-		a->is_bad = true;
-		return 0;
-	}
-	memcpy(&v, a->at, sizeof(v));
-	a->at += sizeof(v);
-	return v;
-}
-
-static const char *take_string(struct answer *a)
-{
-	const char *s = a->at, *end = memchr(s, '\0', (size_t)(a->end - s));
-
-	if (!end) {
-		a->is_bad = true;
-		return "";
-	}
-	a->at = end + 1;
-	return s;
-}
-
-/* The other side. */
-struct peer {
-	int fd;
-	pid_t pid;	      /* of the child; in it: 0 */
-	uint64_t deadline_ns; /* 0: none */
-};
-
-/*
- * Whether the child is stopped: its owner may stop it. A child that stops with its terminal goes on
- * with it.
- */
-static bool is_stopped(pid_t pid)
-{
-	siginfo_t info = { 0 };
-
-	return pid > 0 && !waitid(P_PID, (id_t)pid, &info, WSTOPPED | WNOHANG | WNOWAIT) &&
-	       info.si_pid == pid;
-}
-
-/* One turn until the descriptor can be used; 0: not yet, or -errno. */
-static int await(const struct peer *peer, short events)
-{
-	struct pollfd p = { .fd = peer->fd, .events = events };
-	uint64_t deadline_ns = peer->deadline_ns;
-	uint64_t now_ns = clock_now_ns();
-	int ready;
-
-	if (!deadline_ns)
-		return 1;
-	if (!interrupt_pending())
-		ends_ns = 0;
-	else if (!ends_ns)
-		ends_ns = now_ns;
-	if (now_ns >= deadline_ns || (ends_ns && now_ns - ends_ns >= PATIENCE_LEAST_NS))
-		return -ETIMEDOUT;
-	ready = poll(&p, 1, (int)(TURN_NS / 1000000));
-	if (!ready && is_stopped(peer->pid))
-		return -ETIMEDOUT;
-	return ready < 0 && errno != EINTR ? -errno : ready > 0;
-}
-
-static int send_all(const struct peer *peer, const void *data, size_t n)
-{
-	int flags = MSG_NOSIGNAL | (peer->deadline_ns ? MSG_DONTWAIT : 0);
-
-	for (const char *at = data; n;) {
-		int ready = await(peer, POLLOUT);
-		ssize_t sent = ready > 0 ? send(peer->fd, at, n, flags) : 0;
-
-		if (ready < 0)
-			return ready;
-		if (sent < 0 && errno != EINTR && errno != EAGAIN)
-			return -errno;
-		at += sent > 0 ? sent : 0;
-		n -= sent > 0 ? (size_t)sent : 0;
-	}
-	return 0;
-}
-
-/* All of it until the deadline; 0: whenever it comes. */
-static int receive_all(const struct peer *peer, void *data, size_t n)
-{
-	for (char *at = data; n;) {
-		int ready = await(peer, POLLIN);
-		ssize_t got = ready > 0 ? read(peer->fd, at, n) : -1;
-
-		if (ready < 0)
-			return ready;
-		if (!ready)
-			continue;
-		if (!got)
-			return -EPIPE;
-		if (got < 0 && errno != EINTR)
-			return -errno;
-		at += got > 0 ? got : 0;
-		n -= got > 0 ? (size_t)got : 0;
-	}
-	return 0;
-}
-
-/* ---- the child ---- */
-
-static void answer_elf(struct dso *dso, struct text *out)
-{
-	struct err err = { 0 };
-	int ret = dso->elf ? 0 : dso_read_elf(dso, &err);
-
-	put_u64(out, (uint64_t)-ret);
-	put_string(out, err.text);
-	if (ret)
-		return;
-	put_u64(out, dso->ehdr.e_machine);
-	put_u64(out,
-		(uint64_t)dso->go | (uint64_t)dso->has_needed << 1 | (uint64_t) !!dso->interp << 2);
-	put_string(out, dso->interp);
-	put_string(out, dso->build_id);
-	put_u64(out, dso->dynamic_address);
-	put_u64(out, dso->dynamic_bytes);
-	put_u64(out, dso->frames_address);
-	put_u64(out, dso->frames_bytes);
-	put_u64(out, dso->segments.n);
-	vec_for_each (&dso->segments, const struct dso_segment, s)
-		text_addn(out, (const char *)s, sizeof(*s));
-	put_u64(out, dso->code.n);
-	vec_for_each (&dso->code, const struct dso_range, r)
-		text_addn(out, (const char *)r, sizeof(*r));
-}
-
-static void answer_imports(struct dso *dso, struct text *out)
-{
-	const char *const *names;
-	size_t n = dso_imports(dso, &names);
-
-	put_u64(out, n);
-	for (size_t i = 0; i < n; i++)
-		put_string(out, names[i]);
-}
-
-static void answer_markers(struct dso *dso, struct text *out)
-{
-	const struct dso_marker *all;
-	size_t n = dso_markers(dso, &all);
-
-	put_u64(out, n);
-	for (size_t i = 0; i < n; i++) {
-		put_string(out, all[i].provider);
-		put_string(out, all[i].name);
-		put_string(out, all[i].arguments);
-		put_u64(out, all[i].address);
-		put_u64(out, all[i].semaphore_offset);
-	}
-}
-
-static void answer_slots(struct dso *dso, struct text *out)
-{
-	if (!dso->slots_loaded)
-		dso_load_slots(dso);
-	put_u64(out, dso->slots.n);
-	for (uint32_t i = 0; dso->slots.n && i <= dso->slots.mask; i++) {
-		const struct map_slot *slot = &dso->slots.slots[i];
-
-		if (slot->value == MAP_NONE)
-			continue;
-		put_u64(out, slot->key);
-		put_string(out, dso->slot_names.data[slot->value]);
-	}
-}
-
-static void answer_functions(struct dso *dso, struct text *out)
-{
-	const struct dso_function *all;
-	size_t n = dso_functions(dso, &all);
-
-	put_string(out, dso_symbol_source(dso));
-	put_u64(out, n);
-	for (size_t i = 0; i < n; i++) {
-		put_u64(out, all[i].address);
-		put_u64(out, all[i].size);
-		put_u64(out, (uint64_t)all[i].size_guessed | (uint64_t)all[i].ifunc << 1 |
-				     (uint64_t)all[i].default_version << 2 |
-				     (uint64_t)all[i].exported << 3);
-		put_string(out, all[i].symbol);
-	}
-}
-
-static void answer_variables(struct dso *dso, struct text *out)
-{
-	uint64_t offset;
-
-	dso_variable_at(dso, 0, &offset);
-	put_u64(out, dso->variables.n);
-	vec_for_each (&dso->variables, const struct dso_variable, v) {
-		put_u64(out, v->address);
-		put_u64(out, v->size);
-		put_string(out, v->symbol);
-	}
-}
-
-static void answer_names(struct dso *dso, uint64_t first, struct text *out)
-{
-	const struct dso_function *all;
-	size_t n = dso_functions(dso, &all);
-
-	for (uint64_t i = first; i < n && i < first + NAMES_AT_ONCE; i++) {
-		put_string(out, dso_function_name(dso, &all[i]));
-		put_string(out, dso_function_bare_name(dso, &all[i]));
-	}
-}
-
-static void answer_demangled(struct dso *dso, const char *symbol, struct text *out)
-{
-	char *name = dso_demangle(dso, symbol);
-
-	put_string(out, name);
-	free(name);
-}
-
-static void answer_inlines(struct dso *dso, const struct request *r, struct text *out)
-{
-	struct dso_inline chain[INLINES_MAX];
-	size_t n = dso_inlines_at(dso, r->address, chain, r->n < INLINES_MAX ? r->n : INLINES_MAX);
-
-	put_u64(out, n);
-	for (size_t i = 0; i < n; i++) {
-		put_string(out, chain[i].name);
-		put_line(out, &chain[i].call);
-	}
-}
-
-static void put_parameter(struct text *out, const struct dso_parameter *p)
-{
-	put_string(out, p->name);
-	put_string(out, p->type);
-	put_u64(out, p->passed);
-	put_u64(out, p->bytes);
-	put_u64(out, (uint64_t)p->is_signed | (uint64_t)p->is_pointer << 1);
-	put_u64(out, p->place);
-}
-
-static void answer_prototype(struct dso *dso, const struct dso_function *f, struct text *out)
-{
-	struct dso_prototype p;
-	bool known = f && dso_prototype(dso, f, &p);
-
-	put_u64(out, known);
-	if (!known)
-		return;
-	put_u64(out, p.n);
-	put_u64(out, (uint64_t)p.variadic | (uint64_t)p.changed << 1);
-	put_string(out, p.text);
-	put_parameter(out, &p.result);
-	for (uint32_t i = 0; i < p.n; i++)
-		put_parameter(out, &p.parameters[i]);
-}
-
-static const struct dso_function *function_of(struct dso *dso, const struct request *r)
-{
-	const struct dso_function *all;
-
-	return r->n < dso_functions(dso, &all) ? &all[r->n] : NULL;
-}
-
-static void answer_line(struct dso *dso, const struct request *r, struct text *out)
-{
-	struct dso_line line = { "", 0 };
-	const struct dso_function *f;
-
-	if (r->question == ASK_LINE) {
-		line = dso_line_at(dso, r->address);
-	} else {
-		f = function_of(dso, r);
-		if (f)
-			line = dso_function_line(dso, f);
-	}
-	put_line(out, &line);
-}
-
-static void answer(struct dso *dso, const struct request *r, const char *name, struct text *out)
-{
-	switch ((enum question)r->question) {
-	case ASK_ELF:
-		answer_elf(dso, out);
-		break;
-	case ASK_IMPORTS:
-		answer_imports(dso, out);
-		break;
-	case ASK_MARKERS:
-		answer_markers(dso, out);
-		break;
-	case ASK_SLOTS:
-		answer_slots(dso, out);
-		break;
-	case ASK_FUNCTIONS:
-		answer_functions(dso, out);
-		break;
-	case ASK_VARIABLES:
-		answer_variables(dso, out);
-		break;
-	case ASK_HAS_DWARF:
-		put_u64(out, dso_has_dwarf(dso));
-		break;
-	case ASK_LINE:
-	case ASK_FUNCTION_LINE:
-		answer_line(dso, r, out);
-		break;
-	case ASK_INLINES:
-		answer_inlines(dso, r, out);
-		break;
-	case ASK_LANGUAGE:
-		put_u64(out, dso_language_at(dso, r->address));
-		break;
-	case ASK_ONLY_INLINED:
-		put_u64(out, dso_only_inlined(dso, name));
-		break;
-	case ASK_PROTOTYPE:
-		answer_prototype(dso, function_of(dso, r), out);
-		break;
-	case ASK_NAMES:
-		answer_names(dso, r->n, out);
-		break;
-	case ASK_DEMANGLED:
-		answer_demangled(dso, name, out);
-		break;
-	}
-}
-
-static void serve(struct dso *dso, int fd)
-{
-	const struct peer parent = { .fd = fd };
-
-	for (;;) {
-		struct text out = { 0 };
-		struct request r;
-		uint64_t bytes;
-		char *name;
-
-		if (receive_all(&parent, &r, sizeof(r)))
-			_exit(0);
-		name = xcalloc(1, (size_t)r.name_bytes + 1);
-		if (receive_all(&parent, name, r.name_bytes))
-			_exit(0);
-		answer(dso, &r, name, &out);
-		bytes = out.n;
-		if (send_all(&parent, &bytes, sizeof(bytes)) || send_all(&parent, out.s, out.n))
-			_exit(0);
-		text_release(&out);
-		free(name);
-	}
-}
 
 /* Whose rights it has: the owner's, who gains nothing by them, and who may read what the file
  * refers to. Not the file's group's: a directory may have given it one that its owner is not in. */
@@ -460,10 +53,8 @@ static void become_child(struct dso *dso, int fd)
 	dso->parser->is_child = true;
 	if (sandbox_enter(uid, NOBODY, fd, dso->fd))
 		_exit(126);
-	serve(dso, fd);
+	dso->serve(dso, fd);
 }
-
-/* ---- the parent ---- */
 
 static void note_given_up(struct dso *dso)
 {
@@ -567,17 +158,17 @@ static bool ask(struct dso *dso, struct request r, const char *name, char **room
 	dso->parser->asked = ++questions;
 	r.name_bytes = name ? (uint32_t)strlen(name) : 0;
 	child = (struct peer){ dso->parser->fd, dso->parser->pid, deadline_ns };
-	ret = send_all(&child, &r, sizeof(r));
+	ret = message_send(&child, &r, sizeof(r));
 	if (!ret)
-		ret = send_all(&child, name, r.name_bytes);
+		ret = message_send(&child, name, r.name_bytes);
 	if (!ret)
-		ret = receive_all(&child, &bytes, sizeof(bytes));
+		ret = message_receive(&child, &bytes, sizeof(bytes));
 	if (!ret && bytes > ANSWER_BYTES_MAX)
 		ret = -EFBIG;
 	*room = ret ? NULL : xmalloc(bytes + 1);
 	if (!ret)
-		ret = receive_all(&child, *room, bytes);
-	patience_waited(dso->st.st_uid, now_ns, ret == -ETIMEDOUT && !ends_ns);
+		ret = message_receive(&child, *room, bytes);
+	patience_waited(dso->st.st_uid, now_ns, ret == -ETIMEDOUT && !message_is_ending());
 	if (ret) {
 		free(*room);
 		give_up(dso, ret);
@@ -603,7 +194,7 @@ void parser_has_worked(struct dso *dso, uint64_t began_ns)
 }
 
 /* False: there is no room for so much more of this file. */
-static bool take_room(struct dso *dso, uint64_t bytes)
+static bool reserve(struct dso *dso, uint64_t bytes)
 {
 	if (kept_bytes + bytes <= parser_bytes_most) {
 		kept_bytes += bytes;
@@ -623,42 +214,32 @@ static bool ask_all(struct dso *dso, struct request r, char **room, struct answe
 {
 	if (!ask(dso, r, NULL, room, a))
 		return false;
-	if (take_room(dso, (uint64_t)(a->end - a->at)))
+	if (reserve(dso, (uint64_t)(a->end - a->at)))
 		return true;
 	free(*room);
 	return false;
 }
 
 /* What this process does with an answer takes from the same time; ends what ask() has begun. */
-static void taken(struct dso *dso, const struct answer *a, char *room)
+static void finish(struct dso *dso, const struct answer *a, char *room)
 {
 	free(room);
 	patience_waited(dso->st.st_uid, a->since_ns, false);
 }
 
-static const char *keep(struct dso *dso, const char *s)
+static const char *copy_string(struct dso *dso, const char *s)
 {
 	struct strtab *strings = &dso->parser->strings;
 
-	if (strtab_find(strings, s) == MAP_NONE && !take_room(dso, strlen(s) + 1))
+	if (strtab_find(strings, s) == MAP_NONE && !reserve(dso, strlen(s) + 1))
 		return "";
 	return strtab_get(strings, strtab_add(strings, s));
 }
 
-static const void *take_bytes(struct answer *a, size_t n)
+static void read_segments(struct dso *dso, struct answer *a)
 {
-	const void *bytes = a->at;
-
-	a->is_bad |= (size_t)(a->end - a->at) < n;
-	if (!a->is_bad)
-		a->at += n;
-	return a->is_bad ? NULL : bytes;
-}
-
-static void take_segments(struct dso *dso, struct answer *a)
-{
-	for (uint64_t n = take_u64(a); n && !a->is_bad; n--) {
-		const void *bytes = take_bytes(a, sizeof(struct dso_segment));
+	for (uint64_t n = message_read_u64(a); n && !a->is_bad; n--) {
+		const void *bytes = message_read_bytes(a, sizeof(struct dso_segment));
 		struct dso_segment s;
 
 		if (!bytes)
@@ -668,10 +249,10 @@ static void take_segments(struct dso *dso, struct answer *a)
 	}
 }
 
-static void take_code(struct dso *dso, struct answer *a)
+static void read_code(struct dso *dso, struct answer *a)
 {
-	for (uint64_t n = take_u64(a); n && !a->is_bad; n--) {
-		const void *bytes = take_bytes(a, sizeof(struct dso_range));
+	for (uint64_t n = message_read_u64(a); n && !a->is_bad; n--) {
+		const void *bytes = message_read_bytes(a, sizeof(struct dso_range));
 		struct dso_range r;
 
 		if (!bytes)
@@ -682,30 +263,30 @@ static void take_code(struct dso *dso, struct answer *a)
 	dso_finish_code(dso);
 }
 
-static void take_elf(struct dso *dso, struct answer *a)
+static void read_elf(struct dso *dso, struct answer *a)
 {
 	const char *interp;
 	uint64_t flags;
 
-	dso->ehdr.e_machine = (Elf64_Half)take_u64(a);
-	flags = take_u64(a);
+	dso->ehdr.e_machine = (Elf64_Half)message_read_u64(a);
+	flags = message_read_u64(a);
 	dso->go = flags & 1;
 	dso->has_needed = flags & 2;
-	interp = take_string(a);
+	interp = message_read_string(a);
 	dso->interp = flags & 4 ? xstrdup(interp) : NULL;
-	dso->build_id = xstrdup(take_string(a));
-	dso->dynamic_address = take_u64(a);
-	dso->dynamic_bytes = take_u64(a);
-	dso->frames_address = take_u64(a);
-	dso->frames_bytes = take_u64(a);
-	take_segments(dso, a);
-	take_code(dso, a);
+	dso->build_id = xstrdup(message_read_string(a));
+	dso->dynamic_address = message_read_u64(a);
+	dso->dynamic_bytes = message_read_u64(a);
+	dso->frames_address = message_read_u64(a);
+	dso->frames_bytes = message_read_u64(a);
+	read_segments(dso, a);
+	read_code(dso, a);
 }
 
-static int take_file(struct dso *dso, struct answer *a, struct err *err)
+static int read_file(struct dso *dso, struct answer *a, struct err *err)
 {
-	int ret = -(int)(take_u64(a) & 0xfff);
-	const char *why = take_string(a);
+	int ret = -(int)(message_read_u64(a) & 0xfff);
+	const char *why = message_read_string(a);
 	void *image;
 
 	if (ret)
@@ -716,7 +297,7 @@ static int take_file(struct dso *dso, struct answer *a, struct err *err)
 			       strerror(errno));
 	dso->image = image;
 	dso->image_bytes = dso->copied_bytes;
-	take_elf(dso, a);
+	read_elf(dso, a);
 	return a->is_bad ? err_set(err, -ENOEXEC,
 				   "%s is cut off or damaged; build or install it again", dso->path)
 			 : 0;
@@ -733,8 +314,8 @@ int parser_elf(struct dso *dso, struct err *err)
 			       "%s could not be read by a process without rights; check where this "
 			       "file comes from",
 			       dso->path);
-	ret = take_file(dso, &a, err);
-	taken(dso, &a, room);
+	ret = read_file(dso, &a, err);
+	finish(dso, &a, room);
 	return ret;
 }
 
@@ -747,13 +328,13 @@ void parser_imports(struct dso *dso)
 	dso->imports_loaded = true;
 	if (!answered)
 		return;
-	for (uint64_t n = take_u64(&a); n && !a.is_bad; n--) {
-		const char *name = take_string(&a);
+	for (uint64_t n = message_read_u64(&a); n && !a.is_bad; n--) {
+		const char *name = message_read_string(&a);
 
 		if (*name)
 			*vec_add(&dso->imports) = arena_strdup(&dso->strings, name);
 	}
-	taken(dso, &a, room);
+	finish(dso, &a, room);
 }
 
 void parser_markers(struct dso *dso)
@@ -765,18 +346,19 @@ void parser_markers(struct dso *dso)
 	dso->markers_loaded = true;
 	if (!answered)
 		return;
-	for (uint64_t n = take_u64(&a); n && !a.is_bad; n--) {
-		struct dso_marker m = { .provider = arena_strdup(&dso->strings, take_string(&a)) };
+	for (uint64_t n = message_read_u64(&a); n && !a.is_bad; n--) {
+		struct dso_marker m = { .provider = arena_strdup(&dso->strings,
+								 message_read_string(&a)) };
 
-		m.name = arena_strdup(&dso->strings, take_string(&a));
-		m.arguments = arena_strdup(&dso->strings, take_string(&a));
-		m.address = take_u64(&a);
-		m.semaphore_offset = take_u64(&a);
+		m.name = arena_strdup(&dso->strings, message_read_string(&a));
+		m.arguments = arena_strdup(&dso->strings, message_read_string(&a));
+		m.address = message_read_u64(&a);
+		m.semaphore_offset = message_read_u64(&a);
 		m.file_offset = dso_address_to_offset(dso, m.address);
 		if (!a.is_bad && dso_code_range(dso, m.address) && m.file_offset != UINT64_MAX)
 			*vec_add(&dso->markers) = m;
 	}
-	taken(dso, &a, room);
+	finish(dso, &a, room);
 }
 
 void parser_slots(struct dso *dso)
@@ -788,13 +370,13 @@ void parser_slots(struct dso *dso)
 	dso->slots_loaded = true;
 	if (!answered)
 		return;
-	for (uint64_t n = take_u64(&a); n && !a.is_bad; n--) {
-		uint64_t address = take_u64(&a);
+	for (uint64_t n = message_read_u64(&a); n && !a.is_bad; n--) {
+		uint64_t address = message_read_u64(&a);
 
 		map_put(&dso->slots, address, (uint32_t)dso->slot_names.n);
-		*vec_add(&dso->slot_names) = arena_strdup(&dso->strings, take_string(&a));
+		*vec_add(&dso->slot_names) = arena_strdup(&dso->strings, message_read_string(&a));
 	}
-	taken(dso, &a, room);
+	finish(dso, &a, room);
 }
 
 void parser_functions(struct dso *dso)
@@ -807,16 +389,17 @@ void parser_functions(struct dso *dso)
 	dso->symbol_source = "none";
 	if (!answered)
 		return;
-	dso->symbol_source = keep(dso, take_string(&a));
-	for (uint64_t n = take_u64(&a); n && !a.is_bad; n--) {
-		struct dso_function f = { .address = take_u64(&a), .size = take_u64(&a) };
-		uint64_t flags = take_u64(&a), file_offset;
-		const char *symbol = take_string(&a);
+	dso->symbol_source = copy_string(dso, message_read_string(&a));
+	for (uint64_t n = message_read_u64(&a); n && !a.is_bad; n--) {
+		struct dso_function f = { .address = message_read_u64(&a),
+					  .size = message_read_u64(&a) };
+		uint64_t flags = message_read_u64(&a), file_offset;
+		const char *symbol = message_read_string(&a);
 
 		file_offset = dso_address_to_offset(dso, f.address);
 		if (a.is_bad || file_offset == UINT64_MAX)
 			continue;
-		if (!take_room(dso, 2 * sizeof(f))) /* and while there are more, twice */
+		if (!reserve(dso, 2 * sizeof(f))) /* and while there are more, twice */
 			break;
 		f.file_offset = file_offset;
 		f.symbol = arena_strdup(&dso->strings, symbol);
@@ -826,7 +409,7 @@ void parser_functions(struct dso *dso)
 		f.exported = flags & 8;
 		*vec_add(&dso->functions) = f;
 	}
-	taken(dso, &a, room);
+	finish(dso, &a, room);
 }
 
 void parser_variables(struct dso *dso)
@@ -838,14 +421,15 @@ void parser_variables(struct dso *dso)
 	dso->variables_loaded = true;
 	if (!answered)
 		return;
-	for (uint64_t n = take_u64(&a); n && !a.is_bad; n--) {
-		struct dso_variable v = { .address = take_u64(&a), .size = take_u64(&a) };
+	for (uint64_t n = message_read_u64(&a); n && !a.is_bad; n--) {
+		struct dso_variable v = { .address = message_read_u64(&a),
+					  .size = message_read_u64(&a) };
 
-		v.symbol = arena_strdup(&dso->strings, take_string(&a));
+		v.symbol = arena_strdup(&dso->strings, message_read_string(&a));
 		if (!a.is_bad)
 			*vec_add(&dso->variables) = v;
 	}
-	taken(dso, &a, room);
+	finish(dso, &a, room);
 }
 
 static uint64_t ask_number(struct dso *dso, struct request r, const char *name)
@@ -855,8 +439,8 @@ static uint64_t ask_number(struct dso *dso, struct request r, const char *name)
 	char *room;
 
 	if (ask(dso, r, name, &room, &a)) {
-		number = take_u64(&a);
-		taken(dso, &a, room);
+		number = message_read_u64(&a);
+		finish(dso, &a, room);
 	}
 	return number;
 }
@@ -879,11 +463,11 @@ bool parser_only_inlined(struct dso *dso, const char *name)
 	return ask_number(dso, (struct request){ .question = ASK_ONLY_INLINED }, name);
 }
 
-static struct dso_line take_line(struct dso *dso, struct answer *a)
+static struct dso_line read_line(struct dso *dso, struct answer *a)
 {
-	uint32_t line = (uint32_t)take_u64(a);
+	uint32_t line = (uint32_t)message_read_u64(a);
 
-	return (struct dso_line){ keep(dso, take_string(a)), line };
+	return (struct dso_line){ copy_string(dso, message_read_string(a)), line };
 }
 
 static struct dso_line ask_line(struct dso *dso, struct request r)
@@ -893,8 +477,8 @@ static struct dso_line ask_line(struct dso *dso, struct request r)
 	char *room;
 
 	if (ask(dso, r, NULL, &room, &a)) {
-		line = take_line(dso, &a);
-		taken(dso, &a, room);
+		line = read_line(dso, &a);
+		finish(dso, &a, room);
 	}
 	return line;
 }
@@ -916,9 +500,9 @@ struct dso_line parser_function_line(struct dso *dso, const struct dso_function 
 }
 
 /* Without an answer they are the symbol. */
-static void take_names(struct dso *dso, struct answer *a, struct dso_function *f)
+static void read_names(struct dso *dso, struct answer *a, struct dso_function *f)
 {
-	const char *name = take_string(a), *bare = take_string(a);
+	const char *name = message_read_string(a), *bare = message_read_string(a);
 
 	if (a->is_bad || f->name)
 		return;
@@ -934,8 +518,8 @@ void parser_names(struct dso *dso, struct dso_function *f)
 
 	if (ask_all(dso, (struct request){ .question = ASK_NAMES, .n = first }, &room, &a)) {
 		for (uint64_t i = first; i < dso->functions.n && a.at < a.end && !a.is_bad; i++)
-			take_names(dso, &a, &dso->functions.data[i]);
-		taken(dso, &a, room);
+			read_names(dso, &a, &dso->functions.data[i]);
+		finish(dso, &a, room);
 	}
 	if (!f->name)
 		f->name = f->bare_name = f->symbol;
@@ -948,8 +532,8 @@ char *parser_demangle(struct dso *dso, const char *symbol)
 
 	if (!ask(dso, (struct request){ .question = ASK_DEMANGLED }, symbol, &room, &a))
 		return xstrdup(symbol);
-	name = xstrdup(take_string(&a));
-	taken(dso, &a, room);
+	name = xstrdup(message_read_string(&a));
+	finish(dso, &a, room);
 	return name;
 }
 
@@ -962,27 +546,27 @@ size_t parser_inlines(struct dso *dso, uint64_t address, struct dso_inline *chai
 
 	if (!ask(dso, r, NULL, &room, &a))
 		return 0;
-	for (uint64_t left = take_u64(&a); left && n < room_n && !a.is_bad; left--, n++) {
-		chain[n].name = keep(dso, take_string(&a));
-		chain[n].call = take_line(dso, &a);
+	for (uint64_t left = message_read_u64(&a); left && n < room_n && !a.is_bad; left--, n++) {
+		chain[n].name = copy_string(dso, message_read_string(&a));
+		chain[n].call = read_line(dso, &a);
 	}
-	taken(dso, &a, room);
+	finish(dso, &a, room);
 	return a.is_bad ? 0 : n;
 }
 
-static void take_parameter(struct dso *dso, struct answer *a, struct dso_parameter *p)
+static void read_parameter(struct dso *dso, struct answer *a, struct dso_parameter *p)
 {
 	uint64_t passed, flags;
 
-	p->name = keep(dso, take_string(a));
-	p->type = keep(dso, take_string(a));
-	passed = take_u64(a);
+	p->name = copy_string(dso, message_read_string(a));
+	p->type = copy_string(dso, message_read_string(a));
+	passed = message_read_u64(a);
 	p->passed = passed <= DSO_PASSED_AGGREGATE ? (enum dso_passed)passed : DSO_PASSED_NOT;
-	p->bytes = (uint32_t)take_u64(a);
-	flags = take_u64(a);
+	p->bytes = (uint32_t)message_read_u64(a);
+	flags = message_read_u64(a);
 	p->is_signed = flags & 1;
 	p->is_pointer = flags & 2;
-	p->place = (uint32_t)take_u64(a);
+	p->place = (uint32_t)message_read_u64(a);
 }
 
 bool parser_prototype(struct dso *dso, const struct dso_function *f, struct dso_prototype *out)
@@ -996,18 +580,18 @@ bool parser_prototype(struct dso *dso, const struct dso_function *f, struct dso_
 	*out = (struct dso_prototype){ .text = "" };
 	if (!ask(dso, r, NULL, &room, &a))
 		return false;
-	known = take_u64(&a);
+	known = message_read_u64(&a);
 	if (known) {
-		n = take_u64(&a);
-		flags = take_u64(&a);
+		n = message_read_u64(&a);
+		flags = message_read_u64(&a);
 		out->variadic = flags & 1;
 		out->changed = flags & 2;
-		out->text = keep(dso, take_string(&a));
-		take_parameter(dso, &a, &out->result);
+		out->text = copy_string(dso, message_read_string(&a));
+		read_parameter(dso, &a, &out->result);
 		for (; out->n < n && out->n < DSO_PARAMETERS_MAX; out->n++)
-			take_parameter(dso, &a, &out->parameters[out->n]);
+			read_parameter(dso, &a, &out->parameters[out->n]);
 	}
-	taken(dso, &a, room);
+	finish(dso, &a, room);
 	return known && !a.is_bad;
 }
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Parameters and result of a function, from DWARF. */
+#include "symbol/dso/prototype.h"
+
 #include <dwarf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +10,7 @@
 #include "base/text.h"
 #include "symbol/dso/internal.h"
 #include "symbol/dso/parser.h"
+#include "symbol/dso/symbols.h"
 
 #define DEPTH_MAX	16 /* of types made of types: deeper is damage */
 #define REGISTERS_LEAST 6  /* for integer arguments, of all machines */

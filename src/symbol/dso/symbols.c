@@ -4,12 +4,14 @@
  * file, else .dynsym with .gnu_debugdata's); the file's own .dynsym is read besides, because only
  * it knows what is exported and which version is the default one.
  */
-#include "symbol/dso/internal.h"
+#include "symbol/dso/symbols.h"
 
 #include <string.h>
 
 #include "base/clock.h"
 #include "symbol/demangle.h"
+#include "symbol/dso/frames.h"
+#include "symbol/dso/internal.h"
 #include "symbol/dso/parser.h"
 
 enum {
@@ -380,6 +382,13 @@ static const char *keep(struct dso *dso, char *name)
 
 	free(name);
 	return kept;
+}
+
+char *dso_demangle(struct dso *dso, const char *symbol)
+{
+	bool of_others = symbol_is_mangled(symbol) && dso_is_foreign(dso);
+
+	return of_others ? parser_demangle(dso, symbol) : demangle(symbol);
 }
 
 const char *dso_function_name(struct dso *dso, const struct dso_function *f)

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "symbol/dso/dso.h"
+#include "symbol/dso/frames.h"
 #include "symbol/maps.h"
 #include "symbol/vdso.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "symbol/dso/loader.h"
+#include "symbol/library/loader.h"
 
 #include <ctype.h>
 #include <limits.h>
@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/regular.h"
 #include "base/text.h"
-#include "symbol/dso/internal.h"
+#include "symbol/dso/dso.h"
 
 #define DIRECTORIES_MAX 32
 #define FILE_BYTES_MAX	(64u << 10)
@@ -122,16 +122,18 @@ static const char *platform_of_cpu(void)
 static void open_glibc(struct loader *l, const struct dso *dso)
 {
 	const char *path, *first;
+	size_t n;
+	const uint8_t *image = dso_image(dso, &n);
 
-	find_directories(l, dso->image, dso->image_bytes);
+	find_directories(l, image, n);
 	if (!l->directories.n)
 		default_directories(l);
 	first = l->directories.data[0];
 	l->lib = xstrdup(!strncmp(first, "/lib", 4) ? first + 1 : "lib");
 	l->platform = platform_of_cpu();
-	path = find_path(dso->image, dso->image_bytes, "/ld.so.cache");
+	path = find_path(image, n, "/ld.so.cache");
 	ldcache_open(&l->cache, path ? path : "/etc/ld.so.cache");
-	path = find_path(dso->image, dso->image_bytes, "/ld.so.preload");
+	path = find_path(image, n, "/ld.so.preload");
 	l->preload = read_text(path ? path : "/etc/ld.so.preload");
 	for (char *s = l->preload; s && (s = strchr(s, '#'));)
 		for (; *s && *s != '\n'; s++)

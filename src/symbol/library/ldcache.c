@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "symbol/dso/ldcache.h"
+#include "symbol/library/ldcache.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

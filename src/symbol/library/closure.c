@@ -10,7 +10,7 @@
  * Left out: the subdirectories that glibc before 2.37 tries for old names of CPUs (tls/, haswell/),
  * and audit modules, which live in a namespace of their own.
  */
-#include "symbol/dso/internal.h"
+#include "symbol/library/closure.h"
 
 #include <errno.h>
 #include <libgen.h>
@@ -20,8 +20,11 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "base/text.h"
-#include "symbol/dso/loader.h"
+#include "symbol/dso/cache.h"
+#include "symbol/dso/dynamic.h"
+#include "symbol/library/loader.h"
 
 /* A file may ask for more than anybody waits for. */
 #define LIBRARIES_MAX 4096

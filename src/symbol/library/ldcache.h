@@ -4,8 +4,8 @@
  * new format ("glibc-ld.so.cache1.1"), which also follows the old one in the caches of glibc
  * before 2.32. The file is not believed: every offset is checked.
  */
-#ifndef ISPOT_SYMBOL_DSO_LDCACHE_H
-#define ISPOT_SYMBOL_DSO_LDCACHE_H
+#ifndef ISPOT_SYMBOL_LIBRARY_LDCACHE_H
+#define ISPOT_SYMBOL_LIBRARY_LDCACHE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -4,14 +4,14 @@
  * directories in which it looks without being told, the path of its cache, the meaning of $LIB and
  * $PLATFORM. Nothing of it is run.
  */
-#ifndef ISPOT_SYMBOL_DSO_LOADER_H
-#define ISPOT_SYMBOL_DSO_LOADER_H
+#ifndef ISPOT_SYMBOL_LIBRARY_LOADER_H
+#define ISPOT_SYMBOL_LIBRARY_LOADER_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "base/vec.h"
-#include "symbol/dso/ldcache.h"
+#include "symbol/library/ldcache.h"
 
 struct loader {
 	bool is_musl;

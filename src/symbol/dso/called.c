@@ -3,6 +3,8 @@
  * Which function of another object a call instruction calls: directly through a slot of the global
  * offset table, or through a stub (PLT) that jumps through one. The slot's relocation has the name.
  */
+#include "symbol/dso/called.h"
+
 #include <string.h>
 
 #include "symbol/dso/internal.h"

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The parameters and the result of a function, from DWARF.
+ */
+#ifndef ISPOT_SYMBOL_DSO_PROTOTYPE_H
+#define ISPOT_SYMBOL_DSO_PROTOTYPE_H
+
+#include "symbol/dso/dso.h"
+
+/* From DWARF; false: there is none for it. Strings live as long as the dso. */
+bool dso_prototype(struct dso *dso, const struct dso_function *f, struct dso_prototype *out);
+
+#endif
