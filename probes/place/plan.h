@@ -22,11 +22,11 @@ struct planned {
 	struct exit_choice exit;
 	bool possible;
 	uint32_t set;	 /* it is traced in, or was; PLANNED_NO_SET: not yet */
-	uint64_t out_ns; /* when the brake took its probes out of the set; 0: they are in it */
+	uint64_t out_ns; /* when the throttle took its probes out of the set; 0: they are in it */
 	/* probes/session/count.c's: of this round; how often is known; calls before it counts */
 	bool asked, counted;
 	uint64_t count_before;
-	/* brake.c's, of the last look: calls before it, what those since then cost */
+	/* throttle.c's, of the last look: calls before it, what those since then cost */
 	uint64_t calls_before;
 	double cost_ns;
 	double cost_lately; /* the share of the target's CPU time that its calls take, traced */

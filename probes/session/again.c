@@ -7,8 +7,8 @@
  * budget as well.
  *
  * What one looks for, the contended lock first, does not wait for that where it costs a few times
- * the room: it is traced in turns. The brake takes it out when the debt is too large, and it comes
- * back when that is repaid.
+ * the room: it is traced in turns. The throttle takes it out when the debt is too large, and it
+ * comes back when that is repaid.
  */
 #include <stdlib.h>
 

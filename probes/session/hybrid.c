@@ -2,7 +2,7 @@
 /*
  * The recording without -F: samples say where the time goes, the hot functions' calls (and those
  * of the blocking functions that the program imports) are counted for a moment (count.c),
- * and what fits into the overhead budget is traced, for as long as it does (brake.c).
+ * and what fits into the overhead budget is traced, for as long as it does (throttle.c).
  * Sampling goes on at a low rate; what becomes hot later joins.
  */
 #include <inttypes.h>

@@ -113,7 +113,8 @@ int session_rebuild_sets(struct session *s, const bool *touched, struct err *err
 /* traced_until_ns: when the function's probes were taken out; 0: it had none. */
 void session_describe_left_out(struct session *s, const struct planned *p,
 			       uint64_t traced_until_ns);
-/* The brake took the function's probes out at the first time, and they were in again at the second.
+/* The throttle took the function's probes out at the first time, and they were in again at the
+ * second.
  */
 void session_describe_again(struct session *s, const struct planned *p, uint64_t traced_until_ns,
 			    uint64_t traced_again_ns);
@@ -299,18 +300,18 @@ struct hybrid {
 	struct sampler sampler;
 	struct profile profile;
 	struct probeset counting;
-	size_t first_candidate;		       /* of the round, in the plan */
-	unsigned tries;			       /* at counting, of the round */
-	bool locks_added;		       /* the lock functions of every library */
-	size_t marked_objects;		       /* so many were looked through for markers */
-	uint64_t count_cpu_ns;		       /* the target's CPU time when counting began */
-	double counting_cost_ns;	       /* of all rounds, estimated */
-	uint64_t brake_since_ns, brake_cpu_ns; /* the last look at what tracing costs */
-	uint64_t brake_scheduling_ns;
-	double brake_choosing_ns; /* samples and counting until then */
-	double debt_ns;		  /* cost beyond the budget, not made up for yet */
-	double debt_met_ns;	  /* of it, when functions were taken out the last time */
-	double spent;		  /* of the budget */
+	size_t first_candidate;			     /* of the round, in the plan */
+	unsigned tries;				     /* at counting, of the round */
+	bool locks_added;			     /* the lock functions of every library */
+	size_t marked_objects;			     /* so many were looked through for markers */
+	uint64_t count_cpu_ns;			     /* the target's CPU time when counting began */
+	double counting_cost_ns;		     /* of all rounds, estimated */
+	uint64_t throttle_since_ns, throttle_cpu_ns; /* the last look at what tracing costs */
+	uint64_t throttle_scheduling_ns;
+	double throttle_choosing_ns; /* samples and counting until then */
+	double debt_ns;		     /* cost beyond the budget, not made up for yet */
+	double debt_met_ns;	     /* of it, when functions were taken out the last time */
+	double spent;		     /* of the budget */
 	struct {
 		VEC(struct patterns *)
 	} patterns;
@@ -361,11 +362,11 @@ int session_count_look(struct session *s, uint64_t now, bool *counted, struct er
  */
 double session_choice_room(struct session *s);
 
-/* ---- brake.c: the budget while functions are traced ---- */
+/* ---- throttle.c: the budget while functions are traced ---- */
 
 /* Whether functions that cost more than the budget are taken out. */
 bool session_keeps_budget(const struct session *s);
-int session_brake(struct session *s, uint64_t now, struct err *err);
+int session_throttle(struct session *s, uint64_t now, struct err *err);
 /* Returns the part of the room that is kept to make up for earlier costs beyond the budget. */
 double session_repayment(const struct session *s, double room);
 /*
@@ -379,7 +380,7 @@ double session_spent(double spent, double share_now, double elapsed_ns);
 /* At the end of a window: asks for those that may fit now, from first_candidate on. */
 void session_ask_again(struct session *s);
 /*
- * Puts those that were asked for and fit, or have their turn, back into the sets that the brake
+ * Puts those that were asked for and fit, or have their turn, back into the sets that the throttle
  * took them out of.
  */
 int session_rejoin(struct session *s, struct err *err);

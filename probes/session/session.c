@@ -116,7 +116,7 @@ static int start(struct session *s, struct err *err)
 	if (ret)
 		return ret;
 	s->open_ns = clock_now_ns();
-	s->hybrid.brake_since_ns = s->open_ns;
+	s->hybrid.throttle_since_ns = s->open_ns;
 	s->delayed = s->options.delay_ns > 0;
 	if (!s->delayed)
 		begin(s);
@@ -221,7 +221,7 @@ static void join(struct session *s)
 	if (!ret)
 		ret = session_follow_look(s, clock_now_ns(), &err);
 	if (!ret)
-		ret = session_brake(s, clock_now_ns(), &err);
+		ret = session_throttle(s, clock_now_ns(), &err);
 	if (!ret)
 		ret = session_next_turn(s, &err);
 	if (!ret && s->is_hybrid)

@@ -243,7 +243,7 @@ static void a_marker_that_was_too_dear_is_asked_later(void **state)
 }
 
 /* What was traced, and not cheap for ever. It joins the set that it was in. */
-static void what_the_brake_took_out_is_asked_later(void **state)
+static void what_the_throttle_took_out_is_asked_later(void **state)
 {
 	struct planned *taken[2], dear, cheap;
 
@@ -379,7 +379,7 @@ int main(void)
 		TEST(a_scout_hands_on_what_was_never_counted),
 		TEST(a_marker_that_was_too_dear_is_asked_later),
 		TEST(what_was_too_dear_is_asked_later),
-		TEST(what_the_brake_took_out_is_asked_later),
+		TEST(what_the_throttle_took_out_is_asked_later),
 		TEST(a_release_goes_with_its_lock),
 		TEST(a_release_waits_for_the_turn_of_its_lock),
 		TEST(what_one_looks_for_may_be_a_little_over),

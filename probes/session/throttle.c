@@ -115,18 +115,18 @@ static struct spent spent_since(struct session *s, uint64_t elapsed_ns)
 	double choosing_ns = choosing_cost_ns(s);
 	struct hybrid *h = &s->hybrid;
 	struct spent spent = {
-		.used = cpu_ns > h->brake_cpu_ns ? (double)(cpu_ns - h->brake_cpu_ns) : 0,
-		.choosing = choosing_ns - h->brake_choosing_ns,
-		.scheduling = (double)(scheduling_ns - h->brake_scheduling_ns),
+		.used = cpu_ns > h->throttle_cpu_ns ? (double)(cpu_ns - h->throttle_cpu_ns) : 0,
+		.choosing = choosing_ns - h->throttle_choosing_ns,
+		.scheduling = (double)(scheduling_ns - h->throttle_scheduling_ns),
 	};
 
 	spent.used = fmax(spent.used, META_BUSY_LEAST * (double)elapsed_ns);
 	spent.calls = cost_since(s, (double)elapsed_ns, spent.used);
 	spent.work =
 		fmax(spent.used - spent.calls - spent.choosing - spent.scheduling, spent.used / 10);
-	h->brake_cpu_ns = cpu_ns;
-	h->brake_choosing_ns = choosing_ns;
-	h->brake_scheduling_ns = scheduling_ns;
+	h->throttle_cpu_ns = cpu_ns;
+	h->throttle_choosing_ns = choosing_ns;
+	h->throttle_scheduling_ns = scheduling_ns;
 	return spent;
 }
 
@@ -152,9 +152,9 @@ static double debt_allowed_ns(struct session *s, double budget)
 	return DEBT_MAX_NS;
 }
 
-int session_brake(struct session *s, uint64_t now, struct err *err)
+int session_throttle(struct session *s, uint64_t now, struct err *err)
 {
-	uint64_t elapsed_ns = now - s->hybrid.brake_since_ns;
+	uint64_t elapsed_ns = now - s->hybrid.throttle_since_ns;
 	double budget = s->options.overhead, room;
 	struct hybrid *h = &s->hybrid;
 	struct spent spent;
@@ -162,7 +162,7 @@ int session_brake(struct session *s, uint64_t now, struct err *err)
 	if (!session_keeps_budget(s) || elapsed_ns < LOOK_NS)
 		return 0;
 	spent = spent_since(s, elapsed_ns);
-	h->brake_since_ns = now;
+	h->throttle_since_ns = now;
 	h->spent = session_spent(h->spent, spent.calls / spent.work, (double)elapsed_ns);
 	for (size_t i = 0; i < s->drain.n_functions; i++) {
 		struct planned *p = s->plan.data[i];
