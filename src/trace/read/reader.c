@@ -16,7 +16,7 @@
 #include "trace/frame/source.h"
 #include "trace/merge.h"
 #include "trace/meta/meta.h"
-#include "trace/read/ahead.h"
+#include "trace/read/readahead.h"
 #include "trace/read/stream.h"
 
 struct trace_reader {
@@ -26,8 +26,8 @@ struct trace_reader {
 	/* Reading events may be another thread's work: its own view of the file. */
 	struct source event_source;
 	struct decompressor *event_d;
-	struct ahead *ahead; /* NULL: events are read where they are asked for */
-	bool asked;	     /* since the last rewind */
+	struct readahead *readahead; /* NULL: events are read where they are asked for */
+	bool asked;		     /* since the last rewind */
 	struct index index;
 	struct meta meta;
 	struct stream *streams; /* of CHUNK_EVENTS, by CPU; behind them those of CHUNK_LATE */
@@ -192,8 +192,8 @@ static void begin(struct merge *m, struct stream *streams, uint32_t n)
 
 void trace_reader_rewind(struct trace_reader *r)
 {
-	ahead_free(r->ahead);
-	r->ahead = NULL;
+	readahead_free(r->readahead);
+	r->readahead = NULL;
 	r->asked = false;
 	begin(&r->events, r->streams, r->n_events);
 	begin(&r->late, r->streams + r->n_events, r->n_streams - r->n_events);
@@ -277,10 +277,10 @@ static void fill_batch(void *reader, struct batch *b)
 static void next_batch(struct trace_reader *r)
 {
 	if (!r->asked && r->bytes_all >= AHEAD_MIN_BYTES)
-		r->ahead = ahead_new(fill_batch, r);
+		r->readahead = readahead_new(fill_batch, r);
 	r->asked = true;
-	if (r->ahead)
-		r->batch = ahead_next(r->ahead);
+	if (r->readahead)
+		r->batch = readahead_next(r->readahead);
 	else
 		fill_batch(r, r->batch);
 	r->at = 0;
@@ -462,7 +462,7 @@ void trace_reader_free(struct trace_reader *r)
 {
 	if (!r)
 		return;
-	ahead_free(r->ahead);
+	readahead_free(r->readahead);
 	for (uint32_t i = 0; i < r->n_streams; i++)
 		stream_release(&r->streams[i]);
 	free(r->streams);

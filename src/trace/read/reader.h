@@ -4,7 +4,7 @@
  * time order (ties: lower CPU first, what was written late last), a REC_LOST as of when it begins.
  * Memory: one decompressed chunk per CPU, whatever the file's size. A hostile file cannot make it
  * read outside its buffers, loop, or allocate more than CHUNK_BODY_MAX per CPU. Of large files a
- * thread of its own reads ahead (trace/read/ahead.h).
+ * thread of its own reads ahead (trace/read/readahead.h).
  *
  * Damage is data: a chunk that fails its checks becomes a REC_LOST on its CPU with the count
  * from its header, and trace_reader_damage() says so in words.

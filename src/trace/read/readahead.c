@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "trace/read/ahead.h"
+#include "trace/read/readahead.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "trace/read/stream.h"
 
-struct ahead {
+struct readahead {
 	void (*fill)(void *ctx, struct batch *batch);
 	void *ctx;
 	pthread_t thread;
@@ -18,28 +18,28 @@ struct ahead {
 	pthread_cond_t changed;
 	unsigned filled, taken; /* batches so far */
 	bool ended, stop;
-	struct batch batches[AHEAD_BATCHES];
+	struct batch batches[READAHEAD_BATCHES];
 };
 
 /*
  * Waking a thread takes as long as some batches do, so who has to wait does so until half of the
  * ring is there for it, and is woken then only.
  */
-#define HALF (AHEAD_BATCHES / 2)
+#define HALF (READAHEAD_BATCHES / 2)
 
 /* The taken one is still in use. */
-static unsigned used(const struct ahead *a)
+static unsigned used(const struct readahead *a)
 {
 	return a->filled + 1 - a->taken;
 }
 
 /* Until a batch is free; false: the reader is being closed. */
-static bool wait_for_room(struct ahead *a)
+static bool wait_for_room(struct readahead *a)
 {
 	bool go_on;
 
 	pthread_mutex_lock(&a->lock);
-	if (used(a) >= AHEAD_BATCHES)
+	if (used(a) >= READAHEAD_BATCHES)
 		while (!a->stop && used(a) > HALF)
 			pthread_cond_wait(&a->changed, &a->lock);
 	go_on = !a->stop;
@@ -49,11 +49,11 @@ static bool wait_for_room(struct ahead *a)
 
 static void *fill_ahead(void *ahead)
 {
-	struct ahead *a = ahead;
+	struct readahead *a = ahead;
 	bool more = true;
 
 	while (more && wait_for_room(a)) {
-		struct batch *b = &a->batches[a->filled % AHEAD_BATCHES];
+		struct batch *b = &a->batches[a->filled % READAHEAD_BATCHES];
 
 		a->fill(a->ctx, b);
 		more = b->n > 0;
@@ -68,7 +68,7 @@ static void *fill_ahead(void *ahead)
 }
 
 /* Signals are for the thread that waits for them. */
-static int start(struct ahead *a)
+static int start(struct readahead *a)
 {
 	sigset_t all, before;
 	int ret;
@@ -80,9 +80,9 @@ static int start(struct ahead *a)
 	return ret;
 }
 
-struct ahead *ahead_new(void (*fill)(void *ctx, struct batch *batch), void *ctx)
+struct readahead *readahead_new(void (*fill)(void *ctx, struct batch *batch), void *ctx)
 {
-	struct ahead *a;
+	struct readahead *a;
 	cpu_set_t cpus;
 
 	if (!sched_getaffinity(0, sizeof(cpus), &cpus) && CPU_COUNT(&cpus) < 2)
@@ -99,7 +99,7 @@ struct ahead *ahead_new(void (*fill)(void *ctx, struct batch *batch), void *ctx)
 	return a;
 }
 
-struct batch *ahead_next(struct ahead *a)
+struct batch *readahead_next(struct readahead *a)
 {
 	struct batch *b;
 
@@ -109,14 +109,14 @@ struct batch *ahead_next(struct ahead *a)
 			pthread_cond_wait(&a->changed, &a->lock);
 	if (a->taken != a->filled)
 		a->taken++;
-	b = &a->batches[(a->taken - 1) % AHEAD_BATCHES];
+	b = &a->batches[(a->taken - 1) % READAHEAD_BATCHES];
 	if (used(a) == HALF)
 		pthread_cond_signal(&a->changed);
 	pthread_mutex_unlock(&a->lock);
 	return b;
 }
 
-void ahead_free(struct ahead *a)
+void readahead_free(struct readahead *a)
 {
 	if (!a)
 		return;
