@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/imbalance/count/branch_samples.h"
 #include "analysis/imbalance/count/counted.h"
-#include "analysis/imbalance/count/sampled.h"
 #include "analysis/imbalance/imbalance.h"
 #include "analysis/imbalance/lime.h"
 #include "base/mem.h"
@@ -199,10 +199,10 @@ static void samples_of_a_ring_have_places(void **state)
  *					0x340: if (more) goto 0x100
  */
 struct cpu {
-	struct sampled *s;
+	struct branch_samples *s;
 	uint64_t time_ns, turns;
 	uint32_t tid;
-	struct sampled_turn last[32]; /* the newest at turns % 32 */
+	struct branch_sample_turn last[32]; /* the newest at turns % 32 */
 };
 
 #define PERIOD 211
@@ -211,21 +211,21 @@ static uint64_t seed;
 
 static const int a_file;
 
-static struct sampled_place at(uint64_t address)
+static struct branch_sample_place at(uint64_t address)
 {
-	return (struct sampled_place){ &a_file, "/nowhere/app", address };
+	return (struct branch_sample_place){ &a_file, "/nowhere/app", address };
 }
 
 static void turn(struct cpu *c, uint64_t from, uint64_t to)
 {
-	c->last[++c->turns % 32] = (struct sampled_turn){ at(from), at(to) };
+	c->last[++c->turns % 32] = (struct branch_sample_turn){ at(from), at(to) };
 	c->time_ns += 10;
 	if (c->turns >= 32 && c->turns % PERIOD == 0) {
-		struct sampled_turn newest_first[32];
+		struct branch_sample_turn newest_first[32];
 
 		for (uint64_t i = 0; i < 32; i++)
 			newest_first[i] = c->last[(c->turns - i) % 32];
-		sampled_turns(c->s, c->time_ns, c->tid, PERIOD, newest_first, 32);
+		branch_samples_turns(c->s, c->time_ns, c->tid, PERIOD, newest_first, 32);
 	}
 }
 
@@ -256,12 +256,12 @@ static void the_branch_that_makes_it_uneven_is_found(void **state)
 	static const unsigned taken[] = { 10, 25, 45, 70 };
 	struct lime_options o = LIME_DEFAULTS;
 	struct imbalance im = { 0 };
-	struct sampled s;
+	struct branch_samples s;
 	struct counted c = { 0 };
 
 	seed = 8;
-	sampled_init(&s, "cache-misses");
-	sampled_watch(&s, &im);
+	branch_samples_init(&s, "cache-misses");
+	branch_samples_watch(&s, &im);
 	for (uint64_t k = 0; k < 2; k++) {
 		struct section_part parts[4];
 
@@ -276,15 +276,16 @@ static void the_branch_that_makes_it_uneven_is_found(void **state)
 							  .from_ns = k * 100000000,
 							  .to_ns = cpu.time_ns };
 			/* of the wait at the end: of no section */
-			sampled_event(&s, cpu.time_ns + 5, cpu.tid, 1,
-				      &(struct sampled_place){ &a_file, "/nowhere/app", 0x9000 });
+			branch_samples_event(
+				&s, cpu.time_ns + 5, cpu.tid, 1,
+				&(struct branch_sample_place){ &a_file, "/nowhere/app", 0x9000 });
 		}
 		imbalance_add(&im, SECTION_BARRIER, "main (app.c:1)", "", parts, 4);
 	}
 	for (uint32_t t = 0; t < 4; t++)
 		imbalance_name(&im, 100 + t, "app");
 	imbalance_sort(&im);
-	sampled_find(&s, &c, &im, &o);
+	branch_samples_find(&s, &c, &im, &o);
 	assert_int_equal(c.imbalance.sections.n, 1);
 	assert_int_equal(c.imbalance.sections.data[0].instances, 2);
 	assert_int_equal(c.sections.data[0].answer, LIME_FOUND);
@@ -300,7 +301,7 @@ static void the_branch_that_makes_it_uneven_is_found(void **state)
 	}
 	counted_release(&c);
 	imbalance_release(&im);
-	sampled_release(&s);
+	branch_samples_release(&s);
 }
 
 /* Misses of an instruction that all threads execute as often: the event is to blame, no branch. */
@@ -310,19 +311,20 @@ static void uneven_misses_are_found(void **state)
 	struct lime_options o = LIME_DEFAULTS;
 	struct section_part parts[4];
 	struct imbalance im = { 0 };
-	struct sampled s;
+	struct branch_samples s;
 	struct counted c = { 0 };
 
 	seed = 9;
-	sampled_init(&s, "cache-misses");
-	sampled_watch(&s, &im);
+	branch_samples_init(&s, "cache-misses");
+	branch_samples_watch(&s, &im);
 	for (uint32_t t = 0; t < 4; t++) {
 		struct cpu cpu = { .s = &s, .tid = 100 + t };
 
 		run(&cpu, 50);
 		for (unsigned i = 0; i < misses[t]; i++)
-			sampled_event(&s, cpu.time_ns += 300, cpu.tid, 100,
-				      &(struct sampled_place){ &a_file, "/nowhere/app", 0x208 });
+			branch_samples_event(
+				&s, cpu.time_ns += 300, cpu.tid, 100,
+				&(struct branch_sample_place){ &a_file, "/nowhere/app", 0x208 });
 		parts[t] = (struct section_part){ .thread = t,
 						  .time = (double)cpu.time_ns,
 						  .own = (double)cpu.time_ns,
@@ -331,14 +333,14 @@ static void uneven_misses_are_found(void **state)
 	}
 	imbalance_add(&im, SECTION_BARRIER, "main (app.c:1)", "", parts, 4);
 	imbalance_sort(&im);
-	sampled_find(&s, &c, &im, &o);
+	branch_samples_find(&s, &c, &im, &o);
 	assert_int_equal(c.sections.data[0].answer, LIME_FOUND);
 	assert_string_equal(c.sections.data[0].causes.data[0].what, "cache-misses");
 	assert_int_equal(taken_from(&c, &c.sections.data[0].causes.data[0]), 0x208);
 	assert_true(c.sections.data[0].causes.data[0].counts[3] == 300000);
 	counted_release(&c);
 	imbalance_release(&im);
-	sampled_release(&s);
+	branch_samples_release(&s);
 }
 
 /* No sample at all, a section without any, records of threads that nobody knows. */
@@ -351,20 +353,21 @@ static void without_samples_there_is_an_answer_in_words(void **state)
 		{ .thread = 2, .time = 50, .own = 50, .tid = 3, .to_ns = 50 }
 	};
 	struct imbalance im = { 0 };
-	struct sampled s;
+	struct branch_samples s;
 	struct counted c = { 0 };
 
-	sampled_init(&s, "page-faults");
-	sampled_watch(&s, &im);
-	sampled_event(&s, 5, 77, 1, &(struct sampled_place){ &a_file, "/nowhere/app", 0x10 });
+	branch_samples_init(&s, "page-faults");
+	branch_samples_watch(&s, &im);
+	branch_samples_event(&s, 5, 77, 1,
+			     &(struct branch_sample_place){ &a_file, "/nowhere/app", 0x10 });
 	imbalance_add(&im, SECTION_BARRIER, "main (app.c:1)", "", parts, 3);
 	imbalance_sort(&im);
-	sampled_find(&s, &c, &im, &o);
+	branch_samples_find(&s, &c, &im, &o);
 	assert_int_equal(c.sections.data[0].answer, LIME_SAME_COUNTS);
 	assert_int_equal(c.sections.data[0].causes.n, 0);
 	counted_release(&c);
 	imbalance_release(&im);
-	sampled_release(&s);
+	branch_samples_release(&s);
 }
 
 int main(void)

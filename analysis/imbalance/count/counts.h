@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * How often control flow turned where, and what happened at which instruction, by thread and part
- * of its run: what every provider of counts fills, callgrind.h by running all of it, sampled.h from
- * what the hardware tells now and then.
+ * of its run: what every provider of counts fills, callgrind.h by running all of it,
+ * branch_samples.h from what the hardware tells now and then.
  */
 #ifndef ISPOT_ANALYSIS_IMBALANCE_COUNT_COUNTS_H
 #define ISPOT_ANALYSIS_IMBALANCE_COUNT_COUNTS_H

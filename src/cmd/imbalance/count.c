@@ -8,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/imbalance/count/branch_samples.h"
 #include "analysis/imbalance/count/callgrind.h"
 #include "analysis/imbalance/count/counted.h"
 #include "analysis/imbalance/count/counts.h"
-#include "analysis/imbalance/count/sampled.h"
 #include "analysis/imbalance/section/parallel.h"
 #include "analysis/imbalance/section/parallel_role.h"
 #include "analysis/result/result.h"
@@ -87,7 +87,7 @@ struct counting_state {
 	struct counted counted;
 	struct counts run;	  /* callgrind's or the program's own */
 	struct hardware hardware; /* what it has, where that was looked for */
-	struct sampled sampled;
+	struct branch_samples branch_samples;
 };
 
 static void notice(struct counting *k, char *sentence)
@@ -152,28 +152,29 @@ static int count_callgrind(struct counting *k, struct err *err)
 	return rc;
 }
 
-static struct sampled_place place_of(const struct hardware_place *p)
+static struct branch_sample_place place_of(const struct hardware_place *p)
 {
-	return (struct sampled_place){ p->dso, p->path, p->address };
+	return (struct branch_sample_place){ p->dso, p->path, p->address };
 }
 
 static void on_sample(void *ctx, const struct hardware_sample *x)
 {
-	struct sampled_turn turns[HARDWARE_TURNS];
-	struct sampled_place ip = place_of(&x->ip);
+	struct branch_sample_turn turns[HARDWARE_TURNS];
+	struct branch_sample_place ip = place_of(&x->ip);
 	struct counting *k = ctx;
 
 	for (size_t i = 0; i < x->n_turns; i++)
-		turns[i] = (struct sampled_turn){ place_of(&x->turns[i].from),
-						  place_of(&x->turns[i].to) };
+		turns[i] = (struct branch_sample_turn){ place_of(&x->turns[i].from),
+							place_of(&x->turns[i].to) };
 	if (x->n_turns)
-		sampled_turns(&k->state->sampled, x->time_ns, x->tid, x->period, turns, x->n_turns);
+		branch_samples_turns(&k->state->branch_samples, x->time_ns, x->tid, x->period,
+				     turns, x->n_turns);
 	else
-		sampled_event(&k->state->sampled, x->time_ns, x->tid, x->period, &ip);
+		branch_samples_event(&k->state->branch_samples, x->time_ns, x->tid, x->period, &ip);
 }
 
 /* The sections of the recording that was made meanwhile, and what was sampled in them. */
-static int find_sampled(struct counting *k, const char *file, struct err *err)
+static int find_branch_samples(struct counting *k, const char *file, struct err *err)
 {
 	struct result_options ro = { .to_ns = UINT64_MAX };
 	struct trace_reader *r = NULL;
@@ -185,7 +186,7 @@ static int find_sampled(struct counting *k, const char *file, struct err *err)
 	if (rc)
 		return rc;
 	rc = parallel_init(&p, trace_reader_meta(r), &calls, NULL, err);
-	sampled_watch(&k->state->sampled, &p.imbalance);
+	branch_samples_watch(&k->state->branch_samples, &p.imbalance);
 	p.imbalance.keeps_each = k->keeps_each;
 	v = parallel_visitor(&p);
 	if (!rc)
@@ -193,7 +194,8 @@ static int find_sampled(struct counting *k, const char *file, struct err *err)
 	if (!rc) {
 		k->duration_ns = trace_reader_last_ns(r) - trace_reader_first_ns(r);
 		k->n_notices += imbalance_notices(&p, r, ro.interrupted, k->notices + k->n_notices);
-		sampled_find(&k->state->sampled, &k->state->counted, &p.imbalance, &k->state->lime);
+		branch_samples_find(&k->state->branch_samples, &k->state->counted, &p.imbalance,
+				    &k->state->lime);
 	}
 	parallel_release(&p);
 	trace_reader_free(r);
@@ -207,8 +209,8 @@ static void say_samples(struct counting *k)
 	struct text s = { 0 };
 
 	text_printf(&s, "counts are estimates from %s, %s in sections:",
-		    text_counted(samples, k->state->sampled.samples.n, "sample"),
-		    text_count(within, k->state->sampled.within));
+		    text_counted(samples, k->state->branch_samples.samples.n, "sample"),
+		    text_count(within, k->state->branch_samples.within));
 	if (h->has_branches)
 		text_add(&s, " branch records");
 	else
@@ -244,12 +246,13 @@ static int run_hardware(struct counting *k, const char *file, struct err *err)
 	};
 	int status = 0, rc;
 
-	sampled_init(&k->state->sampled, sampled_kind(k->state->hardware.event.name));
+	branch_samples_init(&k->state->branch_samples,
+			    branch_samples_kind(k->state->hardware.event.name));
 	memory_unbound();
 	rc = hardware_record(&k->state->hardware, &r, &status, err);
 	memory_bound(NULL);
 	if (!rc)
-		rc = find_sampled(k, file, err);
+		rc = find_branch_samples(k, file, err);
 	if (!rc)
 		say_samples(k);
 	return rc;
@@ -346,7 +349,7 @@ void counting_release(struct counting *k)
 {
 	counted_release(&k->state->counted);
 	hardware_release(&k->state->hardware);
-	sampled_release(&k->state->sampled);
+	branch_samples_release(&k->state->branch_samples);
 	counts_release(&k->state->run);
 	free(k->state);
 	while (k->n_notices)

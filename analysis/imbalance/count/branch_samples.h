@@ -12,8 +12,8 @@
  * Instances with few samples say nothing by themselves. Those of a section that follow each other
  * are analysed together until their threads have enough.
  */
-#ifndef ISPOT_ANALYSIS_IMBALANCE_COUNT_SAMPLED_H
-#define ISPOT_ANALYSIS_IMBALANCE_COUNT_SAMPLED_H
+#ifndef ISPOT_ANALYSIS_IMBALANCE_COUNT_BRANCH_SAMPLES_H
+#define ISPOT_ANALYSIS_IMBALANCE_COUNT_BRANCH_SAMPLES_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -27,65 +27,65 @@ struct lime_options;
 struct counted;
 struct imbalance;
 
-#define SAMPLED_ENOUGH 200 /* samples per thread, on average */
+#define BRANCH_SAMPLES_ENOUGH 200 /* samples per thread, on average */
 
-struct sampled_place {
+struct branch_sample_place {
 	const void *file; /* the same pointer, the same path */
 	const char *path;
 	uint64_t address; /* in the terms of the file */
 };
 
-struct sampled_turn {
-	struct sampled_place from, to;
+struct branch_sample_turn {
+	struct branch_sample_place from, to;
 };
 
 /* turns: of pairs, from first on, the newest first; 0: the event happened at place first. */
-struct sampled_sample {
+struct branch_sample {
 	uint64_t time_ns;
 	uint32_t tid, first, turns;
 	float weight; /* of each turn, or of the event */
 };
 
-struct sampled_pair {
+struct branch_sample_pair {
 	uint32_t from, to;
 };
 
-struct sampled_part {
+struct branch_sample_part {
 	struct part_key key;
 	uint32_t tid;
 	uint64_t from_ns, to_ns, samples;
 	double time; /* without what it had no CPU */
 };
 
-struct sampled {
+struct branch_samples {
 	struct counts run;
 	struct map object_of; /* file -> number of its path */
 	struct {
-		VEC(struct sampled_sample)
+		VEC(struct branch_sample)
 	} samples;
 	struct {
-		VEC(struct sampled_pair)
+		VEC(struct branch_sample_pair)
 	} pairs;
 	struct {
-		VEC(struct sampled_part)
+		VEC(struct branch_sample_part)
 	} parts;
 	uint32_t instances;
 	uint64_t within; /* samples that fell into a thread's part of a section */
 };
 
 /* The kind of cause that an event of that name is. */
-const char *sampled_kind(const char *event);
+const char *branch_samples_kind(const char *event);
 /* event: what was sampled, a kind of counted_cause. */
-void sampled_init(struct sampled *s, const char *event);
-void sampled_turns(struct sampled *s, uint64_t time_ns, uint32_t tid, uint64_t period,
-		   const struct sampled_turn *turns, size_t n);
-void sampled_event(struct sampled *s, uint64_t time_ns, uint32_t tid, uint64_t period,
-		   const struct sampled_place *at);
+void branch_samples_init(struct branch_samples *s, const char *event);
+void branch_samples_turns(struct branch_samples *s, uint64_t time_ns, uint32_t tid, uint64_t period,
+			  const struct branch_sample_turn *turns, size_t n);
+void branch_samples_event(struct branch_samples *s, uint64_t time_ns, uint32_t tid, uint64_t period,
+			  const struct branch_sample_place *at);
 /* From here on it is told of the imbalance's instances. */
-void sampled_watch(struct sampled *s, struct imbalance *i);
+void branch_samples_watch(struct branch_samples *s, struct imbalance *i);
 /* Once all of both is there; c takes i over. s must outlive c. */
-void sampled_find(struct sampled *s, struct counted *c, struct imbalance *i,
-		  const struct lime_options *o);
-void sampled_release(struct sampled *s);
+void branch_samples_find(struct branch_samples *s, struct counted *c, struct imbalance *i,
+			 const struct lime_options *o);
+void branch_samples_release(struct branch_samples *s);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "analysis/imbalance/count/sampled.h"
+#include "analysis/imbalance/count/branch_samples.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 
 /* ---- samples ---- */
 
-const char *sampled_kind(const char *event)
+const char *branch_samples_kind(const char *event)
 {
 	static const char *const known[] = { "cache-misses", "page-faults", "minor-faults",
 					     "major-faults" };
@@ -27,12 +27,12 @@ const char *sampled_kind(const char *event)
 	return !strcmp(event, "ibs_op/cnt_ctl=1/") ? known[0] : "event";
 }
 
-void sampled_init(struct sampled *s, const char *event)
+void branch_samples_init(struct branch_samples *s, const char *event)
 {
-	*s = (struct sampled){ .run = { .event = event } };
+	*s = (struct branch_samples){ .run = { .event = event } };
 }
 
-static uint32_t place_of(struct sampled *s, const struct sampled_place *p)
+static uint32_t place_of(struct branch_samples *s, const struct branch_sample_place *p)
 {
 	uint64_t key = hash_u64((uint64_t)(uintptr_t)p->file);
 	uint32_t object = map_get(&s->object_of, key);
@@ -44,12 +44,12 @@ static uint32_t place_of(struct sampled *s, const struct sampled_place *p)
 	return counts_place(&s->run, object, p->address);
 }
 
-void sampled_turns(struct sampled *s, uint64_t time_ns, uint32_t tid, uint64_t period,
-		   const struct sampled_turn *turns, size_t n)
+void branch_samples_turns(struct branch_samples *s, uint64_t time_ns, uint32_t tid, uint64_t period,
+			  const struct branch_sample_turn *turns, size_t n)
 {
 	if (!n)
 		return;
-	*vec_add(&s->samples) = (struct sampled_sample){
+	*vec_add(&s->samples) = (struct branch_sample){
 		.time_ns = time_ns,
 		.tid = tid,
 		.first = (uint32_t)s->pairs.n,
@@ -57,18 +57,18 @@ void sampled_turns(struct sampled *s, uint64_t time_ns, uint32_t tid, uint64_t p
 		.weight = (float)period / (float)n,
 	};
 	for (size_t i = 0; i < n; i++) {
-		struct sampled_pair pair = { place_of(s, &turns[i].from),
-					     place_of(s, &turns[i].to) };
+		struct branch_sample_pair pair = { place_of(s, &turns[i].from),
+						   place_of(s, &turns[i].to) };
 
 		s->run.places.data[pair.from].turns = true;
 		*vec_add(&s->pairs) = pair;
 	}
 }
 
-void sampled_event(struct sampled *s, uint64_t time_ns, uint32_t tid, uint64_t period,
-		   const struct sampled_place *at)
+void branch_samples_event(struct branch_samples *s, uint64_t time_ns, uint32_t tid, uint64_t period,
+			  const struct branch_sample_place *at)
 {
-	*vec_add(&s->samples) = (struct sampled_sample){
+	*vec_add(&s->samples) = (struct branch_sample){
 		.time_ns = time_ns, .tid = tid, .first = place_of(s, at), .weight = (float)period
 	};
 }
@@ -77,10 +77,10 @@ void sampled_event(struct sampled *s, uint64_t time_ns, uint32_t tid, uint64_t p
 
 static void on_instance(void *ctx, uint32_t section, const struct section_part *parts, size_t n)
 {
-	struct sampled *s = ctx;
+	struct branch_samples *s = ctx;
 
 	for (size_t i = 0; i < n; i++)
-		*vec_add(&s->parts) = (struct sampled_part){
+		*vec_add(&s->parts) = (struct branch_sample_part){
 			.key = { .section = section,
 				 .instance = s->instances,
 				 .thread = parts[i].thread },
@@ -93,7 +93,7 @@ static void on_instance(void *ctx, uint32_t section, const struct section_part *
 	s->instances++;
 }
 
-void sampled_watch(struct sampled *s, struct imbalance *i)
+void branch_samples_watch(struct branch_samples *s, struct imbalance *i)
 {
 	i->seen = on_instance;
 	i->seen_ctx = s;
@@ -103,7 +103,7 @@ void sampled_watch(struct sampled *s, struct imbalance *i)
 
 static int by_thread_and_time(const void *a, const void *b)
 {
-	const struct sampled_sample *x = a, *y = b;
+	const struct branch_sample *x = a, *y = b;
 
 	if (x->tid != y->tid)
 		return x->tid < y->tid ? -1 : 1;
@@ -111,9 +111,9 @@ static int by_thread_and_time(const void *a, const void *b)
 }
 
 /* The first sample of the thread at that time or later. */
-static size_t first_at(const struct sampled *s, uint32_t tid, uint64_t time_ns)
+static size_t first_at(const struct branch_samples *s, uint32_t tid, uint64_t time_ns)
 {
-	struct sampled_sample wanted = { .tid = tid, .time_ns = time_ns };
+	struct branch_sample wanted = { .tid = tid, .time_ns = time_ns };
 	size_t low = 0, high = s->samples.n;
 
 	while (low < high) {
@@ -131,27 +131,27 @@ static size_t first_at(const struct sampled *s, uint32_t tid, uint64_t time_ns)
  * Groups of instances with enough samples; what remains of a section goes to its last group. All
  * instances of one group need the same threads no more than those of a section do.
  */
-static void make_groups(struct sampled *s)
+static void make_groups(struct branch_samples *s)
 {
-	struct sampled_part *parts = s->parts.data, *p = parts, *end = parts + s->parts.n;
+	struct branch_sample_part *parts = s->parts.data, *p = parts, *end = parts + s->parts.n;
 	uint32_t group = 0;
 
 	vec_sort(&s->parts, part_key_by_instance);
 	while (p < end) {
-		struct sampled_part *first = p;
+		struct branch_sample_part *first = p;
 		uint64_t samples = 0;
 		size_t threads = 0;
 
 		while (p < end && p->key.section == first->key.section) {
-			struct sampled_part *of = p;
+			struct branch_sample_part *of = p;
 
-			if (threads && samples >= SAMPLED_ENOUGH * threads)
+			if (threads && samples >= BRANCH_SAMPLES_ENOUGH * threads)
 				break;
 			for (; p < end && part_key_same_instance(&p->key, &of->key); p++)
 				samples += p->samples;
 			threads = (size_t)(p - of) > threads ? (size_t)(p - of) : threads;
 		}
-		if (samples >= SAMPLED_ENOUGH * threads || first == parts ||
+		if (samples >= BRANCH_SAMPLES_ENOUGH * threads || first == parts ||
 		    first[-1].key.section != first->key.section)
 			group++;
 		for (; first < p; first++)
@@ -165,7 +165,7 @@ static void make_groups(struct sampled *s)
 enum turn { TURN_JUMP, TURN_CALL, TURN_RETURN };
 
 /* Names the function and line of every place, and the kind of its branch. */
-static uint8_t *name_places(struct sampled *s)
+static uint8_t *name_places(struct branch_samples *s)
 {
 	struct dso_cache *cache = dso_cache_new();
 	uint8_t *turns = xcalloc(s->run.places.n + 1, 1);
@@ -188,7 +188,7 @@ static uint8_t *name_places(struct sampled *s)
 /* ---- counts of one thread in one group ---- */
 
 struct estimate {
-	const struct sampled *s;
+	const struct branch_samples *s;
 	const uint8_t *turns;	     /* enum turn, [place] */
 	const uint32_t *sorted, *at; /* places by address, and where in that each is */
 	bool *happens;		     /* [place]: the event was sampled there */
@@ -241,9 +241,9 @@ static void add_straight(struct estimate *e, uint32_t from, uint32_t to, double 
 	}
 }
 
-static void add_sample(struct estimate *e, const struct sampled_sample *x)
+static void add_sample(struct estimate *e, const struct branch_sample *x)
 {
-	const struct sampled_pair *pairs = e->s->pairs.data + x->first;
+	const struct branch_sample_pair *pairs = e->s->pairs.data + x->first;
 
 	if (!x->turns) {
 		estimate_add(e, COUNTS_HAPPENED, x->first, 0, (double)x->weight);
@@ -262,7 +262,8 @@ static void add_sample(struct estimate *e, const struct sampled_sample *x)
 }
 
 /* Parts of one thread in one group. */
-static void take(struct estimate *e, struct counted *c, const struct sampled_part *parts, size_t n)
+static void take(struct estimate *e, struct counted *c, const struct branch_sample_part *parts,
+		 size_t n)
 {
 	struct counted_part part = { .key = parts->key };
 	struct counts_dump dump = { 0 };
@@ -286,7 +287,7 @@ static void take(struct estimate *e, struct counted *c, const struct sampled_par
 
 static void take_all(struct estimate *e, struct counted *c)
 {
-	const struct sampled_part *parts = e->s->parts.data;
+	const struct branch_sample_part *parts = e->s->parts.data;
 	size_t first = 0, n = e->s->parts.n;
 
 	for (size_t i = 1; i <= n; i++)
@@ -298,8 +299,8 @@ static void take_all(struct estimate *e, struct counted *c)
 	vec_release(&e->sums);
 }
 
-void sampled_find(struct sampled *s, struct counted *c, struct imbalance *i,
-		  const struct lime_options *o)
+void branch_samples_find(struct branch_samples *s, struct counted *c, struct imbalance *i,
+			 const struct lime_options *o)
 {
 	uint8_t *turns = name_places(s);
 	size_t n = s->run.places.n;
@@ -308,12 +309,12 @@ void sampled_find(struct sampled *s, struct counted *c, struct imbalance *i,
 	struct estimate e = { .s = s, .turns = turns, .at = at, .happens = happens };
 
 	vec_sort(&s->samples, by_thread_and_time);
-	vec_for_each (&s->parts, struct sampled_part, p) {
+	vec_for_each (&s->parts, struct branch_sample_part, p) {
 		p->samples = first_at(s, p->tid, p->to_ns) - first_at(s, p->tid, p->from_ns);
 		s->within += p->samples;
 	}
 	make_groups(s);
-	vec_for_each (&s->samples, const struct sampled_sample, x)
+	vec_for_each (&s->samples, const struct branch_sample, x)
 		if (!x->turns)
 			happens[x->first] = true;
 	counted_begin(c, &s->run);
@@ -327,7 +328,7 @@ void sampled_find(struct sampled *s, struct counted *c, struct imbalance *i,
 	free(happens);
 }
 
-void sampled_release(struct sampled *s)
+void branch_samples_release(struct branch_samples *s)
 {
 	counts_release(&s->run);
 	map_release(&s->object_of);
