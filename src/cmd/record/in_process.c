@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "cmd/common/session_args.h"
 #include "cmd/record/recorder.h"
 #include "probes/inject/record.h"
 #include "probes/session/session.h"
@@ -13,8 +12,8 @@ static bool is_wanted(const struct record_options *o)
 	return o->engine && !strcmp(o->engine, "in-process");
 }
 
-static int run(const struct record_options *o, struct session_options *so, int *status,
-	       struct err *err)
+static int record(const struct record_options *o, struct session_options *so,
+		  struct recorder_end *end, struct err *err)
 {
 	const struct inject_recording r = { .patterns = so->patterns,
 					    .n_patterns = so->n_patterns,
@@ -31,23 +30,20 @@ static int run(const struct record_options *o, struct session_options *so, int *
 					    .ring_bytes = so->ring_bytes,
 					    .keep_slower_ns = so->keep_slower_ns };
 	struct inject_result result;
-	int ret = recorder_check(RECORDER_IN_PROCESS, o, so->argv != NULL, err);
+	int ret = inject_record(&r, &result, err);
 
-	if (!ret)
-		ret = inject_record(&r, &result, err);
+	(void)o;
 	if (ret)
 		return ret;
 	if (!result.calls)
 		log_notice("no calls were seen: none of the patched functions ran meanwhile");
-	recorder_report_end(&(struct recorder_end){ .calls = result.calls,
-						    .functions = result.functions,
-						    .lost = result.lost,
-						    .file_bytes = result.file_bytes,
-						    .unit = "function",
-						    .output = so->output,
-						    .reason = result.reason });
-	*status = session_args_status(result.reason, result.exit_status);
+	*end = (struct recorder_end){ .calls = result.calls,
+				      .functions = result.functions,
+				      .lost = result.lost,
+				      .file_bytes = result.file_bytes,
+				      .reason = result.reason,
+				      .exit_status = result.exit_status };
 	return 0;
 }
 
-const struct recorder recorder_in_process = { RECORDER_IN_PROCESS, is_wanted, run };
+const struct recorder recorder_in_process = { RECORDER_IN_PROCESS, is_wanted, record };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* By an agent inside of the Java machines. */
 #include "base/log.h"
-#include "cmd/common/session_args.h"
 #include "cmd/record/recorder.h"
 #include "probes/java/record.h"
 #include "probes/select/pattern.h"
@@ -13,8 +12,8 @@ static bool is_wanted(const struct record_options *o)
 	return o->java;
 }
 
-static int run(const struct record_options *o, struct session_options *so, int *status,
-	       struct err *err)
+static int record(const struct record_options *o, struct session_options *so,
+		  struct recorder_end *end, struct err *err)
 {
 	struct java_recording r = { .argv = so->argv,
 				    .pids = so->pids,
@@ -31,8 +30,9 @@ static int run(const struct record_options *o, struct session_options *so, int *
 				    .slow_stack_ns = so->slow_stack_ns };
 	struct pattern_words words = { 0 };
 	struct java_result result;
-	int ret = recorder_check(RECORDER_JAVA, o, so->argv != NULL, err);
+	int ret = 0;
 
+	(void)o;
 	if (!ret) /* the agent inside of the machine reads no files of patterns */
 		ret = pattern_words_expand(&words, so->patterns, so->n_patterns, err);
 	if (!ret) {
@@ -49,15 +49,14 @@ static int run(const struct record_options *o, struct session_options *so, int *
 					    "com.example.Store.get, * stands for anything"
 					  : "no synchronized method of the program ran; name "
 					    "others with -F");
-	recorder_report_end(&(struct recorder_end){ .calls = result.calls,
-						    .functions = result.functions,
-						    .lost = result.lost,
-						    .file_bytes = result.file_bytes,
-						    .unit = "method",
-						    .output = so->output,
-						    .reason = result.reason });
-	*status = session_args_status(result.reason, result.exit_status);
+	*end = (struct recorder_end){ .calls = result.calls,
+				      .functions = result.functions,
+				      .lost = result.lost,
+				      .file_bytes = result.file_bytes,
+				      .unit = "method",
+				      .reason = result.reason,
+				      .exit_status = result.exit_status };
 	return 0;
 }
 
-const struct recorder recorder_java = { RECORDER_JAVA, is_wanted, run };
+const struct recorder recorder_java = { RECORDER_JAVA, is_wanted, record };

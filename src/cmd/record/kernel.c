@@ -11,10 +11,11 @@
 #include "probes/session/session.h"
 #include "trace/meta/meta.h"
 
-static void report_end(const struct session_result *r, const struct session_options *so)
+static void fill_end(struct recorder_end *end, const struct session_result *r,
+		     const struct session_options *so)
 {
 	char calls[TEXT_COUNTED], functions[TEXT_COUNTED];
-	char slowed[64] = "", words[META_COST_WORDS];
+	char words[META_COST_WORDS];
 
 	text_counted(functions, r->functions, "function");
 	/* Where nothing was probed the session has said why. */
@@ -29,19 +30,17 @@ static void report_end(const struct session_result *r, const struct session_opti
 			   functions, so->n_patterns ? "-F" : "a -F",
 			   so->n_patterns ? "a recording without -F what runs"
 					  : "ispot report what else is hot");
+	*end = (struct recorder_end){ .calls = r->calls,
+				      .functions = r->functions,
+				      .lost = r->lost_records,
+				      .file_bytes = r->file_bytes,
+				      .duration_ns = r->duration_ns,
+				      .reason = r->reason,
+				      .exit_status = r->exit_status };
 	if (r->target_cpu_ns && (r->trapped_calls || r->scheduling_cost_ns))
-		snprintf(slowed, sizeof(slowed), ", %s",
+		snprintf(end->slowed, sizeof(end->slowed), ", %s",
 			 meta_cost_words(words, (double)r->target_cpu_ns, (double)r->probes_cost_ns,
 					 (double)r->duration_ns));
-	recorder_report_end(&(struct recorder_end){ .calls = r->calls,
-						    .functions = r->functions,
-						    .lost = r->lost_records,
-						    .file_bytes = r->file_bytes,
-						    .duration_ns = r->duration_ns,
-						    .unit = "function",
-						    .slowed = slowed,
-						    .output = so->output,
-						    .reason = r->reason });
 }
 
 /* One recording; of a scout's, with what it would trace. */
@@ -60,9 +59,9 @@ static int run_session(const struct session_options *so, struct session_result *
 }
 
 /* The command runs once to see what is hot, and once with that traced, as far as it may cost. */
-static int run_twice(const struct session_options *so, struct session_result *result,
-		     struct err *err)
+static int run_twice(const struct session_options *so, struct recorder_end *end, struct err *err)
 {
+	struct session_result result = { 0 };
 	struct session_options first = *so, second = *so;
 	struct session_choice choice = { 0 };
 	char n[TEXT_COUNTED];
@@ -71,13 +70,15 @@ static int run_twice(const struct session_options *so, struct session_result *re
 	first.scout = true;
 	first.output = "/dev/null";
 	log_notice("first pass: looking for what is hot");
-	ret = run_session(&first, result, &choice, err);
-	if (!ret && result->interrupted)
+	ret = run_session(&first, &result, &choice, err);
+	if (!ret && result.interrupted) {
 		log_notice("ended in the first pass, nothing is recorded");
-	else if (!ret && !choice.patterns.n)
+		end->exit_status = session_args_status(result.reason, result.exit_status);
+	} else if (!ret && !choice.patterns.n) {
 		ret = err_set(err, -ENODATA,
 			      "the first pass found nothing to trace; name functions with -F");
-	if (!ret && !result->interrupted) {
+	}
+	if (!ret && !result.interrupted) {
 		second.keep_budget = true;
 		second.patterns = choice.patterns.data;
 		second.n_patterns = choice.patterns.n;
@@ -86,9 +87,9 @@ static int run_twice(const struct session_options *so, struct session_result *re
 		second.n_left_out = choice.left_out.n;
 		log_notice("second pass: tracing %s",
 			   text_counted(n, choice.patterns.n, "function"));
-		ret = run_session(&second, result, NULL, err);
+		ret = run_session(&second, &result, NULL, err);
 		if (!ret)
-			report_end(result, &second);
+			fill_end(end, &result, &second);
 	}
 	session_choice_release(&choice);
 	return ret;
@@ -100,16 +101,18 @@ static bool is_wanted(const struct record_options *o)
 	return true;
 }
 
-static int run(const struct record_options *o, struct session_options *so, int *status,
-	       struct err *err)
+static int record(const struct record_options *o, struct session_options *so,
+		  struct recorder_end *end, struct err *err)
 {
 	struct session_result result = { 0 };
-	int ret = o->two_pass ? run_twice(so, &result, err) : run_session(so, &result, NULL, err);
+	int ret;
 
-	if (!ret && !o->two_pass)
-		report_end(&result, so);
-	*status = session_args_status(result.reason, result.exit_status);
+	if (o->two_pass)
+		return run_twice(so, end, err);
+	ret = run_session(so, &result, NULL, err);
+	if (!ret)
+		fill_end(end, &result, so);
 	return ret;
 }
 
-const struct recorder recorder_kernel = { RECORDER_KERNEL, is_wanted, run };
+const struct recorder recorder_kernel = { RECORDER_KERNEL, is_wanted, record };

@@ -282,7 +282,7 @@ static int run_record(int argc, char **argv, struct err *err)
 		so.show_progress = !so.argv;
 		so.command = command.s ? command.s : "";
 		so.options = own.s ? own.s : "";
-		ret = choose_recorder(&o)->run(&o, &so, &status, err);
+		ret = recorder_run(choose_recorder(&o), &o, &so, &status, err);
 	}
 	session_args_failed(ret, err);
 	text_release(&command);

@@ -8,6 +8,8 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "cmd/common/session_args.h"
+#include "probes/session/session.h"
 
 /* Which option which recorder cannot follow, and why: refused, never passed over. */
 struct refusal {
@@ -41,8 +43,8 @@ static int refuse(enum recorder_id id, const char *option, const char *reason, s
 }
 
 /* Without privilege no arguments are recorded: --no-key is fulfilled there. */
-int recorder_check(enum recorder_id id, const struct record_options *o, bool has_command,
-		   struct err *err)
+static int check(enum recorder_id id, const struct record_options *o, bool has_command,
+		 struct err *err)
 {
 	const bool counts = o->events && strcmp(o->events, "none") != 0;
 	const bool unwinds = o->call_graph && strcmp(o->call_graph, "none") != 0;
@@ -95,30 +97,46 @@ int recorder_check(enum recorder_id id, const struct record_options *o, bool has
 	return 0;
 }
 
-void recorder_report_end(const struct recorder_end *end)
+static void report_end(const struct recorder_end *end, const char *output)
 {
 	char calls[TEXT_COUNTED], functions[TEXT_COUNTED], lost[TEXT_COUNTED], bytes[TEXT_NUMBER];
 	char shown[256];
 	struct text line = { 0 };
 
 	text_printf(&line, "%s of %s", text_counted(calls, end->calls, "call"),
-		    text_counted(functions, end->functions, end->unit));
+		    text_counted(functions, end->functions, end->unit ? end->unit : "function"));
 	if (end->duration_ns)
 		text_printf(&line, " in %.1f s", (double)end->duration_ns / 1e9);
 	if (end->lost)
 		text_printf(&line, ", %s dropped", text_counted(lost, end->lost, "event"));
 	else
 		text_add(&line, ", none dropped");
-	log_notice("%s%s (%s)", line.s, end->slowed ? end->slowed : "", end->reason);
+	log_notice("%s%s (%s)", line.s, end->slowed, end->reason);
 	text_release(&line);
-	text_printf(&line, "wrote %s", text_printable(shown, sizeof(shown), end->output));
+	text_printf(&line, "wrote %s", text_printable(shown, sizeof(shown), output));
 	if (end->file_bytes)
 		text_printf(&line, " (%s)", text_bytes(bytes, end->file_bytes));
 	text_add(&line, ". Next: ispot report");
-	if (strcmp(end->output, "ispot.data") != 0) {
+	if (strcmp(output, "ispot.data") != 0) {
 		text_add(&line, " -i ");
 		text_shell_word(&line, shown);
 	}
 	log_notice("%s", line.s);
 	text_release(&line);
+}
+
+int recorder_run(const struct recorder *r, const struct record_options *o,
+		 struct session_options *so, int *status, struct err *err)
+{
+	struct recorder_end end = { 0 };
+	int ret = check(r->id, o, so->argv != NULL, err);
+
+	if (!ret)
+		ret = r->record(o, so, &end, err);
+	if (ret)
+		return ret;
+	if (end.reason)
+		report_end(&end, so->output);
+	*status = session_args_status(end.reason, end.exit_status);
+	return 0;
 }

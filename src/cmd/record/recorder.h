@@ -27,6 +27,16 @@ struct record_options {
 	uint64_t period;
 };
 
+/* What the closing lines say, and ispot's exit status follows from. */
+struct recorder_end {
+	uint64_t calls, functions, lost, file_bytes;
+	uint64_t duration_ns; /* 0: not known */
+	const char *unit;     /* what is counted as functions; NULL: functions */
+	char slowed[64];      /* what recording cost, as a clause; "": not known */
+	const char *reason;   /* why it ended; NULL: nothing was recorded, so there are no lines */
+	int exit_status;      /* the command's */
+};
+
 /* The columns of the table of refused options. */
 enum recorder_id {
 	RECORDER_KERNEL,
@@ -39,27 +49,19 @@ enum recorder_id {
 struct recorder {
 	enum recorder_id id;
 	bool (*is_wanted)(const struct record_options *o);
-	/* Records to the end; *status: what ispot exits with. so: the options as a session takes
-	 * them, with the command and the processes. */
-	int (*run)(const struct record_options *o, struct session_options *so, int *status,
-		   struct err *err);
+	/* Records to the end, and fills what is zero at the beginning. so: the options as a session
+	 * takes them, with the command and the processes. */
+	int (*record)(const struct record_options *o, struct session_options *so,
+		      struct recorder_end *end, struct err *err);
 };
 
 extern const struct recorder recorder_kernel, recorder_shared, recorder_java, recorder_in_process;
 
-/* 0, or what the first option that the recorder cannot follow is refused with: -EINVAL,
- * or -EACCES where root could follow it. */
-int recorder_check(enum recorder_id id, const struct record_options *o, bool has_command,
-		   struct err *err);
-
-struct recorder_end {
-	uint64_t calls, functions, lost, file_bytes;
-	uint64_t duration_ns; /* 0: not known */
-	const char *unit;     /* what is counted as functions: "function", "method" */
-	const char *slowed;   /* what recording cost, as a clause; NULL or "": not known */
-	const char *output, *reason;
-};
-/* The closing lines of every recorder. */
-void recorder_report_end(const struct recorder_end *end);
+/*
+ * Checks the options, records, writes the closing lines. *status: what ispot exits with. Returns 0,
+ * or an error; of an option that the recorder cannot follow -EINVAL, or -EACCES if root could.
+ */
+int recorder_run(const struct recorder *r, const struct record_options *o,
+		 struct session_options *so, int *status, struct err *err);
 
 #endif

@@ -2,7 +2,6 @@
 /* Without privilege: by probes that an administrator has registered. */
 #include <unistd.h>
 
-#include "cmd/common/session_args.h"
 #include "cmd/record/recorder.h"
 #include "probes/session/session.h"
 #include "probes/shared/record.h"
@@ -19,8 +18,8 @@ static bool is_wanted(const struct record_options *o)
 	return any;
 }
 
-static int run(const struct record_options *o, struct session_options *so, int *status,
-	       struct err *err)
+static int record(const struct record_options *o, struct session_options *so,
+		  struct recorder_end *end, struct err *err)
 {
 	const struct shared_recording r = { .patterns = so->patterns,
 					    .n_patterns = so->n_patterns,
@@ -34,21 +33,17 @@ static int run(const struct record_options *o, struct session_options *so, int *
 					    .duration_ns = so->duration_ns,
 					    .inherit = so->inherit };
 	struct shared_result result;
-	int ret;
+	int ret = shared_record(&r, &result, err);
 
-	ret = recorder_check(RECORDER_SHARED, o, so->argv != NULL, err);
-	if (!ret)
-		ret = shared_record(&r, &result, err);
+	(void)o;
 	if (ret)
 		return ret;
-	recorder_report_end(&(struct recorder_end){ .calls = result.calls,
-						    .functions = result.functions,
-						    .lost = result.lost,
-						    .unit = "function",
-						    .output = so->output,
-						    .reason = result.reason });
-	*status = session_args_status(result.reason, result.exit_status);
+	*end = (struct recorder_end){ .calls = result.calls,
+				      .functions = result.functions,
+				      .lost = result.lost,
+				      .reason = result.reason,
+				      .exit_status = result.exit_status };
 	return 0;
 }
 
-const struct recorder recorder_shared = { RECORDER_SHARED, is_wanted, run };
+const struct recorder recorder_shared = { RECORDER_SHARED, is_wanted, record };
