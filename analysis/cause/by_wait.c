@@ -43,7 +43,7 @@ static double asleep(const struct block *b, const struct meta *meta, const struc
 		    part->sleeps == 1 ? "" : "s", text_time(time, part->ns / part->sleeps));
 	if (part->largest->word != SLEEP_NOBODY) {
 		text_add(evidence, "; ");
-		word_facts(&b->all_threads->futexes.all.data[part->largest->word], evidence);
+		futex_facts(&b->all_threads->futexes.all.data[part->largest->word], evidence);
 	}
 	released_by(b, meta, part, evidence);
 	return b->pools[pool] * share;

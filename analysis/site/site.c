@@ -229,27 +229,27 @@ static struct site_cell *cell_of(struct sites *s, uint32_t site, uint32_t thread
 }
 
 /* By what is known of the futex now. */
-static enum word_class class_of(const struct sites *s, const struct thread *t)
+static enum futex_class class_of(const struct sites *s, const struct thread *t)
 {
 	uint32_t word = t->sleep.word;
 
-	return word == SLEEP_NOBODY ? WORD_CONDITION
-				    : word_judge(&s->calls->threads.futexes.all.data[word]).class;
+	return word == SLEEP_NOBODY ? FUTEX_CONDITION
+				    : futex_judge(&s->calls->threads.futexes.all.data[word]).class;
 }
 
 static uint32_t site_of(struct sites *s, uint32_t path, const struct thread *t)
 {
 	uint32_t word = t->sleep.word, i = MAP_NONE;
-	enum word_class class = class_of(s, t);
+	enum futex_class class = class_of(s, t);
 	uint64_t key = (uint64_t)path << 32;
 
 	if (word != SLEEP_NOBODY)
-		i = map_get(&s->site_of, key | (word + WORD_CLASSES));
+		i = map_get(&s->site_of, key | (word + FUTEX_CLASSES));
 	if (i != MAP_NONE)
 		return i;
 	if (s->all.n >= SITE_WORDS_MAX)
 		word = SLEEP_NOBODY;
-	key |= word == SLEEP_NOBODY ? (uint32_t) class : word + WORD_CLASSES;
+	key |= word == SLEEP_NOBODY ? (uint32_t) class : word + FUTEX_CLASSES;
 	i = map_get(&s->site_of, key);
 	if (i != MAP_NONE)
 		return i;
@@ -596,7 +596,7 @@ static void reconsider(struct site *site, const struct threads *th)
 
 /* ---- parts become whole sites ---- */
 
-static uint64_t whole_key(uint32_t name, enum word_class class, bool idle)
+static uint64_t whole_key(uint32_t name, enum futex_class class, bool idle)
 {
 	return (uint64_t)name << 32 | (uint32_t) class * 2 | idle;
 }
@@ -616,7 +616,7 @@ static void judge_part(struct site *part, const struct threads *th)
 {
 	reconsider(part, th);
 	if (part->word != SLEEP_NOBODY)
-		part->class = word_judge(&th->futexes.all.data[part->word]).class;
+		part->class = futex_judge(&th->futexes.all.data[part->word]).class;
 	part->idle = part->idle_ns > part->blocked_ns;
 }
 
@@ -799,14 +799,14 @@ static void join_visits(struct sites *s, const uint32_t *whole_of)
 	s->visits.n = n;
 }
 
-static bool is_there(const struct sites *s, uint32_t name, enum word_class class, bool idle)
+static bool is_there(const struct sites *s, uint32_t name, enum futex_class class, bool idle)
 {
 	return map_get(&s->site_of, whole_key(name, class, idle)) != MAP_NONE;
 }
 
 static bool has_other_class(const struct sites *s, const struct site *site)
 {
-	for (unsigned class = 0; class < WORD_CLASSES; class ++)
+	for (unsigned class = 0; class < FUTEX_CLASSES; class ++)
 		if (class != site->class &&
 		    (is_there(s, site->name, class, false) || is_there(s, site->name, class, true)))
 			return true;
@@ -816,9 +816,9 @@ static bool has_other_class(const struct sites *s, const struct site *site)
 /* One stack may be of waits at locks and of others, idle and not: these differ by name, too. */
 static const char *full_name(struct sites *s, const struct site *site)
 {
-	static const char *const at[WORD_CLASSES] = {
-		[WORD_LOCK] = "locks",
-		[WORD_BARRIER] = "barriers",
+	static const char *const at[FUTEX_CLASSES] = {
+		[FUTEX_LOCK] = "locks",
+		[FUTEX_BARRIER] = "barriers",
 	};
 	const char *name = strtab_get(&s->names, site->said);
 	struct text full = { 0 };

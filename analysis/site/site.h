@@ -83,9 +83,9 @@ struct site {
 	uint32_t path;
 	/* of as many of its functions as tell it from others, and as are said; known at the end */
 	uint32_t name, said;
-	enum word_class class; /* WORD_CONDITION: or no futex at all */
-	uint32_t word;	       /* of a part at one futex; else SLEEP_NOBODY */
-	bool idle;	       /* for most of the time; known at the end */
+	enum futex_class class; /* FUTEX_CONDITION: or no futex at all */
+	uint32_t word;		/* of a part at one futex; else SLEEP_NOBODY */
+	bool idle;		/* for most of the time; known at the end */
 	struct hist sleeps;
 	struct wait_sums waits;
 	uint64_t blocked_ns, idle_ns, open;

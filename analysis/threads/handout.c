@@ -259,8 +259,8 @@ static bool is_much(const struct sides *x, uint64_t ns)
 	return (double)ns * x->waiters.n > MUTUAL_SHARE * (double)x->given_ns * x->wakers.n;
 }
 
-static enum word_work work_of(const struct threads *th, const struct handout *rows, size_t n,
-			      const struct all_waits *all)
+static enum futex_work work_of(const struct threads *th, const struct handout *rows, size_t n,
+			       const struct all_waits *all)
 {
 	struct sides x = { 0 };
 	bool near, given, beside, back;
@@ -284,16 +284,16 @@ static enum word_work work_of(const struct threads *th, const struct handout *ro
 
 static bool is_condition(const struct threads *th, uint32_t word)
 {
-	const struct word *w = &th->futexes.all.data[word];
+	const struct futex *w = &th->futexes.all.data[word];
 
-	return word_judge(w).class == WORD_CONDITION && !word_is_end(w) &&
+	return futex_judge(w).class == FUTEX_CONDITION && !futex_is_end(w) &&
 	       !futexes_keeps_time(&th->futexes, word);
 }
 
 /* Who waits for a lock waits for whoever has it, not for what that thread does for it. */
 static bool is_at_lock(const struct threads *th, uint32_t word)
 {
-	return word != SLEEP_NOBODY && word_judge(&th->futexes.all.data[word]).class == WORD_LOCK;
+	return word != SLEEP_NOBODY && futex_judge(&th->futexes.all.data[word]).class == FUTEX_LOCK;
 }
 
 /* The rows of both words of a condition variable of glibc's are those of one. */
@@ -384,7 +384,7 @@ bool handouts_is_queue(const struct threads *th, uint32_t stack)
 
 static bool gives_work(const struct threads *th, const struct handout *row)
 {
-	enum word_work work =
+	enum futex_work work =
 		row->word == SLEEP_NOBODY ? WORK_NONE : th->futexes.all.data[row->word].work;
 
 	return work == WORK_HANDED_OUT || work == WORK_IN_TURN;

@@ -4,7 +4,7 @@
  * something to do for it is not held up by that thread: it is idle, and what the other one lacks
  * is counted where that one runs or waits. A futex is such a place if
  *
- *	it is a condition, by what its waits and releases look like (word.h);
+ *	it is a condition, by what its waits and releases look like (futex.h);
  *	other threads release it than those who wait there, or these only when they themselves were
  *	given something, and those others hardly ever wait for the ones who wait there: threads that
  *	wait for each other share something, and that is lost time;

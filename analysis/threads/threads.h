@@ -19,10 +19,10 @@
 #include <stdint.h>
 
 #include "analysis/threads/crowd.h"
+#include "analysis/threads/futex.h"
 #include "analysis/threads/handout.h"
 #include "analysis/threads/takers.h"
 #include "analysis/threads/waker.h"
-#include "analysis/threads/word.h"
 #include "base/hash.h"
 #include "base/likely.h"
 #include "base/mem.h"

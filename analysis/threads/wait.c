@@ -198,16 +198,16 @@ int64_t wait_reconsider(const struct threads *th, struct wait_sums *sums)
 	int64_t lost = 0;
 
 	vec_for_each (sums, struct wait_cell, c) {
-		const struct word *word;
+		const struct futex *word;
 
 		if (c->word == SLEEP_NOBODY)
 			continue;
 		word = &th->futexes.all.data[c->word];
-		if (word_is_end(word) || word->work == WORK_HANDED_OUT)
+		if (futex_is_end(word) || word->work == WORK_HANDED_OUT)
 			lost += all_idle(c);
 		else if (c->early_ns)
 			lost += lost_early(th, c);
-		else if (c->tail_ns && word_is_stop(word, c->tail))
+		else if (c->tail_ns && futex_is_stop(word, c->tail))
 			lost += told_to_stop(c);
 	}
 	return lost;
@@ -301,18 +301,18 @@ static bool fits(enum tri wanted, bool is)
 	return wanted == EITHER || (wanted == YES) == is;
 }
 
-static struct wait_cause of_word(const struct word *word)
+static struct wait_cause of_word(const struct futex *word)
 {
 	static const struct {
 		const char *kind, *fact;
-	} classes[WORD_CLASSES] = {
-		[WORD_CONDITION] = { "condition-wait", "waited for another thread's signal" },
-		[WORD_LOCK] = { "lock", "queued for a lock" },
-		[WORD_BARRIER] = { "barrier", "waited for the last to arrive" },
+	} classes[FUTEX_CLASSES] = {
+		[FUTEX_CONDITION] = { "condition-wait", "waited for another thread's signal" },
+		[FUTEX_LOCK] = { "lock", "queued for a lock" },
+		[FUTEX_BARRIER] = { "barrier", "waited for the last to arrive" },
 	};
-	struct word_judgement j = word_judge(word);
+	struct futex_judgement j = futex_judge(word);
 
-	if (word_is_end(word))
+	if (futex_is_end(word))
 		return (struct wait_cause){ "condition-wait", 1, "waited for a thread to end" };
 	if (word->work == WORK_HANDED_OUT)
 		return (struct wait_cause){ "condition-wait", j.confidence,
@@ -335,19 +335,19 @@ bool wait_is_queue(const struct threads *th, const struct wait_cell *c)
 
 bool wait_is_either(const struct threads *th, const struct wait_cell *c)
 {
-	const struct word *word = c->kind == WAIT_FUTEX && c->word != SLEEP_NOBODY
-					  ? &th->futexes.all.data[c->word]
-					  : NULL;
+	const struct futex *word = c->kind == WAIT_FUTEX && c->word != SLEEP_NOBODY
+					   ? &th->futexes.all.data[c->word]
+					   : NULL;
 
-	return word ? !word_is_end(word) && !word->work && word_judge(word).either
+	return word ? !futex_is_end(word) && !word->work && futex_judge(word).either
 		    : is_semaphore_call(c);
 }
 
 bool wait_is_signaled(const struct threads *th, const struct wait_cell *c)
 {
 	return c->kind == WAIT_FUTEX &&
-	       (c->word == SLEEP_NOBODY || (!word_is_end(&th->futexes.all.data[c->word]) &&
-					    !word_is_semaphore(&th->futexes.all.data[c->word])));
+	       (c->word == SLEEP_NOBODY || (!futex_is_end(&th->futexes.all.data[c->word]) &&
+					    !futex_is_semaphore(&th->futexes.all.data[c->word])));
 }
 
 bool wait_is_in_turn(const struct threads *th, const struct wait_cell *c)
@@ -358,9 +358,9 @@ bool wait_is_in_turn(const struct threads *th, const struct wait_cell *c)
 
 struct wait_cause wait_cause_of(const struct threads *th, const struct wait_cell *c)
 {
-	const struct word *word = c->kind == WAIT_FUTEX && c->word != SLEEP_NOBODY
-					  ? &th->futexes.all.data[c->word]
-					  : NULL;
+	const struct futex *word = c->kind == WAIT_FUTEX && c->word != SLEEP_NOBODY
+					   ? &th->futexes.all.data[c->word]
+					   : NULL;
 
 	/* One that no thread ever releases, but at the end to stop the sleeper, is a clock. */
 	if (word && (c->end != SLEEP_BY_TIMER || word->releases > 1))

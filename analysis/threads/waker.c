@@ -119,7 +119,7 @@ static void describe_futex(struct thread *t, const struct record *r)
 	uint32_t value = r->n_values > 4 ? (uint32_t)r->values[4] : 0;
 	uint32_t named = value & WORD_TID;
 	bool names = named && named != t->tid && threads_alive(t->all, named);
-	struct word_wait wait = {
+	struct futex_wait wait = {
 		.thread = t->index,
 		.operation = (uint32_t)(r->values[3] >> WAIT_FUTEX_OP_SHIFT),
 		.value = value,
@@ -149,7 +149,7 @@ void sleep_describe(struct thread *t, const struct record *r)
 static bool is_held(const struct threads *th, const struct sleep *s)
 {
 	return s->word != SLEEP_NOBODY &&
-	       word_judge(&th->futexes.all.data[s->word]).class != WORD_CONDITION;
+	       futex_judge(&th->futexes.all.data[s->word]).class != FUTEX_CONDITION;
 }
 
 /* Waits that end from outside without being the outside's delay: the disk is the program's. */
@@ -211,7 +211,7 @@ static struct outside outside_of(const struct threads *th, const struct sleep *s
 static bool waits_for_an_end(const struct threads *th, const struct sleep *s)
 {
 	return s->kind == WAIT_CHILD ||
-	       (s->word != SLEEP_NOBODY && word_is_end(&th->futexes.all.data[s->word]));
+	       (s->word != SLEEP_NOBODY && futex_is_end(&th->futexes.all.data[s->word]));
 }
 
 static void judge(const struct threads *th, struct sleep *s, uint64_t time_ns)
@@ -233,7 +233,7 @@ uint64_t sleep_idle_behind(const struct threads *th, uint32_t thread, uint32_t w
 	struct outside o = waited(th, th->all.data[thread], from_ns, to_ns);
 	uint64_t idle_ns = o.work_ns;
 
-	if (word_judge(&th->futexes.all.data[word]).class == WORD_CONDITION)
+	if (futex_judge(&th->futexes.all.data[word]).class == FUTEX_CONDITION)
 		idle_ns += o.clock_ns;
 	return idle_ns < to_ns - from_ns ? idle_ns : to_ns - from_ns;
 }

@@ -38,9 +38,9 @@ static void sleep_at(struct scene *s, uint64_t us, uint32_t i, uint64_t word, ui
 	other(s, REC_BLOCK_STACK, us * 1000, TID(i), TID(i), stack, 0);
 }
 
-static enum word_work work_at(const struct scene *s, uint64_t address)
+static enum futex_work work_at(const struct scene *s, uint64_t address)
 {
-	vec_for_each (&s->calls.threads.futexes.all, const struct word, word)
+	vec_for_each (&s->calls.threads.futexes.all, const struct futex, word)
 		if (word->address == address)
 			return word->work;
 	return WORK_NONE;

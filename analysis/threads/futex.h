@@ -20,8 +20,8 @@
  * on and queues again before it releases the next time; of two threads that arrive in any order it
  * stays a condition. What may well be either is said to be.
  */
-#ifndef ISPOT_ANALYSIS_THREADS_WORD_H
-#define ISPOT_ANALYSIS_THREADS_WORD_H
+#ifndef ISPOT_ANALYSIS_THREADS_FUTEX_H
+#define ISPOT_ANALYSIS_THREADS_FUTEX_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,10 +32,10 @@
 
 struct text;
 
-enum word_class { WORD_CONDITION, WORD_LOCK, WORD_BARRIER, WORD_CLASSES };
+enum futex_class { FUTEX_CONDITION, FUTEX_LOCK, FUTEX_BARRIER, FUTEX_CLASSES };
 
 /* Whether threads wait for work there that others hand out (handout.h). */
-enum word_work {
+enum futex_work {
 	WORK_NONE,
 	WORK_HANDED_OUT, /* by threads that do not wait for them */
 	WORK_IN_TURN,	 /* by threads that wait for them in turn: one side works at a time */
@@ -43,14 +43,14 @@ enum word_work {
 };
 
 /* A futex wait as REC_WAIT tells it. */
-struct word_wait {
+struct futex_wait {
 	uint32_t thread; /* index */
 	uint32_t operation, value;
 	bool names_owner;  /* the value is the number of another thread, and that threads wait */
 	bool names_thread; /* the value is just a thread's number: it waits for its end */
 };
 
-struct word {
+struct futex {
 	uint64_t address;
 	uint32_t tgid;
 	uint64_t waits, inherits, requeues, plain, owned, ends;
@@ -73,11 +73,11 @@ struct word {
 	 * then the threads that have ended without doing anything more. */
 	uint32_t tail, tail_releases, tail_ends;
 	uint64_t round_ns;
-	enum word_work work; /* known at the end */
+	enum futex_work work; /* known at the end */
 };
 
 /* (word, thread) */
-struct word_pair {
+struct futex_pair {
 	uint64_t waits, releases;
 	uint32_t last_value;
 	bool released; /* since it waited, on the twin or here */
@@ -85,17 +85,17 @@ struct word_pair {
 
 struct futexes {
 	struct {
-		VEC(struct word)
+		VEC(struct futex)
 	} all;
 	struct map by_address;
 	struct {
-		VEC(struct word_pair)
+		VEC(struct futex_pair)
 	} pairs;
 	struct map pair_of;
 };
 
-struct word_judgement {
-	enum word_class class;
+struct futex_judgement {
+	enum futex_class class;
 	double confidence;
 	bool either; /* a lock or a condition: what was seen fits both */
 };
@@ -103,7 +103,7 @@ struct word_judgement {
 void futexes_release(struct futexes *w);
 /* The word's number. */
 uint32_t futexes_wait(struct futexes *w, uint32_t tgid, uint64_t address,
-		      const struct word_wait *wait);
+		      const struct futex_wait *wait);
 /* waker: index of a thread of the program; UINT32_MAX: none of it. */
 void futexes_wake(struct futexes *w, uint32_t word, uint32_t waker, uint64_t time_ns);
 
@@ -119,7 +119,7 @@ uint32_t futexes_first_releaser(const struct futexes *w, uint32_t word);
 /* The latest release was made in a function that releases so many. */
 void futexes_released_by(struct futexes *w, uint32_t word, enum standard_release release);
 /* By what is known so far. */
-struct word_judgement word_judge(const struct word *word);
+struct futex_judgement futex_judge(const struct futex *word);
 /* The thread that released it then has ended since, with nothing else to do. */
 void futexes_last_act(struct futexes *w, uint32_t word);
 /*
@@ -127,14 +127,14 @@ void futexes_last_act(struct futexes *w, uint32_t word);
  * a while release it (a semaphore, a condition, as Python's join) with the last that they do. A
  * lock's state is no such.
  */
-bool word_is_end(const struct word *word);
+bool futex_is_end(const struct futex *word);
 /* A thread that the tail's releases woke has ended since, with nothing else to do. */
 void futexes_ended_after(struct futexes *w, uint32_t word, uint32_t tail);
 /*
  * Nobody has waited there since the releases of that tail, and the threads that these woke did no
  * more than end: they had been parked, and were told to stop.
  */
-bool word_is_stop(const struct word *word, uint32_t tail);
+bool futex_is_stop(const struct futex *word, uint32_t tail);
 /* A wait there ended as its time was over, … */
 void futexes_timeout(struct futexes *w, uint32_t word);
 /* … and the waiter then released somebody from a condition elsewhere. */
@@ -144,7 +144,7 @@ bool futexes_twins(const struct futexes *w, uint32_t a, uint32_t b);
 /* Of those two the one that was seen first. */
 uint32_t futexes_first_twin(const struct futexes *w, uint32_t word);
 /* Of the word and its twin. */
-void futexes_set_work(struct futexes *w, uint32_t word, enum word_work work);
+void futexes_set_work(struct futexes *w, uint32_t word, enum futex_work work);
 /*
  * Its time is what is waited for there: when it is over there is something to do, as for a timer's
  * thread, which is released only to be told of an earlier time. Who waits for somebody else looks
@@ -152,8 +152,8 @@ void futexes_set_work(struct futexes *w, uint32_t word, enum word_work work);
  */
 bool futexes_keeps_time(const struct futexes *w, uint32_t word);
 /* Waited on as a semaphore, not at a condition variable. */
-bool word_is_semaphore(const struct word *word);
+bool futex_is_semaphore(const struct futex *word);
 /* The facts it was judged by, one sentence. */
-void word_facts(const struct word *word, struct text *out);
+void futex_facts(const struct futex *word, struct text *out);
 
 #endif

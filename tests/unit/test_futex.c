@@ -5,8 +5,8 @@
 
 #include <string.h>
 
+#include "analysis/threads/futex.h"
 #include "analysis/threads/standard.h"
-#include "analysis/threads/word.h"
 #include "base/text.h"
 #include "trace/meta/meta.h"
 
@@ -16,7 +16,7 @@ static uint64_t now_ns;
 
 static void wait_on(struct futexes *f, uint32_t thread, uint32_t operation, uint32_t value)
 {
-	const struct word_wait w = { .thread = thread, .operation = operation, .value = value };
+	const struct futex_wait w = { .thread = thread, .operation = operation, .value = value };
 
 	assert_int_equal(futexes_wait(f, 1, 0x1000, &w), 0);
 }
@@ -26,12 +26,12 @@ static void wake(struct futexes *f, uint32_t waker)
 	futexes_wake(f, 0, waker, now_ns += 100000);
 }
 
-static void is_word(struct futexes *f, enum word_class class, double least)
+static void is_word(struct futexes *f, enum futex_class class, double least)
 {
-	struct word_judgement j = word_judge(&f->all.data[0]);
+	struct futex_judgement j = futex_judge(&f->all.data[0]);
 	struct text facts = { 0 };
 
-	word_facts(&f->all.data[0], &facts);
+	futex_facts(&f->all.data[0], &facts);
 	assert_true(facts.n > 20);
 	assert_int_equal(j.class, class);
 	assert_true(j.confidence >= least);
@@ -48,7 +48,7 @@ static void a_mutex(void **state)
 		wait_on(&f, i % 3, PLAIN, 2);
 		wake(&f, (i + 1) % 3);
 	}
-	is_word(&f, WORD_LOCK, 0.9);
+	is_word(&f, FUTEX_LOCK, 0.9);
 }
 
 static void a_mutex_that_only_one_thread_waits_for(void **state)
@@ -59,18 +59,18 @@ static void a_mutex_that_only_one_thread_waits_for(void **state)
 		wait_on(&f, 0, PLAIN, 2);
 		wake(&f, 1);
 	}
-	is_word(&f, WORD_LOCK, 0.7);
+	is_word(&f, FUTEX_LOCK, 0.7);
 }
 
 static void locks_that_say_so(void **state)
 {
-	const struct word_wait owned = { .value = 0x80000007, .names_owner = true };
+	const struct futex_wait owned = { .value = 0x80000007, .names_owner = true };
 	struct futexes f = { 0 }, g = { 0 };
 
 	wait_on(&f, 0, LOCK_PI, 7);
-	is_word(&f, WORD_LOCK, 1);
+	is_word(&f, FUTEX_LOCK, 1);
 	futexes_wait(&g, 1, 0x1000, &owned);
-	is_word(&g, WORD_LOCK, 1);
+	is_word(&g, FUTEX_LOCK, 1);
 }
 
 /* A condition variable of glibc: always 0, released by who makes the items. */
@@ -82,7 +82,7 @@ static void a_condition(void **state)
 		wait_on(&f, 1 + i % 3, BITSET, 0);
 		wake(&f, 0);
 	}
-	is_word(&f, WORD_CONDITION, 0.9);
+	is_word(&f, FUTEX_CONDITION, 0.9);
 }
 
 /* Newer ones count: released one by one while others still wait, so it is no barrier. */
@@ -96,7 +96,7 @@ static void a_condition_that_counts(void **state)
 		wake(&f, 0);
 		wait_on(&f, 1 + i % 2, BITSET, 2 * i);
 	}
-	is_word(&f, WORD_CONDITION, 0.7);
+	is_word(&f, FUTEX_CONDITION, 0.7);
 }
 
 /* Python's: a condition whose waiters hand a thing on to each other. Not sure, so said so. */
@@ -108,18 +108,18 @@ static void a_lock_made_of_a_condition(void **state)
 		wait_on(&f, i % 3, BITSET, 0);
 		wake(&f, (i + 1) % 3);
 	}
-	assert_true(word_judge(&f.all.data[0]).confidence < 0.7);
-	is_word(&f, WORD_LOCK, 0.5);
+	assert_true(futex_judge(&f.all.data[0]).confidence < 0.7);
+	is_word(&f, FUTEX_LOCK, 0.5);
 }
 
 static void a_thread_s_end(void **state)
 {
-	const struct word_wait end = { .operation = 0x109, .value = 77, .names_thread = true };
+	const struct futex_wait end = { .operation = 0x109, .value = 77, .names_thread = true };
 	struct futexes f = { 0 };
 
 	futexes_wait(&f, 1, 0x1000, &end);
 	futexes_wake(&f, 0, 3, 1000);
-	is_word(&f, WORD_CONDITION, 1);
+	is_word(&f, FUTEX_CONDITION, 1);
 }
 
 /* The last to arrive of three, by turns or always the same one, releases the others at once. */
@@ -137,7 +137,7 @@ static void barriers(void **state)
 			wake(&f, last);
 			wake(&f, last);
 		}
-		is_word(&f, WORD_BARRIER, 0.9);
+		is_word(&f, FUTEX_BARRIER, 0.9);
 	}
 }
 
@@ -149,7 +149,7 @@ static void a_barrier_of_two(void **state)
 		wait_on(&f, round % 2, PLAIN, 2 * round);
 		wake(&f, (round + 1) % 2);
 	}
-	is_word(&f, WORD_BARRIER, 0.7);
+	is_word(&f, FUTEX_BARRIER, 0.7);
 }
 
 /* glibc's reader-writer lock: readers wait with 3, the writer with 2, and all go on at once. */
@@ -165,7 +165,7 @@ static void a_reader_writer_lock(void **state)
 		wait_on(&f, 3, PLAIN, 2);
 		wake(&f, round % 3);
 	}
-	is_word(&f, WORD_LOCK, 0.9);
+	is_word(&f, FUTEX_LOCK, 0.9);
 }
 
 /* As if each wait so far had come from a standard function. */
@@ -188,15 +188,15 @@ static void what_standard_functions_say_goes_first(void **state)
 	struct futexes f = { 0 };
 
 	two_meet(&f);
-	is_word(&f, WORD_LOCK, 0.5); /* nobody knows better */
+	is_word(&f, FUTEX_LOCK, 0.5); /* nobody knows better */
 	f = (struct futexes){ 0 };
 	two_meet(&f);
 	told(&f, STANDARD_BARRIER);
-	is_word(&f, WORD_BARRIER, 1);
+	is_word(&f, FUTEX_BARRIER, 1);
 	f = (struct futexes){ 0 };
 	two_meet(&f);
 	told(&f, STANDARD_CONDITION);
-	is_word(&f, WORD_CONDITION, 0.5);
+	is_word(&f, FUTEX_CONDITION, 0.5);
 }
 
 /* Whoever lets go of it waits for it next: a lock that is made of a condition, as Python's. */
@@ -209,7 +209,7 @@ static void a_condition_that_is_handed_to_and_fro(void **state)
 		wake(&f, 1 - i % 2);
 	}
 	told(&f, STANDARD_CONDITION);
-	is_word(&f, WORD_LOCK, 0.6);
+	is_word(&f, FUTEX_LOCK, 0.6);
 }
 
 /* Of three threads one has it, and the others ask for it again when a time is over. */
@@ -228,7 +228,7 @@ static void a_condition_that_three_take_in_turn(void **state)
 		wait_on(&f, i % 3, PLAIN, 0);
 	}
 	told(&f, STANDARD_CONDITION);
-	is_word(&f, WORD_LOCK, 0.6);
+	is_word(&f, FUTEX_LOCK, 0.6);
 }
 
 /* The last of four to arrive releases the others through a condition. */
@@ -244,7 +244,7 @@ static void a_condition_that_gathers(void **state)
 		now_ns += 10000000;
 	}
 	told(&f, STANDARD_CONDITION);
-	is_word(&f, WORD_BARRIER, 0.8);
+	is_word(&f, FUTEX_BARRIER, 0.8);
 }
 
 /* Those who give it back wait for it, too, at times; others have not come yet to take what they
@@ -269,9 +269,9 @@ static void a_semaphore_that_is_a_lock(void **state)
 	struct futexes f = { 0 };
 
 	take_and_give(&f, STANDARD_SEMAPHORE);
-	assert_false(word_judge(&f.all.data[0]).either);
-	assert_true(word_is_semaphore(&f.all.data[0]));
-	is_word(&f, WORD_LOCK, 0.9);
+	assert_false(futex_judge(&f.all.data[0]).either);
+	assert_true(futex_is_semaphore(&f.all.data[0]));
+	is_word(&f, FUTEX_LOCK, 0.9);
 }
 
 /* One thread hands out, others take. */
@@ -284,7 +284,7 @@ static void a_semaphore_that_counts_work(void **state)
 		told(&f, STANDARD_SEMAPHORE);
 		wake(&f, 0);
 	}
-	is_word(&f, WORD_CONDITION, 0.9);
+	is_word(&f, FUTEX_CONDITION, 0.9);
 }
 
 /* Without a name, or as a condition, that may be work that workers hand to each other as well. */
@@ -293,12 +293,12 @@ static void what_is_taken_and_given_may_be_either(void **state)
 	struct futexes f = { 0 };
 
 	take_and_give(&f, STANDARD_NONE);
-	assert_true(word_judge(&f.all.data[0]).either);
-	is_word(&f, WORD_LOCK, 0.6);
+	assert_true(futex_judge(&f.all.data[0]).either);
+	is_word(&f, FUTEX_LOCK, 0.6);
 	f = (struct futexes){ 0 };
 	take_and_give(&f, STANDARD_CONDITION);
-	assert_true(word_judge(&f.all.data[0]).either);
-	is_word(&f, WORD_CONDITION, 0.7);
+	assert_true(futex_judge(&f.all.data[0]).either);
+	is_word(&f, FUTEX_CONDITION, 0.7);
 }
 
 /* Condition's waiters queue for its mutex too, with the stack of the condition's function. */
@@ -307,10 +307,10 @@ static void a_condition_that_two_meet_at(void **state)
 {
 	static const struct {
 		enum standard_release release;
-		enum word_class class;
-	} cases[] = { { RELEASE_ALL, WORD_BARRIER },
-		      { RELEASE_ONE, WORD_CONDITION },
-		      { RELEASE_UNKNOWN, WORD_CONDITION } };
+		enum futex_class class;
+	} cases[] = { { RELEASE_ALL, FUTEX_BARRIER },
+		      { RELEASE_ONE, FUTEX_CONDITION },
+		      { RELEASE_UNKNOWN, FUTEX_CONDITION } };
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct futexes f = { 0 };
@@ -338,7 +338,7 @@ static void a_condition_that_all_are_told_of(void **state)
 		wake(&f, (round + 3) % 8);
 		futexes_released_by(&f, 0, RELEASE_ALL);
 	}
-	is_word(&f, WORD_LOCK, 0.5);
+	is_word(&f, FUTEX_LOCK, 0.5);
 }
 
 static void a_mutex_of_a_condition(void **state)
@@ -350,7 +350,7 @@ static void a_mutex_of_a_condition(void **state)
 		wake(&f, (i + 1) % 3);
 	}
 	told(&f, STANDARD_CONDITION);
-	is_word(&f, WORD_LOCK, 0.9);
+	is_word(&f, FUTEX_LOCK, 0.9);
 }
 
 static void functions_count_in_their_own_library(void **state)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "analysis/threads/word.h"
+#include "analysis/threads/futex.h"
 
 #include <inttypes.h>
 
@@ -29,7 +29,7 @@ static uint64_t key_of(uint32_t tgid, uint64_t address)
 	return hash_u64(address) ^ tgid;
 }
 
-static uint32_t word_of(struct futexes *w, uint32_t tgid, uint64_t address)
+static uint32_t futex_of(struct futexes *w, uint32_t tgid, uint64_t address)
 {
 	uint64_t key = key_of(tgid, address);
 	uint32_t i = map_get(&w->by_address, key);
@@ -38,11 +38,11 @@ static uint32_t word_of(struct futexes *w, uint32_t tgid, uint64_t address)
 		return i;
 	i = (uint32_t)w->all.n;
 	map_put(&w->by_address, key, i);
-	*vec_add(&w->all) = (struct word){ .address = address, .tgid = tgid };
+	*vec_add(&w->all) = (struct futex){ .address = address, .tgid = tgid };
 	return i;
 }
 
-static struct word_pair *pair_of(struct futexes *w, uint32_t word, uint32_t thread)
+static struct futex_pair *pair_of(struct futexes *w, uint32_t word, uint32_t thread)
 {
 	uint64_t key = (uint64_t)word << 32 | thread;
 	uint32_t i = map_get(&w->pair_of, key);
@@ -56,7 +56,7 @@ static struct word_pair *pair_of(struct futexes *w, uint32_t word, uint32_t thre
 }
 
 /* NULL: nobody waited there. */
-static const struct word *twin_of(const struct futexes *w, const struct word *word)
+static const struct futex *twin_of(const struct futexes *w, const struct futex *word)
 {
 	uint32_t i = map_get(&w->by_address, key_of(word->tgid, word->address ^ 4));
 
@@ -66,14 +66,14 @@ static const struct word *twin_of(const struct futexes *w, const struct word *wo
 /* A thread that waits at one word of a condition is in turn at both. */
 static void note_turn(struct futexes *w, uint32_t i, uint32_t thread)
 {
-	const struct word *twin = twin_of(w, &w->all.data[i]);
+	const struct futex *twin = twin_of(w, &w->all.data[i]);
 
 	pair_of(w, i, thread)->released = false;
 	if (twin)
 		pair_of(w, (uint32_t)(twin - w->all.data), thread)->released = false;
 }
 
-static void end_round(struct word *word)
+static void end_round(struct futex *word)
 {
 	if (!word->round_size)
 		return;
@@ -83,7 +83,7 @@ static void end_round(struct word *word)
 	word->round_size = 0;
 }
 
-static void note_value(struct word *word, const struct word_wait *wait)
+static void note_value(struct futex *word, const struct futex_wait *wait)
 {
 	uint32_t operation = wait->operation & OP_MASK;
 
@@ -102,11 +102,11 @@ static void note_value(struct word *word, const struct word_wait *wait)
 }
 
 uint32_t futexes_wait(struct futexes *w, uint32_t tgid, uint64_t address,
-		      const struct word_wait *wait)
+		      const struct futex_wait *wait)
 {
-	uint32_t i = word_of(w, tgid, address);
-	struct word *word = &w->all.data[i];
-	struct word_pair *pair = pair_of(w, i, wait->thread);
+	uint32_t i = futex_of(w, tgid, address);
+	struct futex *word = &w->all.data[i];
+	struct futex_pair *pair = pair_of(w, i, wait->thread);
 
 	end_round(word);
 	note_value(word, wait);
@@ -126,8 +126,8 @@ uint32_t futexes_wait(struct futexes *w, uint32_t tgid, uint64_t address,
 
 void futexes_wake(struct futexes *w, uint32_t i, uint32_t waker, uint64_t time_ns)
 {
-	struct word *word = &w->all.data[i];
-	struct word_pair *pair;
+	struct futex *word = &w->all.data[i];
+	struct futex_pair *pair;
 
 	if (word->waiting)
 		word->waiting--;
@@ -161,20 +161,20 @@ static double share(uint64_t part, uint64_t whole)
 }
 
 /* Each thread waits for the end of a state of its own, as readers and writers do. */
-static bool is_state_of_each(const struct word *word)
+static bool is_state_of_each(const struct futex *word)
 {
 	return !word->zero_value && word->again >= STATE_AGAIN &&
 	       share(word->moved, word->again) <= 0.1;
 }
 
 /* A state that is waited to end, not a count that is waited to move. */
-static bool is_state(const struct word *word)
+static bool is_state(const struct futex *word)
 {
 	return (word->first_value && share(word->same_value, word->waits) >= 0.9) ||
 	       is_state_of_each(word);
 }
 
-static bool is_barrier(const struct word *word)
+static bool is_barrier(const struct futex *word)
 {
 	bool plain = share(word->plain, word->waits) > 0.5;
 	bool own = share(word->own_releases, word->releases) > 0.5;
@@ -185,33 +185,33 @@ static bool is_barrier(const struct word *word)
 	       (plain || (own && word->waiters > 1));
 }
 
-static struct word_judgement judged(enum word_class class, double confidence)
+static struct futex_judgement judged(enum futex_class class, double confidence)
 {
-	return (struct word_judgement){ .class = class, .confidence = confidence };
+	return (struct futex_judgement){ .class = class, .confidence = confidence };
 }
 
-static struct word_judgement either(enum word_class class, double confidence)
+static struct futex_judgement either(enum futex_class class, double confidence)
 {
-	return (struct word_judgement){ .class = class, .confidence = confidence, .either = true };
+	return (struct futex_judgement){ .class = class, .confidence = confidence, .either = true };
 }
 
-static struct word_judgement judge_state(const struct word *word)
+static struct futex_judgement judge_state(const struct futex *word)
 {
 	bool own = share(word->own_releases, word->releases) > 0.5;
 	bool plain = share(word->plain, word->waits) > 0.5;
 
 	if (own)
-		return judged(WORD_LOCK, 0.95);
+		return judged(FUTEX_LOCK, 0.95);
 	if (plain || word->first_value == 2) /* what futex locks of several libraries wait with */
-		return judged(WORD_LOCK, 0.8);
+		return judged(FUTEX_LOCK, 0.8);
 	if (word->waiters > 1)
-		return judged(WORD_LOCK, 0.6);
-	return judged(WORD_CONDITION, 0.6);
+		return judged(FUTEX_LOCK, 0.6);
+	return judged(FUTEX_CONDITION, 0.6);
 }
 
 /* Those who wait release each other: often several in a row, as one that was released has not come
  * to take it when the next is. */
-static bool is_taken_and_given(const struct word *word)
+static bool is_taken_and_given(const struct futex *word)
 {
 	return word->waiters > 1 && word->releases >= TURNS_LEAST &&
 	       word->zero_value == word->waits && share(word->own_releases, word->releases) > 0.8 &&
@@ -219,16 +219,16 @@ static bool is_taken_and_given(const struct word *word)
 }
 
 /* Those who wait here release each other, one at a time. */
-static bool takes_turns(const struct word *word)
+static bool takes_turns(const struct futex *word)
 {
 	return word->waiters > 1 && share(word->own_releases, word->releases) > 0.8 &&
 	       word->releases >= TURNS_LEAST && share(word->shared_rounds, word->rounds) < 0.1;
 }
 
 /* Released at least so many times: the word, else its twin; NULL: neither. */
-static const struct word *released(const struct futexes *w, uint32_t i, uint64_t times)
+static const struct futex *released(const struct futexes *w, uint32_t i, uint64_t times)
 {
-	const struct word *word = &w->all.data[i];
+	const struct futex *word = &w->all.data[i];
 
 	if (!word->releases)
 		word = twin_of(w, word);
@@ -237,14 +237,14 @@ static const struct word *released(const struct futexes *w, uint32_t i, uint64_t
 
 uint32_t futexes_releaser(const struct futexes *w, uint32_t i)
 {
-	const struct word *word = released(w, i, 1);
+	const struct futex *word = released(w, i, 1);
 
 	return word ? word->round_waker : UINT32_MAX;
 }
 
 uint32_t futexes_first_releaser(const struct futexes *w, uint32_t i)
 {
-	const struct word *word = released(w, i, 2);
+	const struct futex *word = released(w, i, 2);
 
 	return word ? word->first_waker : UINT32_MAX;
 }
@@ -262,7 +262,7 @@ void futexes_last_act(struct futexes *w, uint32_t i)
 
 void futexes_ended_after(struct futexes *w, uint32_t i, uint32_t tail)
 {
-	struct word *word = &w->all.data[i];
+	struct futex *word = &w->all.data[i];
 
 	word->tail_ends += word->tail == tail;
 }
@@ -284,15 +284,15 @@ bool futexes_twins(const struct futexes *w, uint32_t a, uint32_t b)
 
 uint32_t futexes_first_twin(const struct futexes *w, uint32_t i)
 {
-	const struct word *twin = twin_of(w, &w->all.data[i]);
+	const struct futex *twin = twin_of(w, &w->all.data[i]);
 	uint32_t other = twin ? (uint32_t)(twin - w->all.data) : i;
 
 	return other < i ? other : i;
 }
 
-void futexes_set_work(struct futexes *w, uint32_t i, enum word_work work)
+void futexes_set_work(struct futexes *w, uint32_t i, enum futex_work work)
 {
-	const struct word *twin = twin_of(w, &w->all.data[i]);
+	const struct futex *twin = twin_of(w, &w->all.data[i]);
 
 	w->all.data[i].work = work;
 	if (twin)
@@ -301,22 +301,22 @@ void futexes_set_work(struct futexes *w, uint32_t i, enum word_work work)
 
 bool futexes_keeps_time(const struct futexes *w, uint32_t i)
 {
-	const struct word *word = &w->all.data[i], *twin = twin_of(w, word);
+	const struct futex *word = &w->all.data[i], *twin = twin_of(w, word);
 	uint64_t acts = word->timed_acts + (twin ? twin->timed_acts : 0);
 	uint64_t timeouts = word->timeouts + (twin ? twin->timeouts : 0);
 
 	return acts >= TIMED_ACTS && share(acts, timeouts) >= TIMED_SHARE &&
-	       word_judge(word).class == WORD_CONDITION;
+	       futex_judge(word).class == FUTEX_CONDITION;
 }
 
-bool word_is_stop(const struct word *word, uint32_t tail)
+bool futex_is_stop(const struct futex *word, uint32_t tail)
 {
 	return word->tail == tail && share(word->tail_ends, word->tail_releases) > 0.5 &&
-	       word_judge(word).class == WORD_CONDITION;
+	       futex_judge(word).class == FUTEX_CONDITION;
 }
 
 /* The kind of most waits that came from a standard function; STANDARD_NONE: no wait did. */
-static enum standard_wait standard_of(const struct word *word)
+static enum standard_wait standard_of(const struct futex *word)
 {
 	enum standard_wait most = STANDARD_NONE;
 
@@ -326,12 +326,12 @@ static enum standard_wait standard_of(const struct word *word)
 	return most;
 }
 
-bool word_is_semaphore(const struct word *word)
+bool futex_is_semaphore(const struct futex *word)
 {
 	return standard_of(word) == STANDARD_SEMAPHORE;
 }
 
-bool word_is_end(const struct word *word)
+bool futex_is_end(const struct futex *word)
 {
 	enum standard_wait wait = standard_of(word);
 
@@ -343,7 +343,7 @@ bool word_is_end(const struct word *word)
 
 /* Rounds release more than one, or with a function that releases all: then those of two threads,
  * too, if each round holds all that ever wait but the one that comes last. */
-static bool releases_all(const struct word *word)
+static bool releases_all(const struct futex *word)
 {
 	uint64_t rounds = word->rounds + (word->round_size > 0);
 
@@ -354,7 +354,7 @@ static bool releases_all(const struct word *word)
 }
 
 /* All who wait are released at once, by one who waits there in other rounds. */
-static bool gathers(const struct word *word)
+static bool gathers(const struct futex *word)
 {
 	uint64_t rounds = word->rounds + (word->round_size > 0);
 
@@ -365,65 +365,65 @@ static bool gathers(const struct word *word)
 
 /* Whether each thread that releases it has waited for it before: it is handed from thread to
  * thread. */
-static bool is_handed_on(const struct word *word)
+static bool is_handed_on(const struct futex *word)
 {
 	return takes_turns(word) && share(word->in_turn, word->releases) >= 0.8;
 }
 
-static struct word_judgement judge_condition(const struct word *word)
+static struct futex_judgement judge_condition(const struct futex *word)
 {
 	/* The mutex that a condition's waiters take again. */
-	if (is_state(word) && judge_state(word).class == WORD_LOCK)
+	if (is_state(word) && judge_state(word).class == FUTEX_LOCK)
 		return judge_state(word);
 	if (gathers(word))
-		return judged(WORD_BARRIER, 0.8);
+		return judged(FUTEX_BARRIER, 0.8);
 	if (is_handed_on(word))
-		return either(WORD_LOCK, 0.6);
+		return either(FUTEX_LOCK, 0.6);
 	if (takes_turns(word) || is_taken_and_given(word))
-		return either(WORD_CONDITION, 0.7);
-	return judged(WORD_CONDITION, 1);
+		return either(FUTEX_CONDITION, 0.7);
+	return judged(FUTEX_CONDITION, 1);
 }
 
-static struct word_judgement judge_standard(const struct word *word, enum standard_wait wait)
+static struct futex_judgement judge_standard(const struct futex *word, enum standard_wait wait)
 {
 	switch (wait) {
 	case STANDARD_LOCK:
-		return judged(WORD_LOCK, 1);
+		return judged(FUTEX_LOCK, 1);
 	case STANDARD_BARRIER:
-		return judged(WORD_BARRIER, 1);
+		return judged(FUTEX_BARRIER, 1);
 	case STANDARD_CONDITION:
 		return judge_condition(word);
 	case STANDARD_SEMAPHORE:
-		return is_taken_and_given(word) ? judged(WORD_LOCK, 0.9)
-						: judged(WORD_CONDITION, 0.9);
+		return is_taken_and_given(word) ? judged(FUTEX_LOCK, 0.9)
+						: judged(FUTEX_CONDITION, 0.9);
 	default:
-		return judged(WORD_CONDITION, 1);
+		return judged(FUTEX_CONDITION, 1);
 	}
 }
 
-struct word_judgement word_judge(const struct word *word)
+struct futex_judgement futex_judge(const struct futex *word)
 {
 	enum standard_wait wait = standard_of(word);
 	bool own = share(word->own_releases, word->releases) > 0.5;
 
 	if (word->requeues)
-		return judged(WORD_CONDITION, 1);
+		return judged(FUTEX_CONDITION, 1);
 	if (word->inherits || share(word->owned, word->waits) > 0.5)
-		return judged(WORD_LOCK, 1);
-	if (word_is_end(word))
-		return judged(WORD_CONDITION, 1);
+		return judged(FUTEX_LOCK, 1);
+	if (futex_is_end(word))
+		return judged(FUTEX_CONDITION, 1);
 	if (wait)
 		return judge_standard(word, wait);
 	if (is_state(word))
 		return judge_state(word);
 	if (is_barrier(word))
-		return judged(WORD_BARRIER, word->shared_rounds ? 0.9 : 0.75);
+		return judged(FUTEX_BARRIER, word->shared_rounds ? 0.9 : 0.75);
 	if (takes_turns(word) || is_taken_and_given(word))
-		return either(WORD_LOCK, 0.6);
-	return judged(WORD_CONDITION, own ? 0.7 : 0.9);
+		return either(FUTEX_LOCK, 0.6);
+	return judged(FUTEX_CONDITION, own ? 0.7 : 0.9);
 }
 
-static void releases_text(const struct word *word, struct text *out)
+static void releases_text(const struct futex *word, struct text *out)
 {
 	if (word->releases)
 		text_printf(out, "; %.0f%% of %" PRIu64 " release%s by threads that wait there too",
@@ -431,7 +431,7 @@ static void releases_text(const struct word *word, struct text *out)
 			    word->releases == 1 ? "" : "s");
 }
 
-static const char *standard_fact(const struct word *word)
+static const char *standard_fact(const struct futex *word)
 {
 	static const char *const facts[STANDARD_WAITS] = {
 		[STANDARD_NONE] = "",
@@ -445,7 +445,7 @@ static const char *standard_fact(const struct word *word)
 	return facts[standard_of(word)];
 }
 
-void word_facts(const struct word *word, struct text *out)
+void futex_facts(const struct futex *word, struct text *out)
 {
 	const char *standard = standard_fact(word);
 	uint64_t rounds = word->rounds + (word->round_size > 0);
@@ -461,7 +461,7 @@ void word_facts(const struct word *word, struct text *out)
 		text_add(out, "locked with priority inheritance");
 	else if (share(word->owned, word->waits) > 0.5)
 		text_add(out, "it holds its owner's thread number");
-	else if (word_is_end(word))
+	else if (futex_is_end(word))
 		text_add(out, word->ends ? "it holds the number of a thread whose end is waited for"
 					 : "released by threads as the last that they do");
 	else if (is_state(word) && share(word->same_value, word->waits) < 0.9)
