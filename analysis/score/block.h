@@ -17,9 +17,8 @@
  *	sci_high   sci + the same + untimed calls at the mean excess of the timed
  *
  *	lost_threads  the part of the own excess that evidence attributes to interference / duration
- *	idle_threads  the part that waited for the outside (waker.h), unexplained_threads the part
- *	           on a CPU that nothing explains: more work, or interference that counters would
- *	           show
+ *	idle_threads  the part that waited for the outside (wakeup_chain.h), unexplained_threads the
+ *part on a CPU that nothing explains: more work, or interference that counters would show
  *
  * NAN and META_UNKNOWN (BLOCK_NONE) stand for what was not measured.
  */

@@ -9,8 +9,8 @@
  *
  * Off-CPU time comes from the switch records: preempted is runnable without a CPU (with waking
  * records also the wait between wakeup and CPU), the rest is sleep: with waking records idle as far
- * as waiting along the chain of wakers (waker.h) ends outside the program, else blocked. Without
- * waking records nothing is idle.
+ * as waiting along the wakeup chain (wakeup_chain.h) ends outside the program, else blocked.
+ * Without waking records nothing is idle.
  */
 #ifndef ISPOT_ANALYSIS_THREADS_THREADS_H
 #define ISPOT_ANALYSIS_THREADS_THREADS_H
@@ -22,7 +22,7 @@
 #include "analysis/threads/futex.h"
 #include "analysis/threads/handout.h"
 #include "analysis/threads/takers.h"
-#include "analysis/threads/waker.h"
+#include "analysis/threads/wakeup_chain.h"
 #include "base/hash.h"
 #include "base/likely.h"
 #include "base/mem.h"

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analysis/threads/waker.h"
+#include "analysis/threads/wakeup_chain.h"
 #include "base/vec.h"
 
 struct threads;

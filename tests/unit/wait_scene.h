@@ -8,7 +8,7 @@
 
 #include "analysis/cause/kind.h"
 #include "analysis/threads/wait.h"
-#include "analysis/threads/waker.h"
+#include "analysis/threads/wakeup_chain.h"
 
 enum { SERVE, READ, LOCK };
 /* No futex here holds such a number by chance. */

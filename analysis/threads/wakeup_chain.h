@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Waiting followed along the chain of wakers. A thread that slept was released by another thread
+ * Waiting followed along the wakeup chain. A thread that slept was released by another thread
  * or from outside. While the releaser itself ran or wanted to run, the sleeper's time is lost;
  * while the releaser slept, it is whatever that sleep was, along the chain. A sleep that ended
  * from outside the program (a device, the network, another process) is waiting for work; one
@@ -16,8 +16,8 @@
  * one's sleep is what the chain says. A history that grows long loses every second step; between
  * steps it is interpolated.
  */
-#ifndef ISPOT_ANALYSIS_THREADS_WAKER_H
-#define ISPOT_ANALYSIS_THREADS_WAKER_H
+#ifndef ISPOT_ANALYSIS_THREADS_WAKEUP_CHAIN_H
+#define ISPOT_ANALYSIS_THREADS_WAKEUP_CHAIN_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "analysis/threads/waker.h"
+#include "analysis/threads/wakeup_chain.h"
 
 #include <string.h>
 
