@@ -131,25 +131,14 @@ static void write_notices(struct import *im, const struct import_facts *f, struc
 
 static void write_end(struct import *im, const struct import_facts *f, struct text *line)
 {
-	struct meta_end e = { .present = true,
-			      .end_ns = im->last_ns,
-			      .made_records =
-				      im->result.entries + im->result.exits + im->result.lost,
-			      .lost_records = im->result.lost,
-			      .recorder_cpu_ns = META_UNKNOWN,
-			      .target_cpu_ns = META_UNKNOWN,
-			      .counting_cost_ns = META_UNKNOWN,
-			      .scheduling_cost_ns = META_UNKNOWN,
-			      .sampling_cost_ns = META_UNKNOWN,
-			      .sample_ns = META_UNKNOWN,
-			      .after_cost_ns = META_UNKNOWN,
-			      .probes_cost_ns = META_UNKNOWN,
-			      .cpus_busy_ns = META_UNKNOWN,
-			      .cpus_steal_ns = META_UNKNOWN,
-			      .usable_cpus = NAN,
-			      .exit_status = f->reason ? f->exit_status : -1,
-			      .reason = f->reason ? f->reason : "imported" };
+	struct meta_end e = meta_end_unknown();
 
+	e.present = true;
+	e.end_ns = im->last_ns;
+	e.made_records = im->result.entries + im->result.exits + im->result.lost;
+	e.lost_records = im->result.lost;
+	e.exit_status = f->reason ? f->exit_status : -1;
+	e.reason = f->reason ? f->reason : "imported";
 	if (f->recorder_cpu_ns)
 		e.recorder_cpu_ns = f->recorder_cpu_ns;
 	if (f->target_cpu_ns)

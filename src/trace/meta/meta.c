@@ -392,6 +392,28 @@ int meta_read_line(struct meta *meta, const char *text, size_t n)
 	return ret;
 }
 
+struct meta_end meta_end_unknown(void)
+{
+	return (struct meta_end){
+		.end_ns = META_UNKNOWN,
+		.made_records = META_UNKNOWN,
+		.lost_records = META_UNKNOWN,
+		.recorder_cpu_ns = META_UNKNOWN,
+		.target_cpu_ns = META_UNKNOWN,
+		.counting_cost_ns = META_UNKNOWN,
+		.scheduling_cost_ns = META_UNKNOWN,
+		.sampling_cost_ns = META_UNKNOWN,
+		.sample_ns = META_UNKNOWN,
+		.after_cost_ns = META_UNKNOWN,
+		.probes_cost_ns = META_UNKNOWN,
+		.cpus_busy_ns = META_UNKNOWN,
+		.cpus_steal_ns = META_UNKNOWN,
+		.usable_cpus = NAN,
+		.exit_status = -1,
+		.reason = "",
+	};
+}
+
 void meta_init(struct meta *meta)
 {
 	*meta = (struct meta){ 0 };
@@ -410,24 +432,7 @@ void meta_init(struct meta *meta)
 		.period = 1,
 		.options = "",
 	};
-	meta->end = (struct meta_end){
-		.end_ns = META_UNKNOWN,
-		.made_records = META_UNKNOWN,
-		.lost_records = META_UNKNOWN,
-		.recorder_cpu_ns = META_UNKNOWN,
-		.target_cpu_ns = META_UNKNOWN,
-		.counting_cost_ns = META_UNKNOWN,
-		.scheduling_cost_ns = META_UNKNOWN,
-		.sampling_cost_ns = META_UNKNOWN,
-		.sample_ns = META_UNKNOWN,
-		.after_cost_ns = META_UNKNOWN,
-		.probes_cost_ns = META_UNKNOWN,
-		.cpus_busy_ns = META_UNKNOWN,
-		.cpus_steal_ns = META_UNKNOWN,
-		.usable_cpus = NAN,
-		.exit_status = -1,
-		.reason = "",
-	};
+	meta->end = meta_end_unknown();
 }
 
 static void fill_strings(const struct field *fields, void *item)

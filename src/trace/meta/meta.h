@@ -316,6 +316,9 @@ struct meta {
 #define META_IDS_MAX (1u << 24)
 #define META_IDS_GAP (1u << 16)
 
+/* An end of which nothing is known. */
+struct meta_end meta_end_unknown(void);
+
 /* Every text "", every number unknown: what a trace without a session line says about itself. */
 void meta_init(struct meta *meta);
 
