@@ -39,6 +39,7 @@ enum futex_work {
 	WORK_NONE,
 	WORK_HANDED_OUT, /* by threads that do not wait for them */
 	WORK_IN_TURN,	 /* by threads that wait for them in turn: one side works at a time */
+	WORK_GATHER,	 /* none: all who wait in the place are released together by one of them */
 	WORK_QUEUE,	 /* none: most of it is ended by threads that wait in the same place, too */
 };
 

@@ -16,7 +16,11 @@
 #define QUEUE_SHARE   0.5  /* of it, ended by threads that wait in the same place, too */
 #define QUEUE_SLEEPS  10   /* fewer may be chance */
 #define PLACE_FRAMES  8	   /* further inside than that is where threads wait */
-#define QUEUE_FRAMES  3	   /* stacks of fewer are those of different places */
+#define GATHER_ROUNDS 10   /* fewer may be chance */
+#define GATHER_SHARE  0.9  /* of the rounds, that end more than one sleep */
+#define GATHER_SPAN \
+	0.5 /* of the time, that a round takes: those who queue end each other all the time */
+#define QUEUE_FRAMES 3 /* stacks of fewer are those of different places */
 
 static uint64_t pair_key(uint32_t waiter, uint32_t waker)
 {
@@ -85,14 +89,25 @@ static uint64_t hash_frame(uint64_t hash, const struct meta_frame *f)
 	return hash_u64(hash ^ hash_bytes(f->symbol, strlen(f->symbol)));
 }
 
+/* Code of no file and without a name: each thread may have its own. */
+static bool is_made_at_run_time(const struct meta *meta, uint32_t frame)
+{
+	const struct meta_frame *f = frame < meta->frames.n ? &meta->frames.data[frame] : NULL;
+
+	return f && !*f->symbol && *f->object != '/';
+}
+
 static uint64_t hash_stack(const struct meta *meta, const struct meta_stack *stack)
 {
 	uint64_t hash = 1;
 
-	for (uint32_t i = 0; i < stack->n_frames && i < PLACE_FRAMES; i++)
+	for (uint32_t i = 0; i < stack->n_frames && i < PLACE_FRAMES; i++) {
+		if (i >= QUEUE_FRAMES && is_made_at_run_time(meta, stack->frames[i]))
+			break;
 		hash = stack->frames[i] < meta->frames.n
 			       ? hash_frame(hash, &meta->frames.data[stack->frames[i]])
 			       : hash_u64(hash ^ stack->frames[i]);
+	}
 	return hash;
 }
 
@@ -111,9 +126,36 @@ static uint32_t place_of_sleep(struct handouts *h, const struct thread *t)
 	if (place == MAP_NONE) {
 		place = h->places.n + 1;
 		map_put(&h->places, hash, place);
+		*vec_add(&h->rounds) = (struct handout_place){ 0 };
 	}
 	map_put(&h->place_of, t->sleep.stack, place);
 	return place;
+}
+
+static void note_round(struct handouts *h, uint32_t place, const struct sleep *s)
+{
+	struct handout_place *p = &h->rounds.data[place - 1];
+
+	if (p->size && s->since_ns < p->first_ns) {
+		p->spans_ns += s->woken_ns - p->last_ns;
+		p->last_ns = s->woken_ns;
+		p->shared += ++p->size == 2;
+		return;
+	}
+	if (!p->rounds++)
+		p->since_ns = s->woken_ns;
+	p->size = 1;
+	p->first_ns = p->last_ns = s->woken_ns;
+}
+
+/* All who wait there go on together, and then nobody does for a while. */
+static bool gathers(const struct handouts *h, uint32_t place)
+{
+	const struct handout_place *p = place ? &h->rounds.data[place - 1] : NULL;
+
+	return p && p->rounds >= GATHER_ROUNDS &&
+	       (double)p->shared >= GATHER_SHARE * (double)p->rounds &&
+	       (double)p->spans_ns <= GATHER_SPAN * (double)(p->last_ns - p->since_ns);
 }
 
 void handouts_add(struct handouts *h, struct thread *t)
@@ -136,6 +178,8 @@ void handouts_add(struct handouts *h, struct thread *t)
 		row->stack = (uint32_t)s->stack;
 		row->place = place;
 	}
+	if (row->place)
+		note_round(h, row->place, s);
 	if (frames && (!row->frames || frames < row->frames))
 		row->frames = frames;
 }
@@ -276,7 +320,7 @@ static enum futex_work work_of(const struct threads *th, const struct handout *r
 	map_release(&x.waiters);
 	map_release(&x.wakers);
 	if (given && is_queue(th, &x, rows->stack))
-		return WORK_QUEUE;
+		return gathers(&th->handouts, rows->place) ? WORK_GATHER : WORK_QUEUE;
 	if (!near || !given || beside)
 		return WORK_NONE;
 	return back ? WORK_IN_TURN : WORK_HANDED_OUT;
@@ -415,4 +459,5 @@ void handouts_release(struct handouts *h)
 	map_release(&h->places);
 	map_release(&h->place_of);
 	map_release(&h->queues);
+	vec_release(&h->rounds);
 }

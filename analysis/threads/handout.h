@@ -35,9 +35,19 @@ struct handouts {
 		VEC(struct handout)
 	} rows;
 	struct map row_of;
+	struct {
+		VEC(struct handout_place)
+	} rounds;		     /* by place - 1 */
 	struct map places, place_of; /* by hash; of a stack's number + 1 -> place */
 	struct map queues; /* at the end: place where threads queue without a futex -> 1 */
 	bool full;
+};
+
+/* Sleeps in one place that were ended: a round's had all begun before the first of them was. */
+struct handout_place {
+	uint64_t first_ns, last_ns, size; /* of the latest round's ends */
+	uint64_t rounds, shared;	  /* shared: of more than one sleep */
+	uint64_t since_ns, spans_ns;	  /* the first round's first end; sum of last - first */
 };
 
 /* Sleeps of one thread at one futex, or at none, that one other thread ended. */

@@ -314,6 +314,8 @@ static struct wait_cause of_word(const struct futex *word)
 
 	if (futex_is_end(word))
 		return (struct wait_cause){ "condition-wait", 1, "waited for a thread to end" };
+	if (word->work == WORK_GATHER)
+		return (struct wait_cause){ "barrier", 0.7, "waited for the last to arrive" };
 	if (word->work == WORK_HANDED_OUT)
 		return (struct wait_cause){ "condition-wait", j.confidence,
 					    "waited for work that another thread hands out" };
@@ -390,13 +392,21 @@ static double weight_of(const struct wait_cell *c)
 	return (double)c->ns + (double)c->wakes;
 }
 
+/* What is lost there is what the whole is told by. */
+static bool is_larger(const struct wait_cell *a, const struct wait_cell *b)
+{
+	uint64_t lost_a = a->ns - a->idle_ns, lost_b = b->ns - b->idle_ns;
+
+	return lost_a != lost_b ? lost_a > lost_b : a->ns > b->ns;
+}
+
 static void add_cell(struct wait_part *part, struct wait_waker *wakers, const struct wait_cell *c,
 		     double confidence)
 {
 	part->sleeps += c->sleeps;
 	part->ns += c->ns;
 	part->confidence += confidence * weight_of(c);
-	if (c->sleeps && (!part->largest || c->ns > part->largest->ns))
+	if (c->sleeps && (!part->largest || is_larger(c, part->largest)))
 		part->largest = c;
 	merge_wakers(wakers, c);
 }

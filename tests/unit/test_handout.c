@@ -5,7 +5,7 @@
 
 #include "analysis/threads/handout.h"
 
-enum { LOOP = 0x10, LOOP_TWIN = 0x14, DONE = 0x20, MUTEX = 0x30 };
+enum { LOOP = 0x10, LOOP_TWIN = 0x14, DONE = 0x20, MUTEX = 0x30, OWN = 0x40 };
 
 /* Stacks from the wait outwards; all end in the thread's outermost function. */
 enum { NEAR = 1, FAR, OUTER, CUT };
@@ -196,6 +196,49 @@ static void those_who_wait_release_each_other(void **state)
 	scene_release(&s);
 }
 
+/* Each at a futex of its own, of whom the last to arrive lets the others go on. */
+static void those_who_gather(void **state)
+{
+	static const uint64_t words[] = { 0, LOOP, DONE, OWN };
+	struct scene s;
+	uint64_t us = 100;
+
+	begin_stacks(&s);
+	for (unsigned round = 0; round < 21; round++, us += 200) {
+		uint32_t last = round % 3 + 1, first = (round + 1) % 3 + 1,
+			 second = (round + 2) % 3 + 1;
+
+		sleep_at(&s, us, first, words[first], NEAR);
+		sleep_at(&s, us + 20, second, words[second], NEAR);
+		wake_up(&s, us + 90, first, last, 0);
+		wake_up(&s, us + 95, second, last, 0);
+	}
+	finish(&s, us);
+	assert_int_equal(work_at(&s, LOOP), WORK_GATHER);
+	assert_int_equal(work_at(&s, OWN), WORK_GATHER);
+	scene_release(&s);
+}
+
+/* What is waited for is told by what is lost, not by what is idle beside it. */
+static void the_largest_is_of_what_is_lost(void **state)
+{
+	struct wait_cell cells[] = {
+		{ .kind = WAIT_CHILD, .word = SLEEP_NOBODY, .sleeps = 1, .ns = 90, .idle_ns = 90 },
+		{ .kind = WAIT_POLL,
+		  .end = SLEEP_BY_THREAD,
+		  .word = SLEEP_NOBODY,
+		  .sleeps = 1,
+		  .ns = 20 },
+	};
+	struct wait_sums sums = { .data = cells, .n = 2, .room = 2 };
+	struct scene s;
+
+	begin_stacks(&s);
+	finish(&s, 100);
+	assert_ptr_equal(wait_part(&s.calls.threads, &sums, "condition-wait").largest, &cells[1]);
+	scene_release(&s);
+}
+
 /* Writers that queue up, each at a condition of its own, in the same place of the program. */
 static void those_who_queue_up(void **state)
 {
@@ -246,6 +289,8 @@ int main(void)
 		cmocka_unit_test(without_whole_stacks),
 		cmocka_unit_test(those_who_wait_release_each_other),
 		cmocka_unit_test(those_who_queue_up),
+		cmocka_unit_test(those_who_gather),
+		cmocka_unit_test(the_largest_is_of_what_is_lost),
 		cmocka_unit_test(summed_up),
 	};
 
