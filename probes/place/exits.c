@@ -172,7 +172,7 @@ static enum jump_kind register_origin(const struct code *code, size_t i)
 			    .jump = i,
 			    .wanted = 1u << (code->insns[i].jump_register & 31) };
 
-	origin_add_block(&o, i);
+	origin_add_block(&o, i + 1); /* branches may lead to the jump itself */
 	for (size_t b = 0; b < o.n_blocks; b++)
 		origin_walk_block(&o, o.blocks[b]);
 	return o.is_switch ? JUMP_SWITCH : o.unclear ? JUMP_UNCLEAR : JUMP_LEAVES;

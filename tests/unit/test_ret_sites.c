@@ -84,6 +84,9 @@ static const struct row rows[] = {
 	  CODE("\x48\x63\x04\xbe\x74\x02\x90\xc3" JMP_RAX), SITES(1, 7) },
 	{ "a block that only a table reaches", CODE("\x48\x63\x04\xbe\xc3" JMP_RAX), SITES(1, 4),
 	  .incomplete = true },
+	{ "a table entry loaded before a ret", /* mov (%rdi), %rax; je 1f; movslq
+						  (%rsi,%rdi,4), %rax; ret; 1: jmp *%rax */
+	  CODE("\x48\x8b\x07\x74\x05\x48\x63\x04\xbe" RET JMP_RAX), SITES(2, 9, 10) },
 	{ "a call is not followed as a jump", CODE("\xe8\x00\x10\x00\x00" RET), SITES(1, 5) },
 	{ "no ret at all", CODE(PUSH "\xe8\x00\x10\x00\x00") },
 	{ "what follows a call that never returns",
