@@ -450,11 +450,10 @@ static struct dso *get_of(struct setup *s, const char *name, unsigned uid)
 	return get(s, name);
 }
 
-/* How long the file's functions were waited for, which do not come. */
-static uint64_t waited_for_ns(struct dso *dso)
+/* Waits for the file's functions, which do not come. */
+static void wait_for(struct dso *dso)
 {
 	const struct dso_function *all;
-	uint64_t began_ns = clock_now_ns();
 	pid_t child = 0, holder;
 
 	children(&child);
@@ -462,7 +461,14 @@ static uint64_t waited_for_ns(struct dso *dso)
 	assert_int_equal(dso_functions(dso, &all), 0);
 	kill(holder, SIGKILL);
 	waitpid(holder, NULL, 0);
-	return clock_now_ns() - began_ns;
+}
+
+/* How long an answer about that user's files would be waited for now. */
+static uint64_t allowed_ns(uid_t uid)
+{
+	uint64_t now_ns = clock_now_ns(), until_ns = patience_deadline_ns(uid, now_ns);
+
+	return until_ns ? until_ns - now_ns : 0;
 }
 
 /* A recording does not wait for one that is slow as for one that is asked before: neither while it
@@ -472,17 +478,23 @@ static void a_slow_child_holds_no_recording_up(void **state)
 	struct setup *s = *state;
 	const struct dso_function *all;
 	size_t before = patience_given_up();
+	struct dso *first, *second, *third;
 	uint64_t first_ns;
 
 	needs_root();
 	fixture_run("chmod 755 app");
+	third = get_of(s, "slow3", 65532);
+	second = get_of(s, "slow2", 65531);
+	first = get_of(s, "slow1", 65530); /* of those that are left the last process is asked */
 	patience_run_ns = patience_after_ns = 1000000000;
 	alarm(60); /* an answer may take twice as long otherwise */
 	patience_set(PATIENCE_RECORDING);
-	first_ns = waited_for_ns(get_of(s, "slow1", 65530));
-	assert_true(waited_for_ns(get_of(s, "slow2", 65531)) < first_ns);
+	first_ns = allowed_ns(65530);
+	wait_for(first);
+	assert_true(allowed_ns(65531) < first_ns);
+	wait_for(second);
 	patience_set(PATIENCE_AFTERWARDS);
-	waited_for_ns(get_of(s, "slow3", 65532));
+	wait_for(third);
 	alarm(0);
 	assert_int_equal(patience_given_up(), before + 3);
 	patience_set(PATIENCE_FULL);
@@ -504,8 +516,10 @@ static void all_files_of_a_user_have_one_time(void **state)
 	first = get_of(s, "late1", 65525); /* its process is the last one */
 	patience_user_ns = 2000000000;
 	alarm(60); /* one may take twice as long otherwise */
-	first_ns = waited_for_ns(first);
-	assert_true(waited_for_ns(second) < first_ns);
+	first_ns = allowed_ns(65525);
+	wait_for(first);
+	assert_true(allowed_ns(65525) < first_ns);
+	wait_for(second);
 	alarm(0);
 	patience_user_ns = before;
 	assert_true(dso_functions(get_of(s, "other2", 65526), &all) > 5);
