@@ -26,7 +26,7 @@ static const char *const head =
 	"group=ispot_perf_$$\n"
 	"events=\n"
 	"probe() { # probe KIND NAME PATH:OFFSET VALUE...\n"
-	"\techo \"$1:$group/$2 $3 $4\" >>$tracing/uprobe_events && events=\"$events $2\"\n"
+	"\tprintf '%s\\n' \"$1:$group/$2 $3 $4\" >>$tracing/uprobe_events && events=\"$events $2\"\n"
 	"}\n"
 	"remove() {\n"
 	"\tfor e in $events; do echo \"-:$group/$e\" >>$tracing/uprobe_events; done\n"
@@ -125,6 +125,24 @@ static void fetch_result(const struct planned *p, bool is_return, struct text *o
 			fetch(a, &a->all[i], is_return ? "$retval" : site, out);
 }
 
+/* The kernel splits its lines at what it takes for blanks, of which one is a part of characters. */
+static bool kernel_takes(const char *path)
+{
+	for (const unsigned char *c = (const void *)path; *c; c++)
+		if (*c <= ' ' || *c == 0x7f || *c == 0xa0 || strchr(":#\\", *c))
+			return false;
+	return true;
+}
+
+/* A symbol is whatever the program's file says: in a comment it has to stay one. */
+static void print_refused(const char *symbol, struct text *out)
+{
+	char *printable = text_printable_new(symbol);
+
+	text_printf(out, "# %s: the kernel takes no probes in a file of such a name\n", printable);
+	free(printable);
+}
+
 static void print_planned(struct strtab *names, const struct planned *p, struct text *out)
 {
 	const struct dso_function *f = p->what.function;
@@ -132,9 +150,8 @@ static void print_planned(struct strtab *names, const struct planned *p, struct 
 	char name[NAME_ROOM + 16], suffix[32];
 	struct text fetched = { 0 };
 
-	if (!realpath(dso_path(p->what.dso), path) || strpbrk(path, " \t\n:")) {
-		text_printf(out, "# %s: the kernel takes no probes in a file of such a name\n",
-			    f->symbol);
+	if (!realpath(dso_path(p->what.dso), path) || !kernel_takes(path)) {
+		print_refused(f->symbol, out);
 		return;
 	}
 	event_name(names, f->symbol, name);

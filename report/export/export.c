@@ -62,7 +62,7 @@ void export_json_string(struct text *out, const char *s)
 
 		if (!n)
 			text_add(out, "?");
-		else if (code < 0x20 || code == 0x7f)
+		else if (text_is_control(code))
 			text_printf(out, "\\u%04x", code);
 		else if (*s == '"' || *s == '\\')
 			text_printf(out, "\\%c", *s);

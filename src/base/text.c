@@ -101,8 +101,7 @@ size_t text_utf8(const char *s, uint32_t *code)
 	return n;
 }
 
-/* C0, DEL, C1, line separators, and what turns the direction of writing round. */
-static bool is_control(uint32_t c)
+bool text_is_control(uint32_t c)
 {
 	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c || (c >= 0x200e && c <= 0x200f) ||
 	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
@@ -120,7 +119,7 @@ char *text_printable(char *buf, size_t n, const char *s)
 
 		len = text_utf8(s, &c);
 		s += len ? len : 1;
-		if (!len || is_control(c)) {
+		if (!len || text_is_control(c)) {
 			from = "?";
 			len = 1;
 		}

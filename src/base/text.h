@@ -52,6 +52,8 @@ bool text_locale_is_utf8(void);
 
 /* Bytes of the character at s and its code; 0: not valid UTF-8 there. */
 size_t text_utf8(const char *s, uint32_t *code);
+/* C0, DEL, C1, line separators, and what turns the direction of writing round. */
+bool text_is_control(uint32_t code);
 
 /* "10ms", "2s", "500us", "1h" -> ns; a bare number has the given unit. -EINVAL: not a time;
  * -ERANGE: over 292 years. */

@@ -56,12 +56,14 @@ static const char *const examples[] = {
 
 /* ---- text ---- */
 
+/* Names come from the target: nothing of them may steer the terminal. */
 static const char *base_name(const struct dso *dso)
 {
-	return text_base_name(dso_path(dso));
+	static char name[512]; /* until the next call */
+
+	return text_printable(name, sizeof(name), text_base_name(dso_path(dso)));
 }
 
-/* Names come from the target: nothing of them may steer the terminal. */
 static void print_name(struct dso *dso, const struct dso_function *f)
 {
 	char name[512];
@@ -157,10 +159,10 @@ static void print_left_out(const struct inspection *in)
 	}
 	for (size_t i = 0; i < in->selection.left_out.n; i++) {
 		const struct unselected *u = &in->selection.left_out.data[i];
-		char name[512];
+		char name[512], object[512];
 
-		printf("  %s (%s): %s\n", text_printable(name, sizeof(name), u->name), u->object,
-		       u->reason);
+		printf("  %s (%s): %s\n", text_printable(name, sizeof(name), u->name),
+		       text_printable(object, sizeof(object), u->object), u->reason);
 	}
 }
 
@@ -236,8 +238,12 @@ static void print_notices(const struct inspection *in)
 {
 	if (in->notices.n)
 		printf("\nin the way\n");
-	vec_for_each (&in->notices, char *, notice)
-		printf("  %s\n", *notice);
+	vec_for_each (&in->notices, char *, notice) {
+		char *printable = text_printable_new(*notice);
+
+		printf("  %s\n", printable);
+		free(printable);
+	}
 	if (any_return(in))
 		printf("\nA function that looks at its own return address sees the kernel's where the exit is\n"
 		       "`return`; no tool can tell which do. Leave such a one out with -F '!name'.\n");

@@ -83,3 +83,31 @@ tame() {
 }
 ok "names without control characters: report --json" tame report --json -i "$planted/escapes.data"
 ok "names without control characters: diff --json" tame diff --json "$planted/escapes.data" "$planted/escapes.data"
+
+# U+009B begins an escape sequence, U+202E turns the direction of writing round: exported text and dumps have them escaped.
+sed 's/\("kind":"function".*"name":"\)/\1q\\u009b\\u202e/' tests/golden/svc.trace >"$planted/turned.trace"
+"$ISPOT" dump --from-text "$planted/turned.trace" -o "$planted/turned.data"
+escaped() {
+	"$ISPOT" "$@" -i "$planted/turned.data" >"$planted/turned.out" && grep -q 'u009b' "$planted/turned.out" &&
+		! LC_ALL=C grep -qP '\xc2\x9b|\xe2\x80\xae' "$planted/turned.out"
+}
+ok "names without control characters: export" escaped export --format chrome -o -
+ok "names without control characters: dump" escaped dump
+
+# A program whose file and function have such names, and a line that a shell would run.
+hostile_program() {
+	cd "$planted" || return
+	echo 'int evil(int n) { return n * 3; } int main(int n, char **v) { return evil(n) == n && v; }' >evil.c
+	gcc -O0 -c evil.c -o evil.o && objcopy --redefine-sym evil=$'evil\ntouch owned\n#' evil.o &&
+		gcc evil.o -o $'a b\e]0;title\a'
+}
+check() { (cd "$planted" && "$ISPOT" check "$@" -F 'evil*' $'./a b\e]0;title\a' >check.out 2>&1); }
+plain() { check && ! tr -d '\n\t' <"$planted/check.out" | LC_ALL=C grep -q '[[:cntrl:]]'; }
+# What is a comment there is still one if a symbol has several lines.
+one_line() { check --perf-script && grep -q '^# evil?touch owned?#: ' "$planted/check.out" && ! grep -q '^touch' "$planted/check.out"; }
+if (hostile_program) >"$planted/gcc.out" 2>&1; then
+	ok "names without control characters: check" plain
+	ok "check --perf-script makes no command of a symbol" one_line
+else
+	skip "names without control characters: check" "no gcc, or no objcopy"
+fi
