@@ -67,7 +67,7 @@ static void add_off(struct offcpu *sum, const struct offcpu *off, double part)
 		.blocked_ns = scaled(off->blocked_ns, part),
 		.idle_ns = scaled(off->idle_ns, part),
 		.recorder_ns = scaled(off->recorder_ns, part),
-		.crowded_ns = scaled(off->crowded_ns, part),
+		.oversubscribed_ns = scaled(off->oversubscribed_ns, part),
 		.woken_ns = scaled(off->woken_ns, part),
 		.sleeps = off->sleeps,
 		.wakes = off->wakes,

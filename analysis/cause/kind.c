@@ -17,7 +17,7 @@ static double crowded(const struct block *b)
 
 	if (!off || !off->preempted_ns || !b->all_threads->meta->session.cpus)
 		return NAN;
-	return (double)off->crowded_ns / (double)off->preempted_ns;
+	return (double)off->oversubscribed_ns / (double)off->preempted_ns;
 }
 
 bool cause_cpus_crowded(const struct block *b)

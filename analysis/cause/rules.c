@@ -66,7 +66,7 @@ static double recorder(const struct block *b, const struct meta *meta, double re
  */
 static void say_crowded(const struct offcpu *off, struct text *evidence)
 {
-	double own = (double)off->crowded_ns / (double)off->preempted_ns;
+	double own = (double)off->oversubscribed_ns / (double)off->preempted_ns;
 
 	if (own > 0.005)
 		text_printf(evidence, ", %.0f%% of it behind threads of the program", 100 * own);

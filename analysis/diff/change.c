@@ -80,7 +80,7 @@ static double cpu_wait_share(const struct diff_run *run)
 	double waited = 0, asleep = 0, all = (double)run->result.threads_ns;
 
 	vec_for_each (&run->result.calls.threads.all, struct thread *, t) {
-		waited += (double)((*t)->off.preempted_ns - (*t)->off.crowded_ns);
+		waited += (double)((*t)->off.preempted_ns - (*t)->off.oversubscribed_ns);
 		asleep += (double)((*t)->off.blocked_ns + (*t)->off.idle_ns);
 	}
 	return all > asleep + waited && waited > 0 ? waited / (all - asleep) : 0;

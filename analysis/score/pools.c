@@ -105,9 +105,10 @@ double block_foreign_ns(const struct block *b)
 {
 	const struct offcpu *off = b->sums ? &b->sums->own_off : NULL;
 
-	if (!off || !off->preempted_ns || off->crowded_ns >= off->preempted_ns)
+	if (!off || !off->preempted_ns || off->oversubscribed_ns >= off->preempted_ns)
 		return 0;
-	return b->pools[POOL_PREEMPTED] * (1 - (double)off->crowded_ns / (double)off->preempted_ns);
+	return b->pools[POOL_PREEMPTED] *
+	       (1 - (double)off->oversubscribed_ns / (double)off->preempted_ns);
 }
 
 void block_take_idle(struct block *b, uint64_t duration_ns)

@@ -116,7 +116,7 @@ void threads_init(struct threads *th, const struct meta *meta, uint64_t start_ns
 {
 	*th = (struct threads){ .meta = meta,
 				.start_ns = start_ns,
-				.crowd.cpus = meta->session.cpus };
+				.oversubscription.cpus = meta->session.cpus };
 	(void)vec_add(&th->slots);
 	setclocks_init(th);
 	vec_for_each (&meta->threads, const struct meta_thread, m)
@@ -153,9 +153,10 @@ void threads_release(struct threads *th)
 }
 
 /* At most what was off the CPU: the clock may have been read late. */
-static uint64_t crowded_ns(struct thread *t, uint64_t most_ns, uint64_t time_ns)
+static uint64_t oversubscribed_ns(struct thread *t, uint64_t most_ns, uint64_t time_ns)
 {
-	uint64_t ns = (uint64_t)crowd_take_ns(&t->all->crowd, &t->crowd, time_ns);
+	uint64_t ns = (uint64_t)oversubscription_take_ns(&t->all->oversubscription,
+							 &t->oversubscription, time_ns);
 
 	return ns < most_ns ? ns : most_ns;
 }
@@ -175,7 +176,7 @@ static void settle_sleep(struct thread *t, uint64_t time_ns)
 	t->off.preempted_ns += time_ns - woken;
 	t->off.woken_ns += time_ns - woken;
 	t->ready_ns += time_ns - woken;
-	t->off.crowded_ns += crowded_ns(t, time_ns - woken, time_ns);
+	t->off.oversubscribed_ns += oversubscribed_ns(t, time_ns - woken, time_ns);
 }
 
 void thread_settle(struct thread *t, uint64_t time_ns)
@@ -189,7 +190,7 @@ void thread_settle(struct thread *t, uint64_t time_ns)
 		t->off.preempted_ns += time_ns - t->since_ns;
 		t->ready_ns += time_ns - t->since_ns;
 		t->off.recorder_ns += t->recorder_took ? time_ns - t->since_ns : 0;
-		t->off.crowded_ns += crowded_ns(t, time_ns - t->since_ns, time_ns);
+		t->off.oversubscribed_ns += oversubscribed_ns(t, time_ns - t->since_ns, time_ns);
 	} else if (t->state == THREAD_SLEEPING || t->state == THREAD_BLOCKED) {
 		settle_sleep(t, time_ns);
 	}
@@ -200,7 +201,8 @@ void thread_runs(struct thread *t, uint64_t time_ns)
 {
 	thread_settle(t, time_ns);
 	t->state = THREAD_RUNNING;
-	crowd_move(&t->all->crowd, &t->crowd, CROWD_RUNNING, time_ns);
+	oversubscription_move(&t->all->oversubscription, &t->oversubscription,
+			      OVERSUBSCRIPTION_RUNNING, time_ns);
 }
 
 static void taken_by(void *self, uint64_t who, uint64_t ns)
@@ -281,8 +283,9 @@ static void switch_out(const struct threads *th, struct thread *t, const struct 
 		t->off.sleeps++;
 		t->off_changes++;
 	}
-	crowd_move(&t->all->crowd, &t->crowd, thread_sleeps(t) ? CROWD_AWAY : CROWD_WAITING,
-		   r->time_ns);
+	oversubscription_move(&t->all->oversubscription, &t->oversubscription,
+			      thread_sleeps(t) ? OVERSUBSCRIPTION_AWAY : OVERSUBSCRIPTION_WAITING,
+			      r->time_ns);
 	t->recorder_took = r->values[2] && r->values[2] == th->meta->session.recorder_pid;
 }
 
@@ -301,7 +304,8 @@ static void waking(struct threads *th, const struct record *r)
 		waker->off.wakes++;
 		waker->off_changes++;
 	}
-	crowd_move(&th->crowd, &woken->crowd, CROWD_WAITING, r->time_ns);
+	oversubscription_move(&th->oversubscription, &woken->oversubscription,
+			      OVERSUBSCRIPTION_WAITING, r->time_ns);
 }
 
 static void not_observed(struct threads *th, struct thread *t, uint64_t from_ns, uint64_t to_ns)
@@ -326,7 +330,8 @@ void thread_unseen(struct thread *t, uint64_t since_ns)
 		t->state = THREAD_BLOCKED; /* what runs has records */
 	thread_settle(t, since_ns);
 	t->state = THREAD_UNKNOWN;
-	crowd_move(&t->all->crowd, &t->crowd, CROWD_AWAY, since_ns);
+	oversubscription_move(&t->all->oversubscription, &t->oversubscription,
+			      OVERSUBSCRIPTION_AWAY, since_ns);
 	t->unseen_ns = since_ns ? since_ns : 1;
 }
 
@@ -352,7 +357,8 @@ static void end_thread(struct threads *th, struct thread *t, uint64_t time_ns)
 	if (thread_sleeps(t))
 		sleep_settle(t, time_ns);
 	t->dead = true;
-	crowd_move(&th->crowd, &t->crowd, CROWD_AWAY, time_ns);
+	oversubscription_move(&th->oversubscription, &t->oversubscription, OVERSUBSCRIPTION_AWAY,
+			      time_ns);
 	th->n_alive--;
 	t->end_ns = time_ns > t->born_ns ? time_ns : t->born_ns;
 	for (uint32_t set = 0; set < th->n_sets; set++) {

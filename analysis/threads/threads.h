@@ -18,9 +18,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analysis/threads/crowd.h"
 #include "analysis/threads/futex.h"
 #include "analysis/threads/handout.h"
+#include "analysis/threads/oversubscription.h"
 #include "analysis/threads/takers.h"
 #include "analysis/threads/wakeup_chain.h"
 #include "base/hash.h"
@@ -36,11 +36,11 @@ struct record;
 
 struct offcpu {
 	uint64_t preempted_ns, blocked_ns, idle_ns;
-	uint64_t recorder_ns; /* part of preempted: the CPU went to ispot's recorder */
-	uint64_t crowded_ns;  /* part of preempted: the program has more to run than CPUs */
-	uint64_t woken_ns;    /* part of preempted: behind a wakeup; nothing was interrupted */
-	uint64_t sleeps;      /* times it left the CPU to sleep */
-	uint64_t wakes;	      /* sleepers of the program that it released */
+	uint64_t recorder_ns;	    /* part of preempted: the CPU went to ispot's recorder */
+	uint64_t oversubscribed_ns; /* part of preempted: the program has more to run than CPUs */
+	uint64_t woken_ns; /* part of preempted: behind a wakeup; nothing was interrupted */
+	uint64_t sleeps;   /* times it left the CPU to sleep */
+	uint64_t wakes;	   /* sleepers of the program that it released */
 };
 
 /* All the time off the CPU. */
@@ -69,7 +69,7 @@ static inline void offcpu_add(struct offcpu *sum, const struct offcpu *x)
 	sum->blocked_ns += x->blocked_ns;
 	sum->idle_ns += x->idle_ns;
 	sum->recorder_ns += x->recorder_ns;
-	sum->crowded_ns += x->crowded_ns;
+	sum->oversubscribed_ns += x->oversubscribed_ns;
 	sum->woken_ns += x->woken_ns;
 	sum->sleeps += x->sleeps;
 	sum->wakes += x->wakes;
@@ -82,7 +82,7 @@ static inline struct offcpu offcpu_between(const struct offcpu *from, const stru
 		.blocked_ns = to->blocked_ns - from->blocked_ns,
 		.idle_ns = to->idle_ns - from->idle_ns,
 		.recorder_ns = to->recorder_ns - from->recorder_ns,
-		.crowded_ns = to->crowded_ns - from->crowded_ns,
+		.oversubscribed_ns = to->oversubscribed_ns - from->oversubscribed_ns,
 		.woken_ns = to->woken_ns - from->woken_ns,
 		.sleeps = to->sleeps - from->sleeps,
 		.wakes = to->wakes - from->wakes,
@@ -126,7 +126,7 @@ struct thread {
 	uint32_t n_releases, n_awoken; /* ever */
 	struct history history;	       /* what it waited for so far */
 	struct thread_depth depth;     /* of its waits */
-	struct crowd_member crowd;
+	struct oversubscription_member oversubscription;
 	bool recorder_took; /* preempted, and the CPU went to the recorder */
 	uint64_t ready_ns;  /* since it last had a CPU: ready to run, and of no taker yet */
 	bool found_idle;    /* it gets a CPU now that was idle */
@@ -178,7 +178,7 @@ struct threads {
 		VEC(struct thread *)
 	} all;
 	struct map by_tid;
-	struct crowd crowd;
+	struct oversubscription oversubscription;
 	struct takers takers;			 /* of CPUs that the threads waited for */
 	struct futexes futexes;			 /* futexes that threads waited on */
 	struct handouts handouts;		 /* who waited for whom, and where */

@@ -142,7 +142,7 @@ static void blocks_have_what_was_found_late(void **state)
 static void advice_depends_on_who_has_the_cpus(void **state)
 {
 	static const struct {
-		uint64_t crowded_ns;
+		uint64_t oversubscribed_ns;
 		const char *first, *second;
 	} cases[] = { { 1000, "no more threads", NULL },
 		      { 0, "what else uses", NULL },
@@ -151,7 +151,8 @@ static void advice_depends_on_who_has_the_cpus(void **state)
 	(void)state;
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct sci_function sums = { .own_off = { .preempted_ns = 1000,
-							  .crowded_ns = cases[i].crowded_ns } };
+							  .oversubscribed_ns =
+								  cases[i].oversubscribed_ns } };
 		struct meta meta = { .session.cpus = 2 };
 		struct threads threads = { .meta = &meta };
 		struct block b = { .sums = &sums, .all_threads = &threads };

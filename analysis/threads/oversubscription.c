@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "analysis/threads/crowd.h"
+#include "analysis/threads/oversubscription.h"
 
-static double clock_at(const struct crowd *c, uint64_t time_ns)
+static double clock_at(const struct oversubscription *c, uint64_t time_ns)
 {
 	uint32_t runnable = c->running + c->waiting, beyond;
 
@@ -13,12 +13,15 @@ static double clock_at(const struct crowd *c, uint64_t time_ns)
 	return c->clock_ns + (double)(time_ns - c->since_ns) * beyond / c->waiting;
 }
 
-static uint32_t *count_of(struct crowd *c, enum crowd_place place)
+static uint32_t *count_of(struct oversubscription *c, enum oversubscription_place place)
 {
-	return place == CROWD_RUNNING ? &c->running : place == CROWD_WAITING ? &c->waiting : 0;
+	return place == OVERSUBSCRIPTION_RUNNING   ? &c->running
+	       : place == OVERSUBSCRIPTION_WAITING ? &c->waiting
+						   : 0;
 }
 
-void crowd_move(struct crowd *c, struct crowd_member *m, enum crowd_place place, uint64_t time_ns)
+void oversubscription_move(struct oversubscription *c, struct oversubscription_member *m,
+			   enum oversubscription_place place, uint64_t time_ns)
 {
 	uint32_t *from = count_of(c, m->place), *to = count_of(c, place);
 
@@ -35,11 +38,12 @@ void crowd_move(struct crowd *c, struct crowd_member *m, enum crowd_place place,
 	m->mark_ns = c->clock_ns;
 }
 
-double crowd_take_ns(const struct crowd *c, struct crowd_member *m, uint64_t time_ns)
+double oversubscription_take_ns(const struct oversubscription *c, struct oversubscription_member *m,
+				uint64_t time_ns)
 {
 	double now_ns = clock_at(c, time_ns), passed_ns = now_ns - m->mark_ns;
 
-	if (m->place != CROWD_WAITING || !(passed_ns > 0))
+	if (m->place != OVERSUBSCRIPTION_WAITING || !(passed_ns > 0))
 		return 0;
 	m->mark_ns = now_ns;
 	return passed_ns;

@@ -5,29 +5,35 @@
  * because other programs have the CPUs (or the scheduler or an affinity keeps them off). The clock
  * runs at the share of the first; a waiting thread takes what passed on it.
  */
-#ifndef ISPOT_ANALYSIS_THREADS_CROWD_H
-#define ISPOT_ANALYSIS_THREADS_CROWD_H
+#ifndef ISPOT_ANALYSIS_THREADS_OVERSUBSCRIPTION_H
+#define ISPOT_ANALYSIS_THREADS_OVERSUBSCRIPTION_H
 
 #include <stdint.h>
 
-struct crowd {
+struct oversubscription {
 	uint32_t cpus; /* 0: not known, and nothing is counted */
 	uint32_t running, waiting;
 	uint64_t since_ns;
 	double clock_ns; /* at since_ns */
 };
 
-enum crowd_place { CROWD_AWAY, CROWD_RUNNING, CROWD_WAITING };
+enum oversubscription_place {
+	OVERSUBSCRIPTION_AWAY,
+	OVERSUBSCRIPTION_RUNNING,
+	OVERSUBSCRIPTION_WAITING
+};
 
 /* A thread's part in it, zero at first. */
-struct crowd_member {
-	enum crowd_place place;
+struct oversubscription_member {
+	enum oversubscription_place place;
 	double mark_ns; /* clock when it was read last */
 };
 
 /* The member is there from time_ns on. */
-void crowd_move(struct crowd *c, struct crowd_member *m, enum crowd_place place, uint64_t time_ns);
+void oversubscription_move(struct oversubscription *c, struct oversubscription_member *m,
+			   enum oversubscription_place place, uint64_t time_ns);
 /* What passed since the member began to wait, or was asked last. */
-double crowd_take_ns(const struct crowd *c, struct crowd_member *m, uint64_t time_ns);
+double oversubscription_take_ns(const struct oversubscription *c, struct oversubscription_member *m,
+				uint64_t time_ns);
 
 #endif

@@ -30,7 +30,7 @@ static void waited(const struct scene *s, uint32_t i, uint64_t all_us, uint64_t 
 	const struct offcpu *off = &threads_alive(&s->calls.threads, TID(i))->off;
 
 	assert_int_equal(off->preempted_ns, all_us * 1000);
-	assert_int_equal(off->crowded_ns, crowded_us * 1000);
+	assert_int_equal(off->oversubscribed_ns, crowded_us * 1000);
 }
 
 static void end(struct scene *s)
