@@ -266,7 +266,7 @@ void result_find_notices(struct result *res)
 		res, s->ends[CALL_UNWOUND] - markers_unended(&res->calls),
 		"call has no exit (unwound, or beyond 64 nested returns); it is not timed",
 		"calls have no exit (unwound, or beyond 64 nested returns); they are not timed");
-	markers_say_faults(&res->calls, res->meta, notice_to, res);
+	markers_report_faults(&res->calls, res->meta, notice_to, res);
 	calls_notice(res, s->ends[CALL_LOST],
 		     "call was open when records were lost; it is not timed",
 		     "calls were open when records were lost; they are not timed");

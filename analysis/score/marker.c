@@ -107,8 +107,8 @@ static void say_single(const struct meta *meta, void (*say)(void *ctx, const cha
 	free(line);
 }
 
-void markers_say_faults(const struct calls *c, const struct meta *meta,
-			void (*say)(void *ctx, const char *sentence), void *ctx)
+void markers_report_faults(const struct calls *c, const struct meta *meta,
+			   void (*say)(void *ctx, const char *sentence), void *ctx)
 {
 	for (uint32_t id = 0; id < c->n_functions; id++) {
 		const struct marker_faults *faults = &c->marker_faults[id];

@@ -17,8 +17,8 @@ struct sci;
 void markers_scale_loops(struct sci *sci);
 
 /* A sentence for each marker and fault, through say(). */
-void markers_say_faults(const struct calls *c, const struct meta *meta,
-			void (*say)(void *ctx, const char *sentence), void *ctx);
+void markers_report_faults(const struct calls *c, const struct meta *meta,
+			   void (*say)(void *ctx, const char *sentence), void *ctx);
 /*
  * After the pass: whether what began in its open blocks can be said to be inside them. Not where
  * one in ten of its blocks, or more, was left without an end or ended inside another that began in

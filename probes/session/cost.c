@@ -68,7 +68,7 @@ double session_call_cost_ns(const struct session *s, const struct planned *p)
 	return measured(s, p, &inner_ns, &full_ns) ? full_ns : DEAREST_CALL_NS;
 }
 
-void session_tell_costs(struct session *s, size_t first)
+void session_report_costs(struct session *s, size_t first)
 {
 	double inner_ns, full_ns;
 

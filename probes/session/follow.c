@@ -77,7 +77,7 @@ static size_t left_out_children(const struct session *s, pid_t parent)
 	return n;
 }
 
-void session_follow_tell_born_before(struct session *s)
+void session_follow_report_born_before(struct session *s)
 {
 	struct text all = { 0 }, parents = { 0 }, words = { 0 };
 	size_t n = 0;

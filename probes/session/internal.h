@@ -46,7 +46,7 @@ struct session;
 
 /* Adds what to do about it to an error of something that had no descriptor left; no caller says it.
  */
-void session_say_descriptors(int code, struct err *err);
+void session_report_descriptors(int code, struct err *err);
 /* -EMFILE: files that a running recording opens now and then would fail, in places silently. */
 int session_need_descriptors(struct err *err);
 
@@ -88,11 +88,11 @@ int session_select(struct session *s, struct err *err);
  */
 void session_join_mapped(struct session *s);
 /* A notice where the begin of some such objects is missing. */
-void session_say_late(struct session *s);
+void session_report_late(struct session *s);
 /* Whether a function of that name is one of options.regions. */
 bool session_is_region(const struct session *s, const char *symbol);
 /* A notice, at the end, about names of --no-key that meant nothing. */
-void session_say_no_keys(struct session *s);
+void session_report_no_keys(struct session *s);
 
 /* ---- set.c: sets of probes ---- */
 
@@ -179,7 +179,7 @@ double session_count_cost_ns(const struct session *s, const struct planned *p);
 enum switches { SWITCHES_ALONE, SWITCHES_WATCHED, SWITCHES_CARRIED };
 void session_calibrate_switches(struct session *s, enum switches how);
 /* Tells --keep-slower the costs of the planned functions from index first on. */
-void session_tell_costs(struct session *s, size_t first);
+void session_report_costs(struct session *s, size_t first);
 /* The costs so far: of recording switches, of samples, and of all (calls, counting them, both). */
 uint64_t session_scheduling_cost_ns(const struct session *s);
 uint64_t session_sampling_cost_ns(const struct session *s);
@@ -263,7 +263,8 @@ struct session_stacks {
 
 void session_add_stacks(struct session *s);   /* after each drain: those met for the first time */
 void session_write_stacks(struct session *s); /* those not yet written */
-void session_say_stacks(struct session *s); /* at the end: a notice about those that are missing */
+void session_report_stacks(
+	struct session *s); /* at the end: a notice about those that are missing */
 /* Unwinds a copied stack, as unwind_stack() does. */
 uint32_t session_unwind(struct session *s, pid_t pid, const uint64_t *registers,
 			const uint8_t *stack, size_t stack_bytes, uint64_t *frames, uint32_t room);
@@ -452,7 +453,7 @@ void session_close_sets(struct session *s);
 int session_watch_mappings(struct session *s, struct err *err);
 /* Reads the mappings so far, then closes their rings. */
 void session_unwatch_mappings(struct session *s);
-void session_say_mappings(struct session *s); /* a notice where some are not known */
+void session_report_mappings(struct session *s); /* a notice where some are not known */
 
 /* ---- follow.c: how children come by their probes ---- */
 
@@ -472,7 +473,7 @@ struct follow {
 bool session_inherits(const struct session *s);
 void session_follow_begin(struct session *s);
 /* A notice about children that are not recorded. */
-void session_follow_tell_born_before(struct session *s);
+void session_follow_report_born_before(struct session *s);
 /* From now on threads have carriers. */
 void session_follow_carried(struct session *s);
 /* Returns the switches of the target's threads that had carriers. */

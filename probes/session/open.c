@@ -234,7 +234,7 @@ static void step(struct session *s, unsigned step)
 	progress_share(&s->progress, step / STEPS);
 }
 
-void session_say_descriptors(int code, struct err *err)
+void session_report_descriptors(int code, struct err *err)
 {
 	struct rlimit limit = { 0 };
 
@@ -262,7 +262,7 @@ int session_need_descriptors(struct err *err)
 		close(fds[--n]);
 	if (ret != -EMFILE) /* nothing to copy: that says nothing of room */
 		return 0;
-	session_say_descriptors(ret, err);
+	session_report_descriptors(ret, err);
 	return ret;
 }
 
@@ -311,12 +311,12 @@ int session_open(struct session **out, const struct session_options *o, struct e
 		session_calibrate_after(s);
 	step(s, 5);
 	if (ret) {
-		session_say_descriptors(ret, err);
+		session_report_descriptors(ret, err);
 		progress_end(&s->progress);
 		session_free(s);
 		return ret;
 	}
-	session_tell_costs(s, 0);
+	session_report_costs(s, 0);
 	*out = s;
 	return 0;
 }

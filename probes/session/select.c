@@ -344,7 +344,7 @@ static void note_late(struct session *s, size_t planned, uint64_t mapped_ns)
 		s->late.most_ns = now_ns - mapped_ns;
 }
 
-void session_say_late(struct session *s)
+void session_report_late(struct session *s)
 {
 	char others[64] = "", moment[TEXT_NUMBER], objects[TEXT_COUNTED], name[128];
 	char words[512];
@@ -460,7 +460,7 @@ void session_join_mapped(struct session *s)
 	vec_release(&pids);
 }
 
-void session_say_no_keys(struct session *s)
+void session_report_no_keys(struct session *s)
 {
 	for (size_t k = 0; k < s->plan.no_key.n; k++) {
 		const char *name = s->plan.no_key.names[k];

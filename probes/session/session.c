@@ -68,7 +68,7 @@ static void begin(struct session *s)
 	session_write_head(s, session_counters_pmu(pmu, sizeof(pmu)));
 	for (size_t i = 0; i < s->options.n_pids; i++)
 		session_write_threads(s, s->options.pids[i]);
-	session_follow_tell_born_before(s);
+	session_follow_report_born_before(s);
 	for (size_t k = 0; k < s->sets.n; k++)
 		session_write_set(s, &s->sets.data[k], true);
 	session_burst_begin(s);
@@ -323,7 +323,7 @@ static void stop(struct session *s)
 	session_burst_stop(s);
 	session_look_for_cpus(s);
 	session_unwatch_mappings(s);
-	session_say_mappings(s);
+	session_report_mappings(s);
 	if (s->is_hybrid)
 		session_hybrid_stop(s);
 	drain_run(&s->drain, &s->rings, &s->mappings);
@@ -337,7 +337,7 @@ static void stop(struct session *s)
 	session_add_stacks(s);
 	session_add_addresses(s);
 	session_write_stacks(s);
-	session_say_stacks(s);
+	session_report_stacks(s);
 	session_write_addresses(s);
 	session_write_call_counts(s);
 	calibrate_again(s);
@@ -446,8 +446,8 @@ int session_run(struct session *s, struct session_result *result, struct err *er
 		session_write_notice(s, "nothing-matched",
 				     "-F matches no function of any program that ran; ispot check "
 				     "lists what a program has");
-	session_say_late(s);
-	session_say_no_keys(s);
+	session_report_late(s);
+	session_report_no_keys(s);
 	session_hold_end(s);
 	session_follow_end(s);
 	note_given_up(s);
@@ -455,7 +455,7 @@ int session_run(struct session *s, struct session_result *result, struct err *er
 	fill_result(s, duration_ns, result);
 	closed = close_file(s, result, ret ? NULL : err);
 	patience_set(PATIENCE_FULL);
-	session_say_descriptors(ret, err);
+	session_report_descriptors(ret, err);
 	return ret ? ret : closed;
 }
 

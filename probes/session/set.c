@@ -207,7 +207,7 @@ int session_build_set(struct session *s, size_t first, struct probeset **out, st
 		return ret;
 	}
 	drain_count_functions(&s->drain, s->plan.n);
-	session_tell_costs(s, first);
+	session_report_costs(s, first);
 	for (size_t i = first; i < s->plan.n; i++)
 		if (s->plan.data[i]->arguments.n)
 			s->drain.arguments[i] = &s->plan.data[i]->arguments;

@@ -405,7 +405,7 @@ void session_write_stacks(struct session *s)
 		write_stack(s, &s->stacks.all.data[s->stacks.n_written++]);
 }
 
-void session_say_stacks(struct session *s)
+void session_report_stacks(struct session *s)
 {
 	say_dropped(s);
 	say_short(s);

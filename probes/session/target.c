@@ -150,7 +150,7 @@ void session_unwatch_mappings(struct session *s)
 	rings_release(&s->mappings);
 }
 
-void session_say_mappings(struct session *s)
+void session_report_mappings(struct session *s)
 {
 	char mappings[TEXT_NUMBER], words[320];
 

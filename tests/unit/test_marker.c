@@ -48,7 +48,7 @@ static const char *faults(const struct scene *s)
 	static char all[4096];
 
 	all[0] = '\0';
-	markers_say_faults(&s->calls, &s->meta, join, all);
+	markers_report_faults(&s->calls, &s->meta, join, all);
 	return all;
 }
 
