@@ -76,8 +76,8 @@ static void put_return(struct drain *d, const struct wire_args *w, uint32_t cpu)
 	struct record r = drain_record(&w->h, cpu, REC_ARGS);
 
 	if (a)
-		drain_put_values(d, &r, 2, 1u << ARG_RETURN,
-				 argument_value(a, ARG_RETURN, w->values[0]), 0);
+		drain_write_values(d, &r, 2, 1u << ARG_RETURN,
+				   argument_value(a, ARG_RETURN, w->values[0]), 0);
 }
 
 /* They come before their entry, for the same reason as its stack. */
@@ -103,7 +103,7 @@ static void put_arguments(struct drain *d, const struct wire_call *call, const s
 	}
 	r.values = values;
 	if (values[0])
-		drain_put(d, &r);
+		drain_write(d, &r);
 }
 
 void drain_on_args(struct drain *d, const struct wire_args *w, uint32_t cpu)
@@ -124,7 +124,7 @@ static void put_inner(struct drain *d, const struct wire_call *call, uint32_t cp
 {
 	struct record r = drain_record(&call->h, cpu, REC_INNER);
 
-	drain_put_values(d, &r, 0, 0, 0, 0);
+	drain_write_values(d, &r, 0, 0, 0, 0);
 }
 
 static void count_entry(struct drain *d, const struct wire_call *call, bool entry)
@@ -144,7 +144,7 @@ static void put_stack(struct drain *d, const struct wire_call *call, uint32_t cp
 	if (!stack)
 		return;
 	r = drain_record(&call->h, cpu, kind);
-	drain_put_values(d, &r, 1, stack, 0, 0);
+	drain_write_values(d, &r, 1, stack, 0, 0);
 }
 
 /* In the file an entry's arguments and stack stand behind it, an exit's before it. */
@@ -205,7 +205,7 @@ static void leave(struct drain *d, const struct wire_call *call, const struct dr
 	r.values = values;
 	r.n_values = sizeof(values) / sizeof(*values);
 	if (inside.calls)
-		drain_put(d, &r);
+		drain_write(d, &r);
 	if (ahead->args.h.tid)
 		put_return(d, &ahead->args, cpu);
 	put_call(d, call, ahead, cpu);
@@ -254,7 +254,7 @@ static void put_rest(void *ctx, const struct keep_rest *rest)
 	r.n_values = BRIEF_FIXED + BRIEF_OCTAVES + 1;
 	while (r.n_values > BRIEF_FIXED && !values[r.n_values - 1])
 		r.n_values--;
-	drain_put(d, &r);
+	drain_write(d, &r);
 }
 
 void drain_on_thread_end(struct drain *d, const struct wire_task *w, uint32_t cpu)
@@ -266,7 +266,7 @@ void drain_on_thread_end(struct drain *d, const struct wire_task *w, uint32_t cp
 	keep_end_thread(d->keep, w->h.tid, put_rest, d);
 }
 
-void drain_put_rest_of_calls(struct drain *d, const struct ringbufs *rings, uint64_t now_ns)
+void drain_write_rest_of_calls(struct drain *d, const struct ringbufs *rings, uint64_t now_ns)
 {
 	if (!d->keep)
 		return;

@@ -64,7 +64,7 @@ static bool was_target(const struct drain *d, pid_t pid)
 	return pid > 0 && pid < PIDS_MAX && d->targets[pid / 8] & 1 << pid % 8;
 }
 
-void drain_put(struct drain *d, const struct record *r)
+void drain_write(struct drain *d, const struct record *r)
 {
 	int ret = trace_writer_record(d->writer, r);
 
@@ -84,14 +84,14 @@ struct record drain_record(const struct wire_head *h, uint32_t cpu, uint32_t kin
 	return r;
 }
 
-void drain_put_values(struct drain *d, struct record *r, uint32_t n, uint64_t a, uint64_t b,
-		      uint64_t c)
+void drain_write_values(struct drain *d, struct record *r, uint32_t n, uint64_t a, uint64_t b,
+			uint64_t c)
 {
 	const uint64_t values[RECORD_VALUES_MIN] = { a, b, c };
 
 	r->n_values = n;
 	r->values = values;
-	drain_put(d, r);
+	drain_write(d, r);
 }
 
 /*
@@ -106,7 +106,7 @@ static void put_lost(struct drain *d, uint32_t cpu, uint64_t until_ns, uint64_t 
 	if (r.time_ns < c->last_ns)
 		r.time_ns = c->last_ns;
 	if (lost > c->told_lost) {
-		drain_put_values(d, &r, 2, lost - c->told_lost, c->last_ns, 0);
+		drain_write_values(d, &r, 2, lost - c->told_lost, c->last_ns, 0);
 		c->last_ns = r.time_ns;
 	}
 	c->told_lost = lost;
@@ -126,7 +126,7 @@ static void put_block_stack(struct drain *d, const struct wire_switch *w, uint32
 		copied ? c->wait_stack : drain_block_stack(&d->stacks, w->stack, w->h.tgid);
 
 	if (stack)
-		drain_put_values(d, &r, 1, stack, 0, 0);
+		drain_write_values(d, &r, 1, stack, 0, 0);
 	c->wait_stack = 0;
 }
 
@@ -134,8 +134,8 @@ static void on_sample(struct drain *d, const struct wire_sample *w, uint32_t cpu
 {
 	struct record r = drain_record(&w->h, cpu, REC_SAMPLE);
 
-	drain_put_values(d, &r, 3, d->sample_ns, w->ip,
-			 drain_block_stack(&d->stacks, w->stack, w->h.tgid));
+	drain_write_values(d, &r, 3, d->sample_ns, w->ip,
+			   drain_block_stack(&d->stacks, w->stack, w->h.tgid));
 }
 
 static void put_wait(struct drain *d, const struct wire_sleep *w, uint32_t cpu)
@@ -147,14 +147,14 @@ static void put_wait(struct drain *d, const struct wire_sleep *w, uint32_t cpu)
 	r.n_values = w->value ? 5 : w->how ? 4 : 3;
 	if (w->kind < WAIT_KINDS)
 		d->waits[w->kind]++;
-	drain_put(d, &r);
+	drain_write(d, &r);
 }
 
 static void on_switch(struct drain *d, const struct wire_switch *w, uint32_t cpu)
 {
 	if (w->flags & WIRE_PREV) {
 		struct record r = drain_record(&w->h, cpu, REC_SWITCH_OUT);
-		drain_put_values(d, &r, 3, w->state, w->next_tid, w->next_tgid);
+		drain_write_values(d, &r, 3, w->state, w->next_tid, w->next_tgid);
 		if (w->state == SWITCH_PREEMPTED && w->next_tid && !(w->flags & WIRE_NEXT))
 			drain_taker(&d->takers, (pid_t)w->next_tgid);
 		if (w->flags & WIRE_WAIT)
@@ -165,7 +165,7 @@ static void on_switch(struct drain *d, const struct wire_switch *w, uint32_t cpu
 		struct record r = drain_record(&w->h, cpu, REC_SWITCH_IN);
 		r.tid = w->next_tid;
 		r.tgid = w->next_tgid;
-		drain_put_values(d, &r, 1, SWITCH_AFTER_IDLE + w->h.tgid, 0, 0);
+		drain_write_values(d, &r, 1, SWITCH_AFTER_IDLE + w->h.tgid, 0, 0);
 	}
 }
 
@@ -174,7 +174,7 @@ static void on_untold_in(struct drain *d, const struct wire_task *w, uint32_t cp
 {
 	struct record r = drain_record(&w->h, cpu, REC_SWITCH_IN);
 
-	drain_put_values(d, &r, 1, SWITCH_AFTER_UNKNOWN, 0, 0);
+	drain_write_values(d, &r, 1, SWITCH_AFTER_UNKNOWN, 0, 0);
 }
 
 static void on_fork(struct drain *d, const struct wire_fork *f, uint32_t cpu)
@@ -182,7 +182,7 @@ static void on_fork(struct drain *d, const struct wire_fork *f, uint32_t cpu)
 	const struct wire_task *w = &f->task;
 	struct record r = drain_record(&w->h, cpu, REC_FORK);
 
-	drain_put_values(d, &r, f->word ? 3 : 2, w->other_tid, w->other_tgid, f->word);
+	drain_write_values(d, &r, f->word ? 3 : 2, w->other_tid, w->other_tgid, f->word);
 	if (w->other_tgid == w->h.tgid)
 		return;
 	drain_add_target(d, w->other_tgid);
@@ -198,7 +198,7 @@ static void on_task(struct drain *d, const struct wire_task *w, uint32_t cpu, ui
 
 	if (kind == REC_WAKING) {
 		r.tgid = w->h.tid ? w->h.tgid : 0;
-		drain_put_values(d, &r, how ? 2 : 1, w->other_tid, how, 0);
+		drain_write_values(d, &r, how ? 2 : 1, w->other_tid, how, 0);
 	} else {
 		/* the kernel's side takes a process off the targets with its last thread */
 		if (!bpfprog_is_target(d->programs, w->h.tgid)) {
@@ -209,7 +209,7 @@ static void on_task(struct drain *d, const struct wire_task *w, uint32_t cpu, ui
 			d->bereft[d->n_bereft++] =
 				(struct drain_bereft){ (pid_t)w->h.tgid, (pid_t)w->h.tid };
 		}
-		drain_put_values(d, &r, 0, 0, 0, 0);
+		drain_write_values(d, &r, 0, 0, 0, 0);
 	}
 }
 
@@ -220,7 +220,7 @@ static void put_name(struct drain *d, const struct wire_head *h, uint32_t cpu, u
 
 	r.bytes = name;
 	r.n_bytes = strnlen(name, room);
-	drain_put(d, &r);
+	drain_write(d, &r);
 }
 
 /* The kernel renames the thread a moment before it says that an exec succeeded; both are said here.
@@ -261,7 +261,7 @@ static void put_counters(struct drain *d, const struct wire_counted *w, uint32_t
 	}
 	r.values = values;
 	if (values[0])
-		drain_put(d, &r);
+		drain_write(d, &r);
 }
 
 static void on_lost(struct drain *d, const struct wire_lost *w, uint32_t cpu)
@@ -466,7 +466,7 @@ void drain_finish(struct drain *d, struct ringbufs *rings, uint64_t now_ns)
 	for (uint32_t cpu = 0; cpu < d->n_cpus && cpu < n; cpu++)
 		put_lost(d, cpu, made[cpu].refused_ns, lost_of(&made[cpu]));
 	free(made);
-	drain_put_rest_of_calls(d, rings, now_ns);
+	drain_write_rest_of_calls(d, rings, now_ns);
 }
 
 void drain_keep_slower(struct drain *d, uint64_t slower_ns)

@@ -8,9 +8,9 @@
 struct keep_entry;
 struct record;
 
-void drain_put(struct drain *d, const struct record *r);
-void drain_put_values(struct drain *d, struct record *r, uint32_t n, uint64_t a, uint64_t b,
-		      uint64_t c);
+void drain_write(struct drain *d, const struct record *r);
+void drain_write_values(struct drain *d, struct record *r, uint32_t n, uint64_t a, uint64_t b,
+			uint64_t c);
 struct record drain_record(const struct wire_head *h, uint32_t cpu, uint32_t kind);
 
 /* calls.c: an entry or exit, and what comes before it. */
@@ -24,6 +24,6 @@ void drain_on_return(struct drain *d, const struct wire_args *w, uint32_t cpu);
 /* The call's records, if it was slow enough (keep.h); ctx is the drain. */
 void drain_write_held(void *ctx, uint32_t cpu, const struct keep_entry *e);
 /* At the end, of calls that were held back: entries of those under way, sums of the others. */
-void drain_put_rest_of_calls(struct drain *d, const struct ringbufs *rings, uint64_t now_ns);
+void drain_write_rest_of_calls(struct drain *d, const struct ringbufs *rings, uint64_t now_ns);
 
 #endif

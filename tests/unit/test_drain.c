@@ -109,7 +109,7 @@ static const char *told(struct story *s)
 
 	assert_int_equal(drain_run(&s->drain, &s->rings, &none), 0);
 	if (s->drain.keep)
-		drain_put_rest_of_calls(&s->drain, &s->rings, 1000000);
+		drain_write_rest_of_calls(&s->drain, &s->rings, 1000000);
 	assert_int_equal(trace_writer_close(s->writer, &err), 0);
 	assert_int_equal(trace_reader_open(&reader, s->path, &err), 0);
 	words[0] = '\0';

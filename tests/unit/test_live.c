@@ -128,7 +128,7 @@ static struct trace_reader *open_golden(const char *name, char *path)
 
 static void put_line(void *live, const char *line, size_t n)
 {
-	live_put_meta(live, line, n);
+	live_write_meta(live, line, n);
 }
 
 struct feed {
@@ -197,7 +197,7 @@ static void streamed_as_read(const char *name)
 	assert_int_equal(result_begin(&f.result, live_meta(l), read.start_ns, &o, &err), 0);
 	interval_init(&f.interval, &f.result);
 	for (unsigned n = 1; trace_reader_next(r, &rec); n++) {
-		assert_int_equal(live_put(l, &rec), 0);
+		assert_int_equal(live_write(l, &rec), 0);
 		if (n % 100 == 0)
 			live_read(l, rec.time_ns - 1000, feed, &f);
 	}

@@ -71,7 +71,7 @@ static struct waiting_record *place_for(struct queue *q, uint64_t time_ns)
 	return &q->data[at];
 }
 
-int live_put(struct live *l, const struct record *r)
+int live_write(struct live *l, const struct record *r)
 {
 	struct waiting_record *w;
 	uint32_t n = r->n_values < RECORD_VALUES_MAX ? r->n_values : RECORD_VALUES_MAX;
@@ -93,7 +93,7 @@ int live_put(struct live *l, const struct record *r)
 	return 0;
 }
 
-void live_put_meta(struct live *l, const char *line, size_t n)
+void live_write_meta(struct live *l, const char *line, size_t n)
 {
 	meta_read_line(&l->meta, line, n); /* counts what it cannot read */
 }

@@ -22,8 +22,8 @@ struct live *live_new(uint32_t n_cpus);
 void live_free(struct live *l); /* NULL is fine */
 
 /* The writer's side; both copy what they are given. */
-int live_put(struct live *l, const struct record *r); /* -EINVAL: of no CPU */
-void live_put_meta(struct live *l, const char *line, size_t n);
+int live_write(struct live *l, const struct record *r); /* -EINVAL: of no CPU */
+void live_write_meta(struct live *l, const char *line, size_t n);
 
 /*
  * Returns the meta lines so far, as the reader of a file has them. They grow: items of tables move

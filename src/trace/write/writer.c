@@ -180,7 +180,7 @@ static __attribute__((noinline, cold)) int refuse(struct trace_writer *w, uint32
 /* A writer without a file has no encoders: n_cpus is 0, whatever comes goes this way. */
 static __attribute__((noinline, cold)) int live_call(struct trace_writer *w, const struct record *r)
 {
-	int ret = live_put(w->live, r);
+	int ret = live_write(w->live, r);
 
 	w->live_calls += !ret;
 	return ret;
@@ -253,7 +253,7 @@ int trace_writer_record(struct trace_writer *w, const struct record *r)
 		return trace_writer_call(w, r->cpu, r->kind, r->time_ns, r->tid, r->tgid, r->id,
 					 r->sp);
 	if (w->live)
-		return live_put(w->live, r);
+		return live_write(w->live, r);
 	if (w->stopped)
 		return w->stopped;
 	if (r->cpu >= w->n_cpus || !record_shape(r->kind))
@@ -273,7 +273,7 @@ int trace_writer_meta(struct trace_writer *w, const char *line)
 	if (n == 0 || n >= CHUNK_BODY_MAX || memchr(line, '\n', n))
 		return -EINVAL;
 	if (w->live) {
-		live_put_meta(w->live, line, n);
+		live_write_meta(w->live, line, n);
 		return 0;
 	}
 	pthread_mutex_lock(&w->file_lock);
