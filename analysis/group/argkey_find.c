@@ -86,7 +86,7 @@ static bool is_said_before(const struct meta_function *f, uint32_t parameter)
 }
 
 /* By what the recorder would say: it has looked at the prototype. */
-static void say_as_recorder(const struct meta_function *f, const char *arg, struct text *out)
+static void report_as_recorder(const struct meta_function *f, const char *arg, struct text *out)
 {
 	for (uint32_t i = 0; i < f->n_prototype; i++) {
 		const struct meta_parameter *p = &f->prototype[i];
@@ -109,8 +109,8 @@ static void say_as_recorder(const struct meta_function *f, const char *arg, stru
  * The recorded prototype has the arguments that the probes fetched: nothing is known of the
  * function itself.
  */
-static void say_to_perf(const struct meta *meta, const struct meta_function *f, const char *arg,
-			struct text *out)
+static void report_to_perf(const struct meta *meta, const struct meta_function *f, const char *arg,
+			   struct text *out)
 {
 	const char *file = meta_object(meta, f->object)->path;
 
@@ -123,8 +123,8 @@ static void say_to_perf(const struct meta *meta, const struct meta_function *f, 
 }
 
 /* Says what rules the argument out, or how to come by it. */
-static void say_how(const struct meta *meta, const struct meta_function *f, const char *arg,
-		    struct text *out)
+static void report_how(const struct meta *meta, const struct meta_function *f, const char *arg,
+		       struct text *out)
 {
 	bool is_marker = !strcmp(f->block, "marker"), is_return = !strcmp(arg, "ret"), is_number;
 	bool is_known = is_return || argkey_find(f, arg, true);
@@ -132,7 +132,7 @@ static void say_how(const struct meta *meta, const struct meta_function *f, cons
 
 	is_number = !strncmp(arg, "arg", 3) && !text_parse_u64(arg + 3, &n);
 	if (meta->session.producer && !strcmp(meta->session.producer, "import"))
-		say_to_perf(meta, f, arg, out);
+		report_to_perf(meta, f, arg, out);
 	else if (is_marker && is_return)
 		text_add(out, "a marker returns nothing");
 	else if (!is_return && !f->parameters)
@@ -147,7 +147,7 @@ static void say_how(const struct meta *meta, const struct meta_function *f, cons
 	else if (is_number && (is_marker || !f->n_prototype) && n > recordable(meta, f))
 		text_printf(out, "only the first %" PRIu64 " can be recorded", recordable(meta, f));
 	else if (f->n_prototype)
-		say_as_recorder(f, arg, out);
+		report_as_recorder(f, arg, out);
 	else
 		text_printf(out, "record it with -F '%s@%s'%s", f->symbol, arg,
 			    is_number || is_known ? "" : ", if ispot check with that finds one");
@@ -161,7 +161,7 @@ int argkey_not_recorded(const struct meta *meta, const struct meta_function *f, 
 	for (uint32_t i = 0; i < f->n_arguments; i++)
 		if (!f->arguments[i].occasional)
 			text_printf(&had, "%s%s", had.n ? ", " : "", f->arguments[i].name);
-	say_how(meta, f, arg, &how);
+	report_how(meta, f, arg, &how);
 	if (had.n)
 		err_set(err, -ENOENT, "%s was recorded with %s, not with its %s; %s", f->name,
 			had.s, arg, how.s);

@@ -53,8 +53,8 @@ static bool is_pair(const struct meta_function *f)
 	return f->symbol && !strncmp(f->symbol, "usdt:", 5);
 }
 
-static void say_fault(const struct words *w, uint64_t count, const struct meta_function *f,
-		      void (*say)(void *ctx, const char *sentence), void *ctx)
+static void report_fault(const struct words *w, uint64_t count, const struct meta_function *f,
+			 void (*say)(void *ctx, const char *sentence), void *ctx)
 {
 	char number[TEXT_NUMBER], *line;
 
@@ -67,8 +67,8 @@ static void say_fault(const struct words *w, uint64_t count, const struct meta_f
 	free(line);
 }
 
-static void say_endless(const struct meta_function *f, void (*say)(void *ctx, const char *sentence),
-			void *ctx)
+static void report_endless(const struct meta_function *f,
+			   void (*say)(void *ctx, const char *sentence), void *ctx)
 {
 	char *line;
 
@@ -82,8 +82,8 @@ static void say_endless(const struct meta_function *f, void (*say)(void *ctx, co
 }
 
 /* Static probes that were named alone, `usdt:PROVIDER:NAME`: one sentence for all of them. */
-static void say_single(const struct meta *meta, void (*say)(void *ctx, const char *sentence),
-		       void *ctx)
+static void report_single(const struct meta *meta, void (*say)(void *ctx, const char *sentence),
+			  void *ctx)
 {
 	const char *name = NULL;
 	unsigned n = 0;
@@ -114,12 +114,12 @@ void markers_report_faults(const struct calls *c, const struct meta *meta,
 		const struct marker_faults *faults = &c->marker_faults[id];
 		const struct meta_function *f = &meta->functions.data[id];
 
-		say_endless(f, say, ctx);
-		say_fault(is_pair(f) ? &unended_pair : &unended, faults->unended, f, say, ctx);
-		say_fault(&unbegun, faults->unbegun, f, say, ctx);
-		say_fault(&overlapping, faults->overlaps, f, say, ctx);
+		report_endless(f, say, ctx);
+		report_fault(is_pair(f) ? &unended_pair : &unended, faults->unended, f, say, ctx);
+		report_fault(&unbegun, faults->unbegun, f, say, ctx);
+		report_fault(&overlapping, faults->overlaps, f, say, ctx);
 	}
-	say_single(meta, say, ctx);
+	report_single(meta, say, ctx);
 }
 
 bool marker_encloses(const struct calls *c, uint32_t id, uint64_t blocks)

@@ -686,7 +686,7 @@ static unsigned depth_of(const struct site_path *path, uint32_t name)
 
 /* Where several blocks begin with the same functions, each says one function more, that which
  * nearly all of its time went through. */
-static void say_more(struct sites *s)
+static void report_more(struct sites *s)
 {
 	struct shares shortest = { 0 }, whole = { 0 }, longer = { 0 };
 
@@ -725,7 +725,7 @@ static void name_parts(struct sites *s, uint64_t duration_ns)
 	}
 	for (unsigned depth = 0; depth + 1 < SITE_DEPTHS; depth++)
 		name_deeper(s, depth, (uint64_t)(IDLE_MUCH * (double)duration_ns));
-	say_more(s);
+	report_more(s);
 }
 
 /* whole_of[part]; the wholes take the first places. */

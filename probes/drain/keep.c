@@ -357,7 +357,7 @@ static void count(struct keep *k, struct thread *thread, const struct frame *f,
 }
 
 /* Adds the call to the sums of the call that it was in. */
-static void tell_parent(struct frame *parent, const struct frame *f, const struct times *t)
+static void notify_parent(struct frame *parent, const struct frame *f, const struct times *t)
 {
 	uint64_t inner = lesser(f->e.cost.inner_ns, t->ns), cost = t->cost_ns + inner;
 
@@ -392,7 +392,7 @@ struct keep_inside keep_leave(struct keep *k, uint32_t cpu, const struct wire_ca
 	memmove(&t->frames[i], &t->frames[i + 1], (t->n - i - 1) * sizeof(f));
 	t->n--;
 	if (i)
-		tell_parent(&t->frames[i - 1], &f, &times);
+		notify_parent(&t->frames[i - 1], &f, &times);
 	if (f.serial)
 		count(k, t, &f, &times, !i);
 	f.dropped.write = !f.serial;

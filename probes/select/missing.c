@@ -450,7 +450,7 @@ static void names_release(struct names *all)
 	vec_release(all);
 }
 
-static void say_names(struct text *t, const struct names *all)
+static void report_names(struct text *t, const struct names *all)
 {
 	for (size_t i = 0; i < all->n && i < NAMES_MAX; i++)
 		text_printf(t, "%s%s", i ? ", " : " ", all->data[i]);
@@ -512,7 +512,7 @@ static int no_probes(const struct pattern *p, const struct names *others, struct
 		    p->typed, p->object);
 	if (is_near(p->object, others)) {
 		text_add(&t, "; there is");
-		say_names(&t, others);
+		report_names(&t, others);
 		ret = err_set(err, -ENOENT, "%s", t.s);
 	} else {
 		log_notice("%s yet; it joins when a library that has one is loaded", t.s);
@@ -537,7 +537,7 @@ int marker_missing(const struct pattern *p, struct dso *const *dsos, size_t n, s
 	} else {
 		text_printf(&t, "-F '%s': there is no such %s; there is", p->typed,
 			    p->of == PATTERN_OF_MARKERS ? "marker" : "pair of probes");
-		say_names(&t, &same);
+		report_names(&t, &same);
 		ret = err_set(err, -ENOENT, "%s", t.s);
 	}
 	text_release(&t);

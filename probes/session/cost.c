@@ -294,7 +294,7 @@ static void what_probes_do(const struct stretch *x, bool at_end, struct text *ou
 			    most ? "" : "about ", text_overhead(number, share, most));
 }
 
-static void say_overhead(struct session *s, const struct stretch *x, double share, bool at_end)
+static void report_overhead(struct session *s, const struct stretch *x, double share, bool at_end)
 {
 	double cost_ns = (double)session_probes_cost_ns(s);
 	struct text words = { 0 };
@@ -344,7 +344,7 @@ void session_warn_cost(struct session *s, uint64_t now_ns, bool at_end)
 	s->costs.look.cpu_ns = cpu_ns;
 	s->costs.look.cost_ns = cost_ns;
 	if (share && (at_end || share > WARN_AGAIN * s->costs.look.told))
-		say_overhead(s, &x, share, at_end);
+		report_overhead(s, &x, share, at_end);
 }
 
 /* ---- costs from the file that ISPOT_CALIBRATION names, instead of measured in each recording ----

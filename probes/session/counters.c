@@ -141,7 +141,7 @@ static void names(struct text *out, const char *before, const char *name)
 }
 
 /* One sentence, however many are missing. */
-static void say_missing(const struct session *s)
+static void report_missing(const struct session *s)
 {
 	const struct pmu_list *list = &s->counters.list;
 	struct text missing = { 0 }, counted = { 0 };
@@ -176,7 +176,7 @@ void session_counters_write(struct session *s)
 	for (unsigned i = 0; i < list->n_missing; i++)
 		write_counter(s, list->n + s->options.stamp_cycles + i, &list->missing[i].event,
 			      list->missing[i].why);
-	say_missing(s);
+	report_missing(s);
 }
 
 const char *session_counters_pmu(char *buf, size_t n)

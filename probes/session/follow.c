@@ -242,7 +242,7 @@ int session_follow_look(struct session *s, uint64_t now, struct err *err)
 }
 
 /* The program looked as if it did not fork. */
-static void say_unfollowed(struct session *s)
+static void report_unfollowed(struct session *s)
 {
 	char text[200], forks[TEXT_COUNTED];
 
@@ -259,7 +259,7 @@ void session_follow_end(struct session *s)
 {
 	char text[320], late[TEXT_NUMBER];
 
-	say_unfollowed(s);
+	report_unfollowed(s);
 	if (!s->follow.n_late)
 		return;
 	snprintf(text, sizeof(text),

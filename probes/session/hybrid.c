@@ -388,7 +388,7 @@ int session_hybrid_step(struct session *s, struct err *err)
 }
 
 /* Code that has no names cannot be chosen: say where the time goes instead. */
-static void tell_unnamed(struct session *s)
+static void report_unnamed(struct session *s)
 {
 	const struct profile_object *o = profile_most_unnamed(&s->hybrid.profile);
 	char words[1024];
@@ -404,7 +404,7 @@ static void tell_unnamed(struct session *s)
 	session_write_notice(s, "no-symbols", words);
 }
 
-static void tell_lost(struct session *s)
+static void report_lost(struct session *s)
 {
 	uint64_t lost = sampler_lost(&s->hybrid.sampler), kept = s->hybrid.profile.total_samples;
 	bool many = (double)lost > LOST_SAID * (double)(lost + kept);
@@ -422,7 +422,7 @@ static void tell_lost(struct session *s)
 }
 
 /* When functions were chosen there were few samples, or none yet. */
-static void tell_shares(struct session *s)
+static void report_shares(struct session *s)
 {
 	vec_for_each (&s->plan, struct planned *, each) {
 		struct planned *p = *each;
@@ -441,11 +441,11 @@ void session_hybrid_stop(struct session *s)
 {
 	bpfprog_sample(s->programs, false);
 	sampler_read(&s->hybrid.sampler, on_sample, s);
-	tell_lost(s);
+	report_lost(s);
 	probeset_release(&s->hybrid.counting);
 	if (!s->options.scout) {
-		tell_shares(s);
-		tell_unnamed(s);
+		report_shares(s);
+		report_unnamed(s);
 	}
 	if (!s->hybrid.rounds && !s->options.scout && !s->began_at_end)
 		session_write_notice(

@@ -98,7 +98,7 @@ void session_describe_again(struct session *s, const struct planned *p, uint64_t
 }
 
 /* Of markers: a name that was chosen, and cannot be timed or not even be begun. */
-static void say_half(struct session *s, size_t first)
+static void report_half(struct session *s, size_t first)
 {
 	for (size_t i = first; i < s->plan.n; i++) {
 		const struct planned *p = s->plan.data[i];
@@ -129,7 +129,7 @@ static void say_half(struct session *s, size_t first)
 }
 
 /* Of functions that a glob chose: arguments that these do not have. */
-static void say_without(struct session *s, size_t first)
+static void report_without(struct session *s, size_t first)
 {
 	const struct planned *one = NULL;
 	char functions[TEXT_COUNTED], *words;
@@ -165,8 +165,8 @@ int session_build_set(struct session *s, size_t first, struct probeset **out, st
 	int ret;
 
 	*out = NULL;
-	say_half(s, first);
-	say_without(s, first);
+	report_half(s, first);
+	report_without(s, first);
 	probeset_init(&set, s->dynevents, s->sets.n);
 	if (session_has_sessions(s))
 		probeset_use_sessions(&set);

@@ -356,7 +356,7 @@ static void write_stack(struct session *s, const struct session_stack *stack)
 }
 
 /* Said where stacks are missing because there was no room for them. */
-static void say_dropped(struct session *s)
+static void report_dropped(struct session *s)
 {
 	const struct drain_stacks *d = &s->drain.stacks;
 	struct text words = { 0 };
@@ -389,7 +389,7 @@ static void say_dropped(struct session *s)
 }
 
 /* Frame pointers missing: the stack has the instruction, its caller, and nothing more. */
-static void say_short(struct session *s)
+static void report_short(struct session *s)
 {
 	const struct drain_stacks *d = &s->drain.stacks;
 
@@ -407,8 +407,8 @@ void session_write_stacks(struct session *s)
 
 void session_report_stacks(struct session *s)
 {
-	say_dropped(s);
-	say_short(s);
+	report_dropped(s);
+	report_short(s);
 }
 
 void session_stacks_release(struct session *s)

@@ -81,7 +81,7 @@ static void print_sides(const struct diff_view *v, struct text *out)
 
 #define LOST_LEAST 0.005 /* of thread time: less is not worth calling a change */
 
-static void say_lost(const struct diff *diff, struct text *out)
+static void report_lost(const struct diff *diff, struct text *out)
 {
 	double before = lost_share(diff, DIFF_BEFORE), after = lost_share(diff, DIFF_AFTER);
 	char a[TEXT_NUMBER], b[TEXT_NUMBER];
@@ -96,7 +96,7 @@ static void say_lost(const struct diff *diff, struct text *out)
 }
 
 /* Where the clock ended a recording its duration was chosen. */
-static void say_run_time(const struct diff *diff, struct text *out)
+static void report_run_time(const struct diff *diff, struct text *out)
 {
 	double change = run_time_change(diff);
 	char a[TEXT_NUMBER], b[TEXT_NUMBER];
@@ -116,7 +116,7 @@ static void say_run_time(const struct diff *diff, struct text *out)
 #define ACCOUNTED 0.5
 
 /* Says how much of the whole's change the changes that were found account for. */
-static void say_unaccounted(const struct diff *diff, struct text *out)
+static void report_unaccounted(const struct diff *diff, struct text *out)
 {
 	double change = run_time_change(diff), moved = 0;
 	double all = diff->threads_ns[DIFF_AFTER] - diff->threads_ns[DIFF_BEFORE];
@@ -151,7 +151,7 @@ static double mean_of(const struct diff_block *b, enum diff_side side)
 	return b->by_whole ? h->seen_ns + h->cpu_wait_ns : h->seen_ns;
 }
 
-static void say_change(const struct diff_block *b, struct text *out)
+static void report_change(const struct diff_block *b, struct text *out)
 {
 	const struct diff_change *c = diff_decisive(b);
 	char name[NAME_BYTES];
@@ -187,13 +187,13 @@ static void conclude(const struct diff_view *v, struct text *out)
 	size_t changed = count(diff, DIFF_SLOWER) + count(diff, DIFF_FASTER);
 	struct text line = { 0 };
 
-	say_lost(diff, &line);
-	say_run_time(diff, &line);
-	say_unaccounted(diff, &line);
+	report_lost(diff, &line);
+	report_run_time(diff, &line);
+	report_unaccounted(diff, &line);
 	text_wrap(line.s, v->width, out);
 	text_release(&line);
 	if (changed)
-		say_change(&diff->blocks.data[0], &line);
+		report_change(&diff->blocks.data[0], &line);
 	if (!changed)
 		text_add(&line, "No traced function changes beyond the noise.");
 	else if (changed == 1)

@@ -126,7 +126,7 @@ static bool is_balanced(const struct imbalance_view *v)
 	return !v->counted;
 }
 
-static void say_balanced(const struct imbalance_view *v, struct text *out)
+static void report_balanced(const struct imbalance_view *v, struct text *out)
 {
 	const struct parallel_section *s = v->imbalance->sections.data;
 	size_t n = v->imbalance->sections.n;
@@ -150,8 +150,8 @@ static void say_balanced(const struct imbalance_view *v, struct text *out)
 }
 
 /* "in 793 of 795 iterations" */
-static void say_slowest(const struct parallel_section *s, const struct section_thread *worst,
-			const char *title, struct text *out)
+static void report_slowest(const struct parallel_section *s, const struct section_thread *worst,
+			   const char *title, struct text *out)
 {
 	unsigned long long last = worst->last, all = s->instances;
 	char number[TEXT_COUNTED];
@@ -182,8 +182,8 @@ static double times_others(const struct parallel_section *s, const struct sectio
 #define TIMES_LEAST 1.05
 
 /* Says whether the slowest thread takes longer because of its work. */
-static void say_why_slow(const struct imbalance_view *v, const struct parallel_section *s,
-			 const struct section_thread *worst, struct text *out)
+static void report_why_slow(const struct imbalance_view *v, const struct parallel_section *s,
+			    const struct section_thread *worst, struct text *out)
 {
 	double times = times_others(s, worst);
 	char part[TEXT_NUMBER], all[TEXT_NUMBER];
@@ -212,7 +212,7 @@ void imbalance_headline(const struct imbalance_view *v, struct text *out)
 	char title[IMBALANCE_THREAD], number[TEXT_NUMBER];
 
 	if (is_balanced(v)) {
-		say_balanced(v, out);
+		report_balanced(v, out);
 		return;
 	}
 	text_printf(out, "At the end of ");
@@ -220,8 +220,8 @@ void imbalance_headline(const struct imbalance_view *v, struct text *out)
 	text_printf(out, ", threads wait %.0f%% of the time (%s%s%s). ", 100 * section_imbalance(s),
 		    (v->exact_time ? text_time : text_count)(number, (uint64_t)s->lost),
 		    v->exact_time ? "" : " ", v->exact_time ? "" : imbalance_unit(v));
-	say_slowest(s, worst, imbalance_thread(v, s, worst->thread, title), out);
-	say_why_slow(v, s, worst, out);
+	report_slowest(s, worst, imbalance_thread(v, s, worst->thread, title), out);
+	report_why_slow(v, s, worst, out);
 	text_add(out, ".");
 }
 

@@ -133,7 +133,7 @@ static bool is_wanted(const struct dump_options *o, const struct record *r, uint
 }
 
 /* An empty answer is not to be taken for a program that did nothing. */
-static void say_none(const struct dump_options *o, const char *path, uint64_t lasts_ns)
+static void report_none(const struct dump_options *o, const char *path, uint64_t lasts_ns)
 {
 	char time[TEXT_NUMBER];
 
@@ -176,7 +176,7 @@ static int dump_records(const struct dump_options *o, const char *path, struct t
 	}
 	progress_end(&progress);
 	if (!ret && !printed && (o->time || o->tid != UINT64_MAX))
-		say_none(o, path, end_ns > start_ns ? end_ns - start_ns : 0);
+		report_none(o, path, end_ns > start_ns ? end_ns - start_ns : 0);
 	fixture_names_free(names);
 	return ret;
 }

@@ -96,7 +96,7 @@ static void notice(struct counting *k, char *sentence)
 }
 
 /* Reports that nothing was found of so many threads. */
-static void say_no_section(struct counting *k, size_t threads)
+static void report_no_section(struct counting *k, size_t threads)
 {
 	char number[TEXT_COUNTED];
 
@@ -137,7 +137,7 @@ static int run_callgrind(struct counting *k, const char *dir, struct err *err)
 	if (rc)
 		return rc;
 	counted_find(&k->state->counted, &k->state->run, &k->state->lime);
-	say_no_section(k, k->state->counted.imbalance.thread_names.n - 1); /* from 1 on */
+	report_no_section(k, k->state->counted.imbalance.thread_names.n - 1); /* from 1 on */
 	return 0;
 }
 
@@ -202,7 +202,7 @@ static int find_branch_samples(struct counting *k, const char *file, struct err 
 	return rc;
 }
 
-static void say_samples(struct counting *k)
+static void report_samples(struct counting *k)
 {
 	const struct hardware *h = &k->state->hardware;
 	char samples[TEXT_COUNTED], within[TEXT_NUMBER];
@@ -254,7 +254,7 @@ static int run_hardware(struct counting *k, const char *file, struct err *err)
 	if (!rc)
 		rc = find_branch_samples(k, file, err);
 	if (!rc)
-		say_samples(k);
+		report_samples(k);
 	return rc;
 }
 
@@ -283,7 +283,7 @@ static int count_edges(struct counting *k, struct err *err)
 	for (char **n = e.notices; *n; n++)
 		notice(k, *n);
 	if (!rc)
-		say_no_section(k, k->state->counted.imbalance.thread_names.n);
+		report_no_section(k, k->state->counted.imbalance.thread_names.n);
 	return rc;
 }
 

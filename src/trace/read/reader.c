@@ -344,7 +344,7 @@ static void say(struct text *t, const char *fmt, ...)
 	free(clause);
 }
 
-static void say_end(const struct trace_reader *r, struct text *t)
+static void report_end(const struct trace_reader *r, struct text *t)
 {
 	uint64_t start = r->meta.session.start_ns ? r->meta.session.start_ns : r->first_ns;
 	char length[TEXT_NUMBER];
@@ -360,7 +360,7 @@ static void say_end(const struct trace_reader *r, struct text *t)
 }
 
 /* what is singular: "3 × damaged chunk". */
-static void say_count(struct text *t, uint64_t n, const char *what)
+static void report_count(struct text *t, uint64_t n, const char *what)
 {
 	if (n > 1)
 		say(t, "%" PRIu64 " × %s", n, what);
@@ -375,14 +375,14 @@ const char *trace_reader_damage(struct trace_reader *r)
 
 	t->n = 0;
 	if (r->index.cut_off || (!r->index.has_table && !r->meta.end.present))
-		say_end(r, t);
+		report_end(r, t);
 	if (r->index.other_version)
 		say(t, "chunks of format version %" PRIu32 " left out", r->index.other_version);
-	say_count(t, damage->chunks, "damaged chunk");
+	report_count(t, damage->chunks, "damaged chunk");
 	if (damage->chunks)
 		text_printf(t, " with %" PRIu64 " records", damage->records);
-	say_count(t, r->bad_metas, "damaged chunk of descriptions (names may be missing)");
-	say_count(t, r->index.bad_chunks, "frame that is no chunk of a trace");
+	report_count(t, r->bad_metas, "damaged chunk of descriptions (names may be missing)");
+	report_count(t, r->index.bad_chunks, "frame that is no chunk of a trace");
 	if (r->index.skipped_bytes)
 		say(t, "%" PRIu64 " bytes that are no frame", r->index.skipped_bytes);
 	return t->n ? t->s : NULL;
