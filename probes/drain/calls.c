@@ -70,7 +70,7 @@ static const struct arguments *arguments_of(const struct drain *d, uint32_t func
 	return function < d->n_functions ? d->arguments[function] : NULL;
 }
 
-static void put_return(struct drain *d, const struct wire_args *w, uint32_t cpu)
+static void write_return(struct drain *d, const struct wire_args *w, uint32_t cpu)
 {
 	const struct arguments *a = arguments_of(d, w->h.head & WIRE_ID_MASK);
 	struct record r = drain_record(&w->h, cpu, REC_ARGS);
@@ -81,8 +81,8 @@ static void put_return(struct drain *d, const struct wire_args *w, uint32_t cpu)
 }
 
 /* They come before their entry, for the same reason as its stack. */
-static void put_arguments(struct drain *d, const struct wire_call *call, const struct wire_args *w,
-			  uint32_t cpu)
+static void write_arguments(struct drain *d, const struct wire_call *call,
+			    const struct wire_args *w, uint32_t cpu)
 {
 	const struct arguments *a = arguments_of(d, call->h.head & WIRE_ID_MASK);
 	struct record r = drain_record(&call->h, cpu, REC_ARGS);
@@ -120,7 +120,7 @@ void drain_on_args(struct drain *d, const struct wire_args *w, uint32_t cpu)
 		       sizeof(*w->values));
 }
 
-static void put_inner(struct drain *d, const struct wire_call *call, uint32_t cpu)
+static void write_inner(struct drain *d, const struct wire_call *call, uint32_t cpu)
 {
 	struct record r = drain_record(&call->h, cpu, REC_INNER);
 
@@ -136,8 +136,8 @@ static void count_entry(struct drain *d, const struct wire_call *call, bool entr
 		d->calls_of[function]++;
 }
 
-static void put_stack(struct drain *d, const struct wire_call *call, uint32_t cpu, uint32_t kind,
-		      uint32_t stack)
+static void write_stack(struct drain *d, const struct wire_call *call, uint32_t cpu, uint32_t kind,
+			uint32_t stack)
 {
 	struct record r;
 
@@ -148,17 +148,17 @@ static void put_stack(struct drain *d, const struct wire_call *call, uint32_t cp
 }
 
 /* In the file an entry's arguments and stack stand behind it, an exit's before it. */
-static void put_call(struct drain *d, const struct wire_call *call, const struct drain_ahead *ahead,
-		     uint32_t cpu)
+static void write_call(struct drain *d, const struct wire_call *call,
+		       const struct drain_ahead *ahead, uint32_t cpu)
 {
 	bool entry = (call->h.head >> WIRE_ID_BITS & WIRE_KIND_MASK) == WIRE_ENTRY;
 	uint32_t function = call->h.head & WIRE_ID_MASK;
 	int ret;
 
 	if (call->h.head >> WIRE_ID_BITS & WIRE_INNER)
-		put_inner(d, call, cpu);
+		write_inner(d, call, cpu);
 	if (!entry)
-		put_stack(d, call, cpu, REC_EXIT_STACK, ahead->stack);
+		write_stack(d, call, cpu, REC_EXIT_STACK, ahead->stack);
 	ret = trace_writer_call(d->writer, cpu, entry ? REC_ENTRY : REC_EXIT, call->h.time_ns,
 				call->h.tid, call->h.tgid,
 				entry ? drain_site(&d->stacks, call) : function, call->sp);
@@ -167,9 +167,9 @@ static void put_call(struct drain *d, const struct wire_call *call, const struct
 		d->error = ret;
 	if (!entry)
 		return;
-	put_stack(d, call, cpu, REC_STACK, ahead->stack);
+	write_stack(d, call, cpu, REC_STACK, ahead->stack);
 	if (ahead->args.h.tid)
-		put_arguments(d, call, &ahead->args, cpu);
+		write_arguments(d, call, &ahead->args, cpu);
 }
 
 /* ---- --keep-slower ---- */
@@ -178,7 +178,7 @@ void drain_write_held(void *ctx, uint32_t cpu, const struct keep_entry *e)
 {
 	const struct drain_ahead ahead = { .stack = e->stack, .args = e->args };
 
-	put_call(ctx, &e->call, &ahead, cpu);
+	write_call(ctx, &e->call, &ahead, cpu);
 }
 
 /* The entry takes with it what came ahead of it. */
@@ -207,8 +207,8 @@ static void leave(struct drain *d, const struct wire_call *call, const struct dr
 	if (inside.calls)
 		drain_write(d, &r);
 	if (ahead->args.h.tid)
-		put_return(d, &ahead->args, cpu);
-	put_call(d, call, ahead, cpu);
+		write_return(d, &ahead->args, cpu);
+	write_call(d, call, ahead, cpu);
 }
 
 void drain_on_call(struct drain *d, const struct wire_call *call, uint32_t cpu)
@@ -220,7 +220,7 @@ void drain_on_call(struct drain *d, const struct wire_call *call, uint32_t cpu)
 	d->calls++;
 	count_entry(d, call, entry);
 	if (!d->keep || (call->h.head & WIRE_ID_MASK) >= WIRE_SELFCOST_FIRST)
-		put_call(d, call, ahead, cpu);
+		write_call(d, call, ahead, cpu);
 	else if (entry)
 		hold(d, call, ahead, cpu);
 	else
@@ -232,10 +232,10 @@ void drain_on_return(struct drain *d, const struct wire_args *w, uint32_t cpu)
 	if (d->keep)
 		memcpy(&ahead_of(d, cpu, w->h.tid)->args, w, WIRE_ARGS_BYTES(1));
 	else
-		put_return(d, w, cpu);
+		write_return(d, w, cpu);
 }
 
-static void put_rest(void *ctx, const struct keep_rest *rest)
+static void write_rest(void *ctx, const struct keep_rest *rest)
 {
 	struct drain *d = ctx;
 	uint64_t values[BRIEF_FIXED + BRIEF_OCTAVES + 1] = {
@@ -263,7 +263,7 @@ void drain_on_thread_end(struct drain *d, const struct wire_task *w, uint32_t cp
 		return;
 	d->finished_ns = w->h.time_ns;
 	d->first_cpu = cpu;
-	keep_end_thread(d->keep, w->h.tid, put_rest, d);
+	keep_end_thread(d->keep, w->h.tid, write_rest, d);
 }
 
 void drain_write_rest_of_calls(struct drain *d, const struct ringbufs *rings, uint64_t now_ns)
@@ -273,5 +273,5 @@ void drain_write_rest_of_calls(struct drain *d, const struct ringbufs *rings, ui
 	keep_release_all(d->keep);
 	d->finished_ns = now_ns;
 	d->first_cpu = rings->n ? rings->rings[0].cpu : 0;
-	keep_each(d->keep, put_rest, d);
+	keep_each(d->keep, write_rest, d);
 }

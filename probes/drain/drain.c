@@ -98,7 +98,7 @@ void drain_write_values(struct drain *d, struct record *r, uint32_t n, uint64_t 
  * Writes a loss: so many in all by now, the last of them at until_ns; those that no loss has told
  * of yet are new.
  */
-static void put_lost(struct drain *d, uint32_t cpu, uint64_t until_ns, uint64_t lost)
+static void write_lost(struct drain *d, uint32_t cpu, uint64_t until_ns, uint64_t lost)
 {
 	struct drain_cpu *c = &d->cpus[cpu];
 	struct record r = { .time_ns = until_ns, .kind = REC_LOST, .cpu = cpu };
@@ -117,7 +117,7 @@ static uint64_t lost_of(const struct wire_totals *t)
 	return t->calls_lost + t->others_lost;
 }
 
-static void put_block_stack(struct drain *d, const struct wire_switch *w, uint32_t cpu)
+static void write_block_stack(struct drain *d, const struct wire_switch *w, uint32_t cpu)
 {
 	struct record r = drain_record(&w->h, cpu, REC_BLOCK_STACK);
 	struct drain_cpu *c = &d->cpus[cpu];
@@ -138,7 +138,7 @@ static void on_sample(struct drain *d, const struct wire_sample *w, uint32_t cpu
 			   drain_block_stack(&d->stacks, w->stack, w->h.tgid));
 }
 
-static void put_wait(struct drain *d, const struct wire_sleep *w, uint32_t cpu)
+static void write_wait(struct drain *d, const struct wire_sleep *w, uint32_t cpu)
 {
 	struct record r = drain_record(&w->s.h, cpu, REC_WAIT);
 	const uint64_t values[] = { w->kind, w->syscall, w->what, w->how, w->value };
@@ -158,8 +158,8 @@ static void on_switch(struct drain *d, const struct wire_switch *w, uint32_t cpu
 		if (w->state == SWITCH_PREEMPTED && w->next_tid && !(w->flags & WIRE_NEXT))
 			drain_taker(&d->takers, (pid_t)w->next_tgid);
 		if (w->flags & WIRE_WAIT)
-			put_wait(d, (const struct wire_sleep *)w, cpu);
-		put_block_stack(d, w, cpu);
+			write_wait(d, (const struct wire_sleep *)w, cpu);
+		write_block_stack(d, w, cpu);
 	}
 	if (w->flags & WIRE_NEXT) {
 		struct record r = drain_record(&w->h, cpu, REC_SWITCH_IN);
@@ -213,8 +213,8 @@ static void on_task(struct drain *d, const struct wire_task *w, uint32_t cpu, ui
 	}
 }
 
-static void put_name(struct drain *d, const struct wire_head *h, uint32_t cpu, uint32_t kind,
-		     const char *name, size_t room)
+static void write_name(struct drain *d, const struct wire_head *h, uint32_t cpu, uint32_t kind,
+		       const char *name, size_t room)
 {
 	struct record r = drain_record(h, cpu, kind);
 
@@ -234,12 +234,12 @@ static void on_exec(struct drain *d, const struct wire_name *w, uint32_t cpu)
 
 	if (d->n_execs < DRAIN_EXECS_MAX)
 		d->execs[d->n_execs++] = (pid_t)w->h.tgid;
-	put_name(d, &w->h, cpu, REC_EXEC, path, sizeof(w->name));
-	put_name(d, &w->h, cpu, REC_COMM, base,
-		 room < WIRE_COMM_MAX - 1 ? room : WIRE_COMM_MAX - 1);
+	write_name(d, &w->h, cpu, REC_EXEC, path, sizeof(w->name));
+	write_name(d, &w->h, cpu, REC_COMM, base,
+		   room < WIRE_COMM_MAX - 1 ? room : WIRE_COMM_MAX - 1);
 }
 
-static void put_counters(struct drain *d, const struct wire_counted *w, uint32_t cpu)
+static void write_counters(struct drain *d, const struct wire_counted *w, uint32_t cpu)
 {
 	uint32_t kind = w->call.h.head >> WIRE_ID_BITS;
 	uint32_t first = kind & WIRE_COUNTED ? 0 : d->n_perf_counters;
@@ -269,7 +269,7 @@ static void on_lost(struct drain *d, const struct wire_lost *w, uint32_t cpu)
 	if (d->keep && w->lost > d->cpus[cpu].told_lost)
 		keep_release_all(d->keep);
 	d->cpus[cpu].n_ahead = 0; /* what it was ahead of may be among the lost */
-	put_lost(d, cpu, w->h.time_ns, w->lost);
+	write_lost(d, cpu, w->h.time_ns, w->lost);
 }
 
 static void on_record(void *ctx, uint32_t cpu, const void *data)
@@ -289,7 +289,7 @@ static void on_record(void *ctx, uint32_t cpu, const void *data)
 	case WIRE_EXIT:
 		drain_on_call(d, call, cpu);
 		if (d->stamps || call->h.head >> WIRE_ID_BITS & (WIRE_COUNTED | WIRE_TASK_COUNTED))
-			put_counters(d, data, cpu);
+			write_counters(d, data, cpu);
 		break;
 	case WIRE_STACK:
 		drain_on_stack(d, data, cpu);
@@ -323,8 +323,8 @@ static void on_record(void *ctx, uint32_t cpu, const void *data)
 		on_task(d, data, cpu, REC_TASK_EXIT);
 		break;
 	case WIRE_COMM:
-		put_name(d, data, cpu, REC_COMM, ((const struct wire_name *)data)->name,
-			 WIRE_COMM_MAX);
+		write_name(d, data, cpu, REC_COMM, ((const struct wire_name *)data)->name,
+			   WIRE_COMM_MAX);
 		break;
 	case WIRE_EXEC:
 		on_exec(d, data, cpu);
@@ -464,7 +464,7 @@ void drain_finish(struct drain *d, struct ringbufs *rings, uint64_t now_ns)
 		drain_in_order(d, rings, UINT64_MAX - 1);
 	made = bpfprog_totals_each(d->programs, &n);
 	for (uint32_t cpu = 0; cpu < d->n_cpus && cpu < n; cpu++)
-		put_lost(d, cpu, made[cpu].refused_ns, lost_of(&made[cpu]));
+		write_lost(d, cpu, made[cpu].refused_ns, lost_of(&made[cpu]));
 	free(made);
 	drain_write_rest_of_calls(d, rings, now_ns);
 }

@@ -123,7 +123,7 @@ int edges_check(char *const *argv, bool *certain, struct err *err)
 extern const char ispot_edges_runtime_start[], ispot_edges_runtime_end[];
 
 /* Loaded first, it stands before the C library, and is there where the program's is not found. */
-static int put_runtime(const char *path)
+static int write_runtime(const char *path)
 {
 	size_t n = (size_t)(ispot_edges_runtime_end - ispot_edges_runtime_start);
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700), rc = 0;
@@ -149,7 +149,7 @@ int edges_run(char *const *argv, const char *dir, int *status, struct err *err)
 	char *runtime = xasprintf("%s/" RUNTIME, dir);
 	char *first = preload(runtime), *where = xasprintf(EDGES_ENVIRONMENT "=%s", dir);
 	const char *const more[] = { first, where, "LD_BIND_NOW=1", NULL };
-	int rc = put_runtime(runtime);
+	int rc = write_runtime(runtime);
 
 	if (rc) {
 		err_set(err, rc, "%s: %s; set TMPDIR to a directory with room", runtime,

@@ -69,7 +69,7 @@ void counters_csv_head(const struct meta *meta, struct text *out)
 		}
 }
 
-static void put_csv(double mean, struct text *out)
+static void write_csv(double mean, struct text *out)
 {
 	struct value value = { .type = isnan(mean) ? VALUE_NONE : VALUE_RATIO, .ratio = mean };
 
@@ -84,9 +84,9 @@ void counters_csv(const struct meta *meta, const struct block *b, struct text *o
 
 		if (!*m->name)
 			continue;
-		put_csv(mean->mean, out);
-		put_csv(mean->mean_fast, out);
-		put_csv(mean->mean_slow, out);
+		write_csv(mean->mean, out);
+		write_csv(mean->mean_fast, out);
+		write_csv(mean->mean_slow, out);
 	}
 }
 

@@ -30,7 +30,7 @@ static void begin(struct export *e)
 	text_add(&s->block, "pid,tid,comm,function,object,entry_ns,duration_ns,own_ns,cpu,end\n");
 }
 
-static void put_block(struct export *e, struct csv *s)
+static void write_block(struct export *e, struct csv *s)
 {
 	const void *frame = s->block.s;
 	size_t n = s->block.n;
@@ -62,14 +62,14 @@ static void on_call(struct export *e, const struct thread *t, const struct call 
 		text_printf(&s->block, "%llu", (unsigned long long)c->own_ns);
 	text_printf(&s->block, ",%u,%s\n", c->entry_cpu, c->end == CALL_OPEN ? "open" : "exit");
 	if (s->block.n >= BLOCK_BYTES)
-		put_block(e, s);
+		write_block(e, s);
 }
 
 static void end(struct export *e)
 {
 	struct csv *s = e->state;
 
-	put_block(e, s);
+	write_block(e, s);
 	compressor_free(s->compressor);
 	text_release(&s->block);
 	free(s);

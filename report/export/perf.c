@@ -178,8 +178,8 @@ static size_t padded(const char *text, char buf[STRING_ROOM])
 	return (n + 8) / 8 * 8;
 }
 
-static void put_comm(struct export *e, uint32_t pid, uint32_t tid, const char *comm,
-		     uint64_t time_ns)
+static void write_comm(struct export *e, uint32_t pid, uint32_t tid, const char *comm,
+		       uint64_t time_ns)
 {
 	char name[STRING_ROOM];
 	size_t n = padded(comm, name);
@@ -197,7 +197,7 @@ static void put_comm(struct export *e, uint32_t pid, uint32_t tid, const char *c
 	put(e, &id, sizeof(id));
 }
 
-static void put_mapping(struct export *e, const struct thread *t, const struct meta_object *o)
+static void write_mapping(struct export *e, const struct thread *t, const struct meta_object *o)
 {
 	char path[STRING_ROOM];
 	size_t n = padded(o->path, path);
@@ -229,11 +229,11 @@ static void introduce(struct export *e, const struct thread *t)
 		map_put(&s->mapped, t->tgid, 1);
 		vec_for_each (&e->meta->objects, const struct meta_object, o)
 			if (o->path && *o->path)
-				put_mapping(e, t, o);
+				write_mapping(e, t, o);
 	}
 	if (map_get(&s->named, t->tid) == MAP_NONE) {
 		map_put(&s->named, t->tid, 1);
-		put_comm(e, t->tgid, t->tid, t->comm, e->start_ns);
+		write_comm(e, t->tgid, t->tid, t->comm, e->start_ns);
 	}
 }
 
@@ -243,7 +243,7 @@ static void on_record(struct export *e, const struct thread *t, const struct rec
 
 	if (!t || r->kind != REC_COMM || map_get(&s->named, t->tid) == MAP_NONE)
 		return;
-	put_comm(e, t->tgid, t->tid, t->comm, r->time_ns);
+	write_comm(e, t->tgid, t->tid, t->comm, r->time_ns);
 }
 
 static void on_call(struct export *e, const struct thread *t, const struct call *c)
@@ -281,7 +281,7 @@ static void on_call(struct export *e, const struct thread *t, const struct call 
 }
 
 /* Writes a string as perf does: how many bytes follow, the string, NULs up to that. */
-static void put_string(struct text *out, const char *s)
+static void write_string(struct text *out, const char *s)
 {
 	char padded_to[STRING_ROOM];
 	uint32_t bytes;
@@ -293,7 +293,7 @@ static void put_string(struct text *out, const char *s)
 }
 
 /* The names of the events, for readers that take no tracing data. */
-static void put_events(struct text *out, const struct file_start *start)
+static void write_events(struct text *out, const struct file_start *start)
 {
 	static const char *const names[EVENTS] = {
 		[EVENT_CALL] = "ispot:call", [EVENT_DUMMY] = "dummy"
@@ -304,21 +304,21 @@ static void put_events(struct text *out, const struct file_start *start)
 	for (unsigned i = 0; i < EVENTS; i++) {
 		text_addn(out, (const char *)start->attrs[i].attr, PERF_ATTR_SIZE_VER5);
 		text_addn(out, (const char *)&n_ids, sizeof(n_ids));
-		put_string(out, names[i]);
+		write_string(out, names[i]);
 		text_addn(out, (const char *)&start->ids[i], sizeof(start->ids[i]));
 	}
 }
 
 /* Readers look up the registers of a machine by its name: where the recording has none, this one's.
  */
-static void put_machine(struct text *out, const char *machine)
+static void write_machine(struct text *out, const char *machine)
 {
 	struct utsname here;
 
 	if ((!machine || !*machine) && !uname(&here))
-		put_string(out, here.machine);
+		write_string(out, here.machine);
 	else
-		put_string(out, machine);
+		write_string(out, machine);
 }
 
 static void fill_section(const struct export *e, const struct file_start *start, unsigned feature,
@@ -331,22 +331,22 @@ static void fill_section(const struct export *e, const struct file_start *start,
 		tracing_describe(out);
 		break;
 	case FEATURE_HOSTNAME:
-		put_string(out, s->hostname);
+		write_string(out, s->hostname);
 		break;
 	case FEATURE_OSRELEASE:
-		put_string(out, s->kernel);
+		write_string(out, s->kernel);
 		break;
 	case FEATURE_ARCH:
-		put_machine(out, s->machine);
+		write_machine(out, s->machine);
 		break;
 	case FEATURE_EVENT_DESC:
-		put_events(out, start);
+		write_events(out, start);
 		break;
 	}
 }
 
 /* Behind the data: where the section of each feature is, then the sections. */
-static void put_features(struct export *e, const struct file_start *file)
+static void write_features(struct export *e, const struct file_start *file)
 {
 	static const char nothing[8];
 	struct text sections = { 0 };
@@ -371,7 +371,7 @@ static void end(struct export *e)
 	struct file_start start;
 
 	fill_start(&start, s->bytes);
-	put_features(e, &start);
+	write_features(e, &start);
 	export_write(e, "", 0);
 	if (!e->failed)
 		e->failed = output_patch(e->file, 0, &start, sizeof(start));

@@ -47,45 +47,45 @@ static const char page[] = "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:
 			   "\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
 			   "\tfield: char data;\toffset:16;\tsize:4080;\tsigned:0;\n";
 
-static void put_number(struct text *out, uint64_t v, size_t bytes)
+static void write_number(struct text *out, uint64_t v, size_t bytes)
 {
 	text_addn(out, (const char *)&v, bytes);
 }
 
-static void put_word(struct text *out, const char *s)
+static void write_word(struct text *out, const char *s)
 {
 	text_addn(out, s, strlen(s) + 1);
 }
 
-static void put_file(struct text *out, const char *s)
+static void write_file(struct text *out, const char *s)
 {
-	put_number(out, strlen(s), 8);
+	write_number(out, strlen(s), 8);
 	text_add(out, s);
 }
 
 void tracing_describe(struct text *out)
 {
 	text_addn(out, "\027\010\104tracing", 10);
-	put_word(out, "0.6");
-	put_number(out, 0, 1);	  /* little-endian */
-	put_number(out, 8, 1);	  /* bytes of a long */
-	put_number(out, 4096, 4); /* of a page */
-	put_word(out, "header_page");
-	put_file(out, page);
-	put_word(out, "header_event");
-	put_file(out, "");
-	put_number(out, 0, 4); /* events of ftrace's */
-	put_number(out, 1, 4); /* systems */
-	put_word(out, "ispot");
-	put_number(out, 1, 4); /* its events */
-	put_file(out, format);
-	put_number(out, 0, 4); /* the kernel's symbols */
-	put_number(out, 0, 4); /* formats of printk */
-	put_number(out, 0, 8); /* names of threads */
+	write_word(out, "0.6");
+	write_number(out, 0, 1);    /* little-endian */
+	write_number(out, 8, 1);    /* bytes of a long */
+	write_number(out, 4096, 4); /* of a page */
+	write_word(out, "header_page");
+	write_file(out, page);
+	write_word(out, "header_event");
+	write_file(out, "");
+	write_number(out, 0, 4); /* events of ftrace's */
+	write_number(out, 1, 4); /* systems */
+	write_word(out, "ispot");
+	write_number(out, 1, 4); /* its events */
+	write_file(out, format);
+	write_number(out, 0, 4); /* the kernel's symbols */
+	write_number(out, 0, 4); /* formats of printk */
+	write_number(out, 0, 8); /* names of threads */
 }
 
 /* " fd=3 count=100": the values that were recorded. */
-static void put_arguments(struct text *out, const struct call *c, const struct meta_function *f)
+static void write_arguments(struct text *out, const struct call *c, const struct meta_function *f)
 {
 	char name[64];
 
@@ -128,7 +128,7 @@ void tracing_call(struct text *out, const struct thread *t, const struct call *c
 
 	text_printable(function, sizeof(function), name);
 	function_bytes = strlen(function) + 1;
-	put_arguments(&arguments, c, f);
+	write_arguments(&arguments, c, f);
 	text_addn(&arguments, "", 1);
 	arguments_bytes = arguments.n < ARGUMENTS_ROOM ? arguments.n : ARGUMENTS_ROOM;
 	arguments.s[arguments_bytes - 1] = '\0';
@@ -136,7 +136,7 @@ void tracing_call(struct text *out, const struct thread *t, const struct call *c
 	raw.arguments = location(sizeof(raw) + function_bytes, arguments_bytes);
 	bytes = sizeof(raw) + function_bytes + arguments_bytes;
 	bytes += (16 - (4 + bytes) % 8) % 8;
-	put_number(out, bytes, 4);
+	write_number(out, bytes, 4);
 	text_addn(out, (const char *)&raw, sizeof(raw));
 	text_addn(out, function, function_bytes);
 	text_addn(out, arguments.s, arguments_bytes);

@@ -30,7 +30,8 @@ static void put(struct import *im, const struct happening *h, uint32_t kind, uin
 	keep(im, trace_writer_record(im->writer, &r));
 }
 
-static void put_text(struct import *im, const struct happening *h, uint32_t kind, const char *text)
+static void write_text(struct import *im, const struct happening *h, uint32_t kind,
+		       const char *text)
 {
 	struct record r = { .time_ns = h->time_ns,
 			    .kind = kind,
@@ -60,7 +61,7 @@ static struct import_thread *caller(struct import *im, const struct happening *h
 	struct import_thread *t = thread_of(im, h->tid, h->pid);
 
 	if (!t->seen && im->wide && t->comm)
-		put_text(im, h, REC_COMM, t->comm);
+		write_text(im, h, REC_COMM, t->comm);
 	t->seen = true;
 	if (!im->first_pid)
 		im->first_pid = h->pid;
@@ -72,8 +73,8 @@ static struct import_thread *caller(struct import *im, const struct happening *h
 }
 
 /* The values that the probe has fetched, behind an entry or in front of an exit. */
-static void put_arguments(struct import *im, const struct happening *h, uint32_t id,
-			  bool is_returned)
+static void write_arguments(struct import *im, const struct happening *h, uint32_t id,
+			    bool is_returned)
 {
 	const struct event_layout *l = &im->layouts.of.data[h->event];
 	uint64_t by_bit[ARG_BITS], values[1 + ARG_BITS] = { 0 };
@@ -107,7 +108,7 @@ static void entry(struct import *im, const struct happening *h)
 	im->result.entries++;
 	keep(im,
 	     trace_writer_call(im->writer, h->cpu, REC_ENTRY, h->time_ns, h->tid, h->pid, id, sp));
-	put_arguments(im, h, id, false);
+	write_arguments(im, h, id, false);
 }
 
 /* The innermost call of the function ends; those inside of it were unwound, or jumped away from. */
@@ -129,7 +130,7 @@ static void end_of_call(struct import *im, const struct happening *h)
 
 	im->names.functions.data[id].exits = true;
 	im->result.exits++;
-	put_arguments(im, h, id, true);
+	write_arguments(im, h, id, true);
 	keep(im,
 	     trace_writer_call(im->writer, h->cpu, REC_EXIT, h->time_ns, h->tid, h->pid, id, sp));
 }
@@ -162,8 +163,8 @@ static void named(struct import *im, const struct happening *h)
 	if (h->time_ns < im->first_ns || !import_is_target(im, t))
 		return;
 	if (h->a)
-		put_text(im, h, REC_EXEC, h->text);
-	put_text(im, h, REC_COMM, h->text);
+		write_text(im, h, REC_EXEC, h->text);
+	write_text(im, h, REC_COMM, h->text);
 }
 
 static void forked(struct import *im, const struct happening *h)

@@ -149,7 +149,7 @@ static __attribute__((noinline, cold)) int write_chunk(struct trace_writer *w, s
 
 /* ---- records ---- */
 
-static inline void put_thread(struct encoder *e, uint64_t thread)
+static inline void write_thread(struct encoder *e, uint64_t thread)
 {
 	e->p = varint_put(e->p, (thread & UINT32_MAX) << 2 | REC_THREAD);
 	e->p = varint_put(e->p, thread >> 32);
@@ -162,7 +162,7 @@ static inline void begin_record(struct encoder *e, uint64_t time_ns, uint64_t th
 	if (unlikely(e->n_records == 0))
 		e->time_first_ns = e->time_ns = time_ns;
 	if (unlikely(thread != e->thread))
-		put_thread(e, thread);
+		write_thread(e, thread);
 	e->n_records++;
 	if (time_ns > e->time_last_ns)
 		e->time_last_ns = time_ns;
@@ -215,7 +215,7 @@ int trace_writer_call(struct trace_writer *w, uint32_t cpu, uint32_t kind, uint6
 	return unlikely(p >= e->full) ? write_chunk(w, e) : 0;
 }
 
-static uint8_t *put_values(uint8_t *p, const struct record *r)
+static uint8_t *write_values(uint8_t *p, const struct record *r)
 {
 	const struct record_shape *shape = record_shape(r->kind);
 	uint32_t n = r->n_values < RECORD_VALUES_MAX ? r->n_values : RECORD_VALUES_MAX;
@@ -226,12 +226,12 @@ static uint8_t *put_values(uint8_t *p, const struct record *r)
 	return p;
 }
 
-static void put_extended(struct encoder *e, const struct record *r)
+static void write_extended(struct encoder *e, const struct record *r)
 {
 	const struct record_shape *shape = record_shape(r->kind);
 	uint8_t values[RECORD_VALUES_MAX * VARINT_MAX];
 	uint32_t n_bytes = r->n_bytes < WRITER_BYTES_MAX ? r->n_bytes : WRITER_BYTES_MAX;
-	size_t n_values = (size_t)(put_values(values, r) - values);
+	size_t n_values = (size_t)(write_values(values, r) - values);
 
 	if (!shape->has_bytes)
 		n_bytes = 0;
@@ -259,7 +259,7 @@ int trace_writer_record(struct trace_writer *w, const struct record *r)
 	if (r->cpu >= w->n_cpus || !record_shape(r->kind))
 		return -EINVAL;
 	e = encoder_of(w, r->cpu, r->time_ns);
-	put_extended(e, r);
+	write_extended(e, r);
 	return e->p >= e->full ? write_chunk(w, e) : 0;
 }
 
@@ -349,7 +349,7 @@ static void write_dropped(struct trace_writer *w, struct encoder *e)
 	const void *frame;
 	size_t frame_bytes;
 
-	put_extended(e, &lost);
+	write_extended(e, &lost);
 	h.body_bytes = (uint64_t)(e->p - e->body);
 	if (!compressor_chunk(w->compressors[0].c, &h, e->body, &frame, &frame_bytes))
 		frame_file_last_events(&w->file, frame, frame_bytes, sizeof(h) + h.body_bytes);
