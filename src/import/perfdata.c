@@ -67,7 +67,7 @@ struct cursor {
 	size_t left;
 };
 
-static const uint8_t *take(struct cursor *c, uint64_t n)
+static const uint8_t *read_bytes(struct cursor *c, uint64_t n)
 {
 	const uint8_t *at = c->p;
 
@@ -80,9 +80,9 @@ static const uint8_t *take(struct cursor *c, uint64_t n)
 	return at;
 }
 
-static uint32_t take_u32(struct cursor *c)
+static uint32_t read_u32(struct cursor *c)
 {
-	const uint8_t *at = take(c, 4);
+	const uint8_t *at = read_bytes(c, 4);
 	uint32_t v = 0;
 
 	if (at)
@@ -90,17 +90,17 @@ static uint32_t take_u32(struct cursor *c)
 	return v;
 }
 
-static char *take_string(struct cursor *c)
+static char *read_string(struct cursor *c)
 {
-	uint32_t n = take_u32(c);
-	const uint8_t *at = take(c, n);
+	uint32_t n = read_u32(c);
+	const uint8_t *at = read_bytes(c, n);
 
 	return xstrndup(at ? (const char *)at : "", at ? strnlen((const char *)at, n) : 0);
 }
 
-static void take_attr(struct cursor *c, uint64_t size, struct perf_event_attr *attr)
+static void read_attr(struct cursor *c, uint64_t size, struct perf_event_attr *attr)
 {
-	const uint8_t *at = take(c, size);
+	const uint8_t *at = read_bytes(c, size);
 
 	memset(attr, 0, sizeof(*attr));
 	if (at)
@@ -110,7 +110,7 @@ static void take_attr(struct cursor *c, uint64_t size, struct perf_event_attr *a
 static void add_ids(struct perfdata *p, size_t event, struct cursor *c, uint64_t n)
 {
 	for (; n && c->left >= 8; n--) {
-		const uint8_t *at = take(c, 8);
+		const uint8_t *at = read_bytes(c, 8);
 		uint64_t id;
 
 		memcpy(&id, at, 8);
@@ -128,23 +128,23 @@ static void name_event(struct perfdata_event *e, const char *name)
 /* nr; size of an attribute; each: attribute, number of ids, name, ids */
 static void event_names(struct perfdata *p, struct cursor *c)
 {
-	uint32_t n = take_u32(c), size = take_u32(c);
+	uint32_t n = read_u32(c), size = read_u32(c);
 
 	for (uint32_t i = 0; i < n && c->left; i++) {
 		struct perf_event_attr attr;
 		uint32_t n_ids, index = MAP_NONE;
 		char *name;
 
-		take_attr(c, size, &attr);
-		n_ids = take_u32(c);
-		name = take_string(c);
+		read_attr(c, size, &attr);
+		n_ids = read_u32(c);
+		name = read_string(c);
 		if (n_ids && c->left >= 8) {
 			uint64_t id;
 
 			memcpy(&id, c->p, 8);
 			index = map_get(&p->by_id, id);
 		}
-		take(c, 8ull * n_ids);
+		read_bytes(c, 8ull * n_ids);
 		if (index == MAP_NONE && i < p->events.n &&
 		    p->events.data[i].attr.config == attr.config)
 			index = i;
@@ -156,11 +156,11 @@ static void event_names(struct perfdata *p, struct cursor *c)
 
 static void command_line(struct perfdata *p, struct cursor *c)
 {
-	uint32_t n = take_u32(c);
+	uint32_t n = read_u32(c);
 	struct text words = { 0 };
 
 	for (uint32_t i = 0; i < n && i < WORDS_MAX && c->left; i++) {
-		char *word = take_string(c);
+		char *word = read_string(c);
 
 		text_printf(&words, "%s%s", i ? " " : "", word);
 		free(word);
@@ -188,10 +188,10 @@ static void feature(struct perfdata *p, uint64_t id, struct cursor c)
 
 	if (id < FEATURES && strings[id]) {
 		free(*strings[id]);
-		*strings[id] = take_string(&c);
+		*strings[id] = read_string(&c);
 	} else if (id == FEATURE_NRCPUS) {
-		take_u32(&c);
-		p->cpus = take_u32(&c); /* online */
+		read_u32(&c);
+		p->cpus = read_u32(&c); /* online */
 	} else if (id == FEATURE_CMDLINE) {
 		command_line(p, &c);
 	} else if (id == FEATURE_EVENT_DESC) {
@@ -260,8 +260,8 @@ static bool read_attrs(struct perfdata *p, struct source *s, const struct file_h
 		struct perfdata_event *e = vec_add(&p->events);
 		struct file_section where;
 
-		take_attr(&c, size - sizeof(where), &e->attr);
-		memcpy(&where, take(&c, sizeof(where)), sizeof(where));
+		read_attr(&c, size - sizeof(where), &e->attr);
+		memcpy(&where, read_bytes(&c, sizeof(where)), sizeof(where));
 		read_ids(p, s, &where);
 		if (interrupt_noted())
 			break;
@@ -343,15 +343,15 @@ static void describe(struct perfdata *p, const struct perf_event_header *h)
 		struct perfdata_event *e = vec_add(&p->events);
 
 		memcpy(&size, c.p + 4, sizeof(size)); /* attr.size */
-		take_attr(&c, size ? size : PERF_ATTR_SIZE_VER0, &e->attr);
+		read_attr(&c, size ? size : PERF_ATTR_SIZE_VER0, &e->attr);
 		add_ids(p, p->events.n - 1, &c, IDS_MAX);
 	} else if (h->type == PERFDATA_FEATURE && c.left >= 8) {
-		memcpy(head, take(&c, 8), 8);
+		memcpy(head, read_bytes(&c, 8), 8);
 		feature(p, head[0], c);
 	} else if (h->type == PERFDATA_UPDATE && c.left > 16) {
 		uint32_t i;
 
-		memcpy(head, take(&c, 16), 16);
+		memcpy(head, read_bytes(&c, 16), 16);
 		i = map_get(&p->by_id, head[1]);
 		if (head[0] == 2 && i != MAP_NONE) { /* PERF_EVENT_UPDATE__NAME */
 			char *name =
@@ -441,7 +441,7 @@ static int one(struct perfdata *p, struct records *r, const struct perf_event_he
 }
 
 /* A pipe has them here, a file in its header. */
-static void take_tracing_data(struct perfdata *p, struct source *s, uint64_t at,
+static void read_tracing_data(struct perfdata *p, struct source *s, uint64_t at,
 			      const struct perf_event_header *h)
 {
 	uint32_t n = tracing_bytes(h);
@@ -484,7 +484,7 @@ static int walk(struct perfdata *p, struct source *s, uint64_t at, uint64_t end,
 		p->cut_off |= more > end - at;
 		if (more > end - at)
 			break;
-		take_tracing_data(p, s, at + h.size, (const struct perf_event_header *)r->at.bytes);
+		read_tracing_data(p, s, at + h.size, (const struct perf_event_header *)r->at.bytes);
 		at += h.size + more;
 		ret = one(p, r, (const struct perf_event_header *)r->at.bytes);
 		if (interrupt_noted())

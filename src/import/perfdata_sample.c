@@ -18,7 +18,7 @@ struct cursor {
 	bool bad;
 };
 
-static const uint8_t *take(struct cursor *c, uint64_t n)
+static const uint8_t *read_bytes(struct cursor *c, uint64_t n)
 {
 	const uint8_t *at = c->p;
 
@@ -31,9 +31,9 @@ static const uint8_t *take(struct cursor *c, uint64_t n)
 	return at;
 }
 
-static uint64_t take_u64(struct cursor *c)
+static uint64_t read_u64(struct cursor *c)
 {
-	const uint8_t *at = take(c, 8);
+	const uint8_t *at = read_bytes(c, 8);
 	uint64_t v = 0;
 
 	if (at)
@@ -41,9 +41,9 @@ static uint64_t take_u64(struct cursor *c)
 	return v;
 }
 
-static uint32_t take_u32(struct cursor *c)
+static uint32_t read_u32(struct cursor *c)
 {
-	const uint8_t *at = take(c, 4);
+	const uint8_t *at = read_bytes(c, 4);
 	uint32_t v = 0;
 
 	if (at)
@@ -57,7 +57,7 @@ static void skip(struct cursor *c, uint64_t n, uint64_t size)
 	if (n > c->left)
 		c->bad = true;
 	else
-		take(c, n * size);
+		read_bytes(c, n * size);
 }
 
 static void skip_read(struct cursor *c, uint64_t format)
@@ -65,15 +65,15 @@ static void skip_read(struct cursor *c, uint64_t format)
 	uint64_t times = !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) +
 			 !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
 	uint64_t each = 1 + !!(format & PERF_FORMAT_ID) + !!(format & 1u << 4); /* FORMAT_LOST */
-	uint64_t n = format & PERF_FORMAT_GROUP ? take_u64(c) : 1;
+	uint64_t n = format & PERF_FORMAT_GROUP ? read_u64(c) : 1;
 
 	skip(c, times, 8);
 	skip(c, n, 8 * each);
 }
 
-static void take_sp(struct cursor *c, uint64_t mask, struct perfdata_sample *s)
+static void read_sp(struct cursor *c, uint64_t mask, struct perfdata_sample *s)
 {
-	uint64_t abi = take_u64(c);
+	uint64_t abi = read_u64(c);
 	unsigned bit = mask >> 32 & 1 || mask >> SP_AARCH64 & 1 ? SP_AARCH64 : SP_X86_64;
 
 	for (unsigned i = 0; abi && i < 64; i++) {
@@ -81,7 +81,7 @@ static void take_sp(struct cursor *c, uint64_t mask, struct perfdata_sample *s)
 
 		if (!(mask >> i & 1))
 			continue;
-		value = take_u64(c);
+		value = read_u64(c);
 		if (i == bit) {
 			s->sp = value;
 			s->has_sp = !c->bad;
@@ -90,29 +90,29 @@ static void take_sp(struct cursor *c, uint64_t mask, struct perfdata_sample *s)
 }
 
 /* The fields behind the common ones, as far as a stack pointer. */
-static void take_tail(struct cursor *c, const struct perf_event_attr *a, struct perfdata_sample *s)
+static void read_tail(struct cursor *c, const struct perf_event_attr *a, struct perfdata_sample *s)
 {
 	uint64_t type = a->sample_type;
 
 	if (type & PERF_SAMPLE_PERIOD)
-		take_u64(c);
+		read_u64(c);
 	if (type & PERF_SAMPLE_READ)
 		skip_read(c, a->read_format);
 	if (type & PERF_SAMPLE_CALLCHAIN)
-		skip(c, take_u64(c), 8);
+		skip(c, read_u64(c), 8);
 	if (type & PERF_SAMPLE_RAW) {
-		s->raw_bytes = take_u32(c);
-		s->raw = take(c, s->raw_bytes);
+		s->raw_bytes = read_u32(c);
+		s->raw = read_bytes(c, s->raw_bytes);
 	}
 	if (type & PERF_SAMPLE_BRANCH_STACK) {
-		uint64_t n = take_u64(c);
+		uint64_t n = read_u64(c);
 
 		if (a->branch_sample_type & PERF_SAMPLE_BRANCH_HW_INDEX)
-			take_u64(c);
+			read_u64(c);
 		skip(c, n, 24);
 	}
 	if (type & PERF_SAMPLE_REGS_USER)
-		take_sp(c, a->sample_regs_user, s);
+		read_sp(c, a->sample_regs_user, s);
 }
 
 static const struct perfdata_event *event_of(const struct perfdata *p, uint64_t id)
@@ -132,11 +132,11 @@ static const struct perfdata_event *which(const struct perfdata *p, struct curso
 	if (p->events.n == 1)
 		return first;
 	if (type & PERF_SAMPLE_IDENTIFIER)
-		return event_of(p, take_u64(&c));
+		return event_of(p, read_u64(&c));
 	if (!(type & PERF_SAMPLE_ID))
 		return NULL;
 	skip(&c, (uint64_t)__builtin_popcountll(type & before), 8);
-	return event_of(p, take_u64(&c));
+	return event_of(p, read_u64(&c));
 }
 
 static bool of_sample(const struct perfdata *p, struct cursor c, struct perfdata_sample *s)
@@ -148,26 +148,26 @@ static bool of_sample(const struct perfdata *p, struct cursor c, struct perfdata
 		return false;
 	type = s->event->attr.sample_type;
 	if (type & PERF_SAMPLE_IDENTIFIER)
-		take_u64(&c);
+		read_u64(&c);
 	if (type & PERF_SAMPLE_IP)
-		s->ip = take_u64(&c);
+		s->ip = read_u64(&c);
 	if (type & PERF_SAMPLE_TID) {
-		s->pid = take_u32(&c);
-		s->tid = take_u32(&c);
+		s->pid = read_u32(&c);
+		s->tid = read_u32(&c);
 	}
 	if (type & PERF_SAMPLE_TIME)
-		s->time_ns = take_u64(&c);
+		s->time_ns = read_u64(&c);
 	if (type & PERF_SAMPLE_ADDR)
-		take_u64(&c);
+		read_u64(&c);
 	if (type & PERF_SAMPLE_ID)
-		take_u64(&c);
+		read_u64(&c);
 	if (type & PERF_SAMPLE_STREAM_ID)
-		take_u64(&c);
+		read_u64(&c);
 	if (type & PERF_SAMPLE_CPU) {
-		s->cpu = take_u32(&c);
-		take_u32(&c);
+		s->cpu = read_u32(&c);
+		read_u32(&c);
 	}
-	take_tail(&c, &s->event->attr, s);
+	read_tail(&c, &s->event->attr, s);
 	return !c.bad;
 }
 
@@ -180,19 +180,19 @@ static bool of_other(const struct perfdata *p, struct cursor c, struct perfdata_
 		return true;
 	if (c.left < bytes)
 		return false;
-	take(&c, c.left - bytes);
+	read_bytes(&c, c.left - bytes);
 	if (type & PERF_SAMPLE_TID) {
-		s->pid = take_u32(&c);
-		s->tid = take_u32(&c);
+		s->pid = read_u32(&c);
+		s->tid = read_u32(&c);
 	}
 	if (type & PERF_SAMPLE_TIME)
-		s->time_ns = take_u64(&c);
+		s->time_ns = read_u64(&c);
 	if (type & PERF_SAMPLE_ID)
-		take_u64(&c);
+		read_u64(&c);
 	if (type & PERF_SAMPLE_STREAM_ID)
-		take_u64(&c);
+		read_u64(&c);
 	if (type & PERF_SAMPLE_CPU)
-		s->cpu = take_u32(&c);
+		s->cpu = read_u32(&c);
 	return true;
 }
 
