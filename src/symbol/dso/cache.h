@@ -16,21 +16,26 @@ struct dso_cache *dso_cache_new(void);
 void dso_cache_free(struct dso_cache *cache);
 
 /*
- * Borrowed from the cache. Errors: -ENOENT, -EACCES, -ENOEXEC with a sentence saying what the
- * file is instead ("a script for /bin/sh; name the program it starts", "a 32-bit ELF", "empty").
+ * *dso is borrowed from the cache. Errors: -ENOENT, -EACCES, -ENOEXEC with a sentence saying what
+ * the file is instead ("a script for /bin/sh; name the program it starts", "a 32-bit ELF",
+ * "empty").
  */
 int dso_get(struct dso_cache *cache, const char *path, struct dso **dso, struct err *err);
 
-/* Who has led to a path. */
+/* Who named the path of a file. */
 enum dso_origin {
-	DSO_OURS,   /* its owner and mode say who writes it */
-	DSO_THEIRS, /* a process with another mount namespace, whose root may write what is root's
-		       here, too: it is copied before it is read */
-	DSO_ENDED,  /* a process that cannot be asked any more: as THEIRS, unless it is known */
+	DSO_OURS,   /* the user of ispot: the file's owner and mode say who can write it */
+	DSO_THEIRS, /* a process with another mount namespace, whose root can write files that are
+		       root's here, too: the file is copied before it is read */
+	DSO_ENDED,  /* a process that has ended, so its namespace is unknown: as DSO_THEIRS, unless
+		       the file is in the cache */
 };
-/* Of paths to what the process has mapped. */
+/* Returns who names the paths of the files that the process has mapped. */
 enum dso_origin dso_origin_of_process(pid_t pid);
-/* A file that DSO_OURS has led to first may be two: who keeps that one goes on with it. */
+/*
+ * As dso_get(). A file that is opened for DSO_OURS first and for DSO_THEIRS later is opened twice:
+ * a dso that the caller already has stays valid.
+ */
 int dso_get_of(struct dso_cache *cache, enum dso_origin origin, const char *path, struct dso **dso,
 	       struct err *err);
 

@@ -7,8 +7,10 @@
 
 #include "symbol/dso/dso.h"
 
-/* The function of another object, as linked, that the call instruction calls which returns to that
- * address in the file's terms; NULL: it is none, or calls by a pointer. */
+/*
+ * Returns the symbol of the function of another object that the call instruction before the address
+ * returns_to calls, or NULL if there is no call or it goes through a pointer.
+ */
 const char *dso_called_import(struct dso *dso, uint64_t returns_to);
 
 /* Fills slots and slot_names of the dso. */

@@ -7,12 +7,16 @@
 
 #include "symbol/dso/dso.h"
 
-/* The variable that an address in the file's terms lies in, demangled, and how far in it; NULL:
- * none is known there. Valid as long as the dso. */
+/*
+ * Returns the demangled name of the variable that contains the address and sets *offset from its
+ * start, or returns NULL if no variable is known there. The name is valid as long as the dso.
+ */
 const char *dso_variable_at(struct dso *dso, uint64_t address, uint64_t *offset);
 bool dso_is_data(const struct dso *dso, uint64_t address); /* loaded, and no code */
-/* How far above the file's terms it is loaded where its code at file_offset is mapped at start;
- * UINT64_MAX: there is no code at file_offset. */
+/*
+ * Returns what to add to an address of the file to get one of the process in which the code at
+ * file_offset is mapped at start, or UINT64_MAX if the file has no code at file_offset.
+ */
 uint64_t dso_load_bias(const struct dso *dso, uint64_t start, uint64_t file_offset);
 
 #endif

@@ -70,17 +70,21 @@ bool dso_is_go(const struct dso *dso);	   /* .go.buildinfo, .gopclntab */
 bool dso_is_restartable(const struct dso *dso);
 bool dso_is_setuid(const struct dso *dso);
 const char *dso_interp(const struct dso *dso); /* PT_INTERP, NULL none */
-/* The code bytes at a file-terms address: pointer into the mapping and how many follow in the
- * section. NULL: none. */
+/*
+ * Returns the code at an address of the file, and in *n how many bytes of its section follow, or
+ * NULL if there is no code.
+ */
 const uint8_t *dso_code(struct dso *dso, uint64_t address, size_t *n);
-/* n bytes of what is loaded from the file, code or data; NULL: not all of them are in it. */
+/* Returns n bytes of what is loaded from the file, code or data, or NULL if not all are in it. */
 const uint8_t *dso_bytes(const struct dso *dso, uint64_t address, uint64_t n);
-/* The i-th stretch of code, by address; and of what is loaded from the file, code among it. False:
- * there are not so many. */
+/*
+ * Find the i-th stretch of code, and the i-th of all that is loaded from the file, in the order of
+ * their addresses. Return false if there are not so many.
+ */
 bool dso_code_stretch(const struct dso *dso, size_t i, uint64_t *start, uint64_t *end);
 bool dso_loaded_stretch(const struct dso *dso, size_t i, uint64_t *start, uint64_t *end);
-uint64_t dso_offset_to_address(const struct dso *dso,
-			       uint64_t file_offset); /* UINT64_MAX: not in a PT_LOAD */
+/* Both return UINT64_MAX for what no PT_LOAD covers. */
+uint64_t dso_offset_to_address(const struct dso *dso, uint64_t file_offset);
 uint64_t dso_address_to_offset(const struct dso *dso, uint64_t address);
 
 /* How a value travels between functions. NOT: there is none (void). */
@@ -104,4 +108,5 @@ struct dso_prototype {
 	bool changed; /* the compiler has left out parameters: the others are where `place` says */
 	const char *text; /* "ssize_t write(int fd, const void *buf, size_t count)" */
 };
+
 #endif

@@ -26,12 +26,12 @@ struct dso_file {
  */
 int dso_file_open(struct dso_file *file, const char *path, bool copied);
 void dso_file_close(struct dso_file *file);
-/* The file that was copied, which becomes the caller's; -1: none was. */
+/* Gives the caller the descriptor of the file that was copied, or -1 if none was. */
 int dso_file_take_original(struct dso_file *file);
-/* The descriptor becomes the caller's; what was copied counts until dso_file_forget(). */
+/* Gives the caller the descriptor. The copied bytes count until dso_file_forget(). */
 int dso_file_take(struct dso_file *file);
 void dso_file_forget(uint64_t copied_bytes);
 
-#define DSO_COPIES_SHARE 4 /* all copies: at most one part in so many of the machine's memory */
+#define DSO_COPIES_SHARE 4 /* all copies take at most a quarter of the machine's memory */
 
 #endif

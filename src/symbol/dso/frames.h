@@ -8,11 +8,14 @@
 #include "symbol/dso/dso.h"
 
 /*
- * The stretch of code that one unwind entry covers: the bounds of a function, or of a part of one
- * that lies elsewhere (.cold), in stripped files too. False: the file has none there.
+ * Finds the code that the unwind entry of the address covers: a function, or a part of one that the
+ * compiler moved away (.cold). Stripped files have these entries, too. Returns false if there is
+ * none for the address.
  */
 bool dso_frame_range(struct dso *dso, uint64_t address, uint64_t *start, uint64_t *size);
-/* Addresses of .eh_frame_hdr and of its n sorted entries of 8 bytes; false: none of the usual kind.
+/*
+ * Finds .eh_frame_hdr and its n sorted entries of 8 bytes. Returns false if the file has none, or
+ * one with entries of another size.
  */
 bool dso_unwind_table(struct dso *dso, uint64_t *header, uint64_t *entries, uint64_t *n);
 

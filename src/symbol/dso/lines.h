@@ -9,18 +9,23 @@
 
 struct dso_lines;
 
+/* Whether the file or its debug file has DWARF. */
 bool dso_has_dwarf(struct dso *dso);
 
 struct dso_line dso_line_at(struct dso *dso, uint64_t address);
-/* Where the function is defined: its first instruction may be inlined from another file. */
+/*
+ * Returns the line where the function is defined. The line of its first instruction may be another
+ * file's, from which that instruction was inlined.
+ */
 struct dso_line dso_function_line(struct dso *dso, const struct dso_function *f);
-/* Inlined functions around address, innermost first; returns how many (at most n). */
+/* Writes the inlined calls that contain the address, at most n, the innermost first. Returns how
+ * many it wrote. */
 size_t dso_inlines_at(struct dso *dso, uint64_t address, struct dso_inline *chain, size_t n);
-bool dso_only_inlined(struct dso *dso,
-		      const char *name); /* DWARF knows it, but only as inlined copies */
+/* Whether DWARF has a function of that name, but only as inlined copies. */
+bool dso_only_inlined(struct dso *dso, const char *name);
 
-enum dso_language dso_language_at(struct dso *dso,
-				  uint64_t address); /* of the compile unit, else by mangling */
+/* Returns the language of the compile unit, or what the mangling of the symbol tells. */
+enum dso_language dso_language_at(struct dso *dso, uint64_t address);
 
 void dso_lines_free(struct dso_lines *lines);
 

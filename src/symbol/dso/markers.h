@@ -7,7 +7,7 @@
 
 #include "symbol/dso/dso.h"
 
-/* Static markers, in the file's order; a name may have several places. */
+/* The markers in the order of the file. Several may have the same name: each is one place. */
 size_t dso_markers(struct dso *dso, const struct dso_marker **markers);
 
 #endif

@@ -15,19 +15,21 @@
 struct err;
 struct parser;
 
-/* Root reads it, others may write it. False in the child itself. */
+/* Whether root reads a file that others may write. False in the child that reads it. */
 bool dso_is_foreign(const struct dso *dso);
 
 /*
- * Work of this process itself on a file of others, as decoding: how much there is their tables say,
- * so it counts as waiting for them does (patience.h). False: there is no time left for it.
+ * Asks for time to work on a file of others in this process, for example to decode its code: the
+ * file says how much there is to do, so the work counts as waiting does (patience.h). Returns false
+ * if no time is left.
  */
 bool parser_may_work(struct dso *dso, uint64_t *began_ns);
 void parser_has_worked(struct dso *dso, uint64_t began_ns);
 
-/* Reads the parts of dso_read_elf(), and maps the file as dso->image. */
+/* Has the child do what dso_read_elf() does, and maps the file as dso->image. */
 int parser_elf(struct dso *dso, struct err *err);
-void parser_imports(struct dso *dso); /* these fill what they are named after */
+/* Each fills the members of the dso that it is named after. */
+void parser_imports(struct dso *dso);
 void parser_markers(struct dso *dso);
 void parser_slots(struct dso *dso);
 void parser_functions(struct dso *dso); /* fills functions, symbol_source */
@@ -43,9 +45,7 @@ enum dso_language parser_language(struct dso *dso, uint64_t address);
 bool parser_only_inlined(struct dso *dso, const char *name);
 bool parser_prototype(struct dso *dso, const struct dso_function *f, struct dso_prototype *out);
 
-/*
- * The most bytes that are kept of the answers of all files; later ones are left out, with a notice.
- */
+/* All answers together keep at most so many bytes; later ones are left out, with a notice. */
 extern uint64_t parser_bytes_most;
 
 void parser_free(struct parser *p); /* ends the child */

@@ -16,22 +16,26 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* One user's files, before a part of the time. */
+/* What one user's files may take in any case, before the limit is a part of the time. */
 extern uint64_t patience_user_ns;
 
 /* While a recording runs, an answer may hold up the draining of its buffers for so long; after its
  * end all together take so long. */
 extern uint64_t patience_run_ns, patience_after_ns;
 
-#define PATIENCE_LEAST_NS 2000000000ull /* of what is waited for at all */
+/* An answer is waited for no longer if an earlier one of that user was late. */
+#define PATIENCE_LEAST_NS 2000000000ull
 
 enum patience_kind { PATIENCE_FULL, PATIENCE_RECORDING, PATIENCE_AFTERWARDS };
 void patience_set(enum patience_kind now); /* the last two: from now on */
 
-/* Until when an answer that is asked for now is waited for; 0: not at all, which is said once. */
+/*
+ * Returns until when to wait for an answer that is asked for now, or 0 if the time for the owner's
+ * files is used up, which is reported once.
+ */
 uint64_t patience_deadline_ns(uid_t owner, uint64_t now_ns);
 
-/* It was waited for from then on; late: it was not there at its deadline. */
+/* Counts the time since since_ns as waiting for the owner's files. late: the deadline passed. */
 void patience_waited(uid_t owner, uint64_t since_ns, bool late);
 
 /*

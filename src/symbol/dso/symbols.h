@@ -9,24 +9,27 @@
 
 #include "symbol/dso/dso.h"
 
-const char *dso_symbol_source(
-	struct dso *dso); /* ".symtab" "debuglink" "debuginfod" ".gnu_debugdata" ".dynsym" "none" */
+/* Returns ".symtab", "debuglink", "debuginfod", ".gnu_debugdata", ".dynsym" or "none". */
+const char *dso_symbol_source(struct dso *dso);
 /*
  * All functions, sorted by address; aliases at one address stand next to each other, the most
  * public name first. Names are demangled when asked for: libstdc++ has thousands, a pattern needs
  * few.
  */
 size_t dso_functions(struct dso *dso, const struct dso_function **functions);
-const char *dso_function_name(struct dso *dso, const struct dso_function *f); /* fills f->name */
-const char *dso_function_bare_name(struct dso *dso,
-				   const struct dso_function *f); /* fills f->bare_name */
-/* A name that the file has, as demangle() of demangle.h; to be freed. */
+/* Both demangle, and fill the field of f that they are named after. */
+const char *dso_function_name(struct dso *dso, const struct dso_function *f);
+const char *dso_function_bare_name(struct dso *dso, const struct dso_function *f);
+/* Demangles a symbol of the file as demangle() does (demangle.h); freed by the caller. */
 char *dso_demangle(struct dso *dso, const char *symbol);
-const struct dso_function *
-dso_function_at(struct dso *dso, uint64_t address); /* that contains it, with its name; NULL */
-/* Functions of exactly this symbol, default version first: indices into dso_functions(). */
+/* Returns the function that contains the address, with its name filled in, or NULL if none does. */
+const struct dso_function *dso_function_at(struct dso *dso, uint64_t address);
+/*
+ * Finds the functions of exactly this symbol, the default version first: *indices are those of
+ * dso_functions(). Returns how many there are.
+ */
 size_t dso_find(struct dso *dso, const char *symbol, const uint32_t **indices);
-/* Functions named symbol + "." + more: what compilers call parts and copies of it. */
+/* As dso_find(), for symbol + "." + anything: compilers name parts and copies of a function so. */
 size_t dso_find_clones(struct dso *dso, const char *symbol, const uint32_t **indices);
 /* Names of functions imported through the PLT/GOT (undefined dynamic symbols). */
 size_t dso_imports(struct dso *dso, const char *const **names);
