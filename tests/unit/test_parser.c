@@ -143,6 +143,7 @@ static void assert_same_file(struct dso *a, struct dso *b)
 	assert_string_equal(dso_interp(a), dso_interp(b));
 	assert_int_equal(dso_machine(a), dso_machine(b));
 	assert_int_equal(dso_is_static(a), dso_is_static(b));
+	assert_int_equal(dso_is_restartable(a), dso_is_restartable(b));
 	for (uint64_t at = 0; at < 1 << 15; at++) {
 		const uint8_t *p = dso_code(a, at, &code_a), *q = dso_code(b, at, &code_b);
 
@@ -199,6 +200,18 @@ static void says_the_same(void **state)
 }
 
 /* A child that is gone takes its file's symbols with it, and nothing else. */
+/* In-process recording patches no code that the kernel restarts (rseq), whoever owns the file. */
+static void is_restartable_there(void **state)
+{
+	struct setup *s = *state;
+
+	needs_root();
+	fixture_write("restarted.s", ".section __rseq_cs, \"a\"\n .quad 0, 0, 0, 0\n");
+	fixture_run("gcc -shared -nostdlib -o restarted.so restarted.s && "
+		    "chown 65534:65534 restarted.so");
+	assert_true(dso_is_restartable(get(s, "restarted.so")));
+}
+
 static void a_child_that_dies(void **state)
 {
 	struct setup *s = *state;
@@ -638,6 +651,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(says_the_same),
+		TEST(is_restartable_there),
 		TEST(a_child_that_dies),
 		TEST(a_child_that_is_stopped),
 		TEST(a_stopped_child_is_left),

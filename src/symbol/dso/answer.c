@@ -36,7 +36,8 @@ static void answer_elf(struct dso *dso, struct text *out)
 		return;
 	message_add_u64(out, dso->ehdr.e_machine);
 	message_add_u64(out, (uint64_t)dso->go | (uint64_t)dso->has_needed << 1 |
-				     (uint64_t) !!dso->interp << 2);
+				     (uint64_t) !!dso->interp << 2 |
+				     (uint64_t)dso->restartable << 3);
 	message_add_string(out, dso->interp);
 	message_add_string(out, dso->build_id);
 	message_add_u64(out, dso->dynamic_address);

@@ -272,6 +272,7 @@ static void read_elf(struct dso *dso, struct answer *a)
 	flags = message_read_u64(a);
 	dso->go = flags & 1;
 	dso->has_needed = flags & 2;
+	dso->restartable = flags & 8;
 	interp = message_read_string(a);
 	dso->interp = flags & 4 ? xstrdup(interp) : NULL;
 	dso->build_id = xstrdup(message_read_string(a));
