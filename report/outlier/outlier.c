@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "report/block/view.h"
+#include "report/screen/next.h"
 #include "report/screen/row.h"
 #include "report/table/table.h"
 #include "report/table/wrap.h"
@@ -258,7 +259,7 @@ static void passed_on(const struct outlier_view *v, struct text *out)
 	text_release(&line);
 }
 
-#define NEXT_WORDS "  its worst, and what they called"
+#define NEXT_WORDS NEXT_COMMENT "its worst, and what they called"
 
 /* The executions of the first block, one by one. */
 static void next(const struct outlier_view *v, const struct outlier_block *b, struct text *out)

@@ -45,10 +45,11 @@ static void next_line(struct text *out, size_t screen_width, size_t width, const
 {
 	/* A command is never cut or broken: what it answers is left out where the line is too
 	 * short. */
-	if (7 + width + 2 + strlen(what) > screen_width)
+	if (7 + width + strlen(NEXT_COMMENT) + strlen(what) > screen_width)
 		text_printf(out, "%-5s  %s\n", label, command);
 	else
-		text_printf(out, "%-5s  %-*s  %s\n", label, (int)width, command, what);
+		text_printf(out, "%-5s  %-*s%s%s\n", label, (int)width, command, NEXT_COMMENT,
+			    what);
 }
 
 void text_input_option(const struct view *v, struct text *out)
@@ -373,6 +374,10 @@ static void what_next(const struct view *v, struct text *out)
 		return;
 	if (worst && !worst->function)
 		worst = function_beside(v, worst);
+	if (!worst && v->result->keyed.rule.kind == BLOCK_LOCK && v->file) {
+		next_view(v, "ispot report", "the functions that lose time, and why", out);
+		return;
+	}
 	if (!worst) {
 		if (!next_is_burst(v, out) && !next_is_solo(v, out))
 			next_for_untold(v, out);

@@ -3,6 +3,9 @@
 #ifndef ISPOT_REPORT_SCREEN_NEXT_H
 #define ISPOT_REPORT_SCREEN_NEXT_H
 
+/* What a command answers stands behind it: whoever pastes the line pastes that, too. */
+#define NEXT_COMMENT "  # "
+
 struct block;
 struct text;
 struct view;

@@ -310,9 +310,9 @@ static void left_out(const struct view *v, const struct slow *s, struct text *ou
 	text_release(&line);
 }
 
-#define NEXT_WORDS "  around the slowest call"
+#define NEXT_WORDS NEXT_COMMENT "the events of the slowest call"
 
-/* The stretch of the slowest call, for the views that take one. */
+/* Of a single call nothing can be ranked: its events say what went on meanwhile. */
 static void next_look(const struct view *v, const struct slow *s, struct text *out)
 {
 	struct text line = { 0 };
@@ -324,7 +324,7 @@ static void next_look(const struct view *v, const struct slow *s, struct text *o
 	if (!s->n_top)
 		return;
 	at_ns = result_since_start(v->result, s->top[0].entry_ns);
-	text_printf(&line, "Next:  ispot report --time %lluus-%lluus",
+	text_printf(&line, "Next:  ispot dump --events --time %lluus-%lluus",
 		    (unsigned long long)(at_ns / 1000),
 		    (unsigned long long)((at_ns + s->top[0].duration_ns) / 1000 + 1));
 	text_input_option(v, &line);

@@ -112,7 +112,7 @@ fits() {
 	local n
 	n=$(COLUMNS=80 "$ISPOT" report -i "$work/$1.data" "${@:2}" | tee "$work/$1.screen" | wc -l)
 	[ "$n" -le 23 ] || echo "$n lines"
-	awk 'length($0) > 80 && !/ispot report/' "$work/$1.screen"
+	awk 'length($0) > 80 && !/ispot (report|dump)/' "$work/$1.screen"
 }
 for trace in callees waits sites parked latches story saturated svc keys pool; do
 	holds "the first screen is one: $trace" fits $trace
@@ -171,6 +171,24 @@ totals_agree() {
 }
 for trace in story growth keys places reads spin sequence svc; do
 	holds "the same totals in every view: $trace" totals_agree $trace
+done
+# What the screens say to run next runs when the whole line is pasted, with what stands behind the command.
+pasted() ( # pasted TRACE FUNCTION; the file has the name that no command needs, so that lines have room
+	mkdir -p "$work/pasted/bin" && cd "$work/pasted" || exit 1
+	ln -sf "$ISPOT" bin/ispot
+	PATH=$PWD/bin:$PATH
+	cp "../$1.data" ispot.data
+	for view in report "report --by thread" "report --by lock" "report --slow $2" outliers; do
+		bash -c "ispot $view" 2>/dev/null | sed -n 's/^Next:  //p; s/^ \{7\}\(ispot \)/\1/p' |
+			grep -v '^ispot record' >next
+		while read -r line; do
+			bash -c "$line" >out 2>err </dev/null || echo "$1: $view: $line: $(cat err)"
+		done <next
+		[ "$view" != "report" ] || grep -q '  # ' next || echo "$1: no command with what it answers"
+	done
+)
+for trace in spin:take svc:pthread_mutex_lock; do
+	holds "commands to run next: ${trace%:*}" pasted "${trace%:*}" "${trace#*:}"
 done
 if command -v valgrind >/dev/null; then
 	# Text and JSON are of two runs, which valgrind makes the same, but for the order of threads: who
