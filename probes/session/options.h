@@ -79,9 +79,9 @@ struct session_options {
 };
 
 struct session_result {
-	uint64_t calls, records, lost_records, file_bytes, duration_ns, recorder_cpu_ns,
-		target_cpu_ns, counting_cost_ns, scheduling_cost_ns, sampling_cost_ns,
-		after_cost_ns, probes_cost_ns;
+	uint64_t calls, records, lost_records, lost_others, file_bytes, duration_ns,
+		recorder_cpu_ns, target_cpu_ns, counting_cost_ns, scheduling_cost_ns,
+		sampling_cost_ns, after_cost_ns, probes_cost_ns;
 	double sample_ns;	   /* that a sample takes; NAN: not measured */
 	uint64_t trapped_calls;	   /* with those that sampling (-c) left out */
 	uint64_t left_out_records; /* of calls that were too short to be written */

@@ -383,6 +383,7 @@ static void fill_result(struct session *s, uint64_t duration_ns, struct session_
 		.left_out_records = left_out,
 		.lost_records =
 			s->totals_at_stop.calls - s->totals_at_start.calls - written - left_out,
+		.lost_others = s->totals_at_stop.others_lost - s->totals_at_start.others_lost,
 		.duration_ns = duration_ns,
 		.recorder_cpu_ns = clock_cpu_ns(),
 		.target_cpu_ns = session_recorded_cpu_ns(s),

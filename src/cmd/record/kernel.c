@@ -32,7 +32,7 @@ static void fill_end(struct recorder_end *end, const struct session_result *r,
 					  : "ispot report what else is hot");
 	*end = (struct recorder_end){ .calls = r->calls,
 				      .functions = r->functions,
-				      .lost = r->lost_records,
+				      .lost = r->lost_records + r->lost_others,
 				      .file_bytes = r->file_bytes,
 				      .duration_ns = r->duration_ns,
 				      .reason = r->reason,
