@@ -187,7 +187,7 @@ static void longest_place(const struct view *v, struct text *line)
 {
 	const struct block *most = NULL;
 	struct text name = { 0 };
-	char buf[4 * NAME_MAX_COLUMNS + 1];
+	char buf[4 * NAME_MAX_COLUMNS + 1], share[TEXT_NUMBER];
 
 	for (size_t i = 0; i < v->n_rows; i++)
 		if (is_few(v, i, true) && (!most || v->rows[i]->lost_threads > most->lost_threads))
@@ -195,7 +195,9 @@ static void longest_place(const struct view *v, struct text *line)
 	if (!most || !(most->lost_threads >= PLACE_LEAST))
 		return;
 	table_short_name(most->name, &name);
-	text_printf(line, ", %.2f threads lost in %s", most->lost_threads,
+	text_printf(line, ", %s of thread time in %s",
+		    text_share(share, most->lost_threads * (double)v->result->probed_ns /
+					      (double)v->result->threads_ns),
 		    text_shortened(buf, sizeof(buf), name.s, NAME_MAX_COLUMNS));
 	text_release(&name);
 }
@@ -423,7 +425,8 @@ static void shorten(const struct view *v, const char *label, unsigned lines, str
 
 static void run_queue(const struct view *v, unsigned lines, struct text *out)
 {
-	const char *label = "Run queue in all";
+	/* The head has what of it is lost among the lost time. */
+	const char *label = v->all ? "Run queue in all" : "Run queue, lost time included";
 	struct text line = { 0 };
 
 	text_taken(v->result, v->all, &line);

@@ -407,7 +407,8 @@ static bool mostly_idle(const struct result *res)
 	       (double)res->idle_ns > IDLE_MOST * (double)res->threads_ns;
 }
 
-#define BOUNDED 0.95 /* of what the sentence says that it costs: less can be had back */
+#define NOTHING 0.0005 /* of thread time: no number for it */
+#define BOUNDED 0.95   /* of what the sentence says that it costs: less can be had back */
 
 /* What the sentence tells of costs: not all that its row loses. What of it can be had back is said
  * where that is less. full: that the CPUs have no room was said. */
@@ -415,6 +416,7 @@ static void costs(const struct result *res, const struct block *worst, bool full
 {
 	double told = report_told_share(worst) * worst->lost_threads;
 	double gained = most_gained(res, worst);
+	bool bounded = gained < BOUNDED * told && !full;
 	double lost_ns = told * (double)res->probed_ns;
 	char share[TEXT_NUMBER], time[TEXT_NUMBER], all[TEXT_NUMBER];
 
@@ -429,12 +431,15 @@ static void costs(const struct result *res, const struct block *worst, bool full
 		text_printf(out, ", %s of the time that is not idle",
 			    text_share(share, lost_ns / (double)(res->threads_ns - res->idle_ns)));
 	text_add(out, ".");
-	if (gained < BOUNDED * told && !full)
+	gained *= (double)res->probed_ns / (double)res->threads_ns;
+	if (bounded && gained < NOTHING)
+		text_add(out, " Fixing it recovers nothing: there are no more CPUs for its "
+			      "threads.");
+	else if (bounded)
 		text_printf(out,
 			    " Fixing it recovers at most %s of thread time: there are no more CPUs "
 			    "for its threads.",
-			    text_share(share,
-				       gained * (double)res->probed_ns / (double)res->threads_ns));
+			    text_share(share, gained));
 }
 
 void text_conclusion(const struct view *v, struct text *out)
@@ -442,6 +447,8 @@ void text_conclusion(const struct view *v, struct text *out)
 	const struct result *res = v->result;
 	const struct block *worst = report_worst(v);
 	const struct block *unexplained = report_most_unexplained(v);
+	/* of locks the calls that take them tell, whatever else runs */
+	const bool locks = res->keyed.rule.kind == BLOCK_LOCK;
 	struct untold_functions untold = { 0 };
 	struct text line = { 0 };
 	const struct block *unjudged = report_most_unjudged(v);
@@ -471,7 +478,7 @@ void text_conclusion(const struct view *v, struct text *out)
 		text_unexplained(v, unexplained, &line);
 	if (line.n == said && !no_score && unjudged)
 		text_unjudged(v, unjudged, &line);
-	else if (line.n == said && !no_score)
+	else if (line.n == said && (!no_score || locks))
 		nothing_lost(v, &line);
 	locks_outside(res, &line);
 	if (no_score)

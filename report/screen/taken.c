@@ -134,7 +134,7 @@ static void say_taken(const struct result *res, bool names, struct text *out)
 	if (ready < READY_LEAST)
 		return;
 	text_printf(out, "%s of thread time", text_share(share, ready));
-	text_add(out, names ? " waits for a CPU" : "");
+	text_add(out, names ? " waits for a CPU, lost time included" : "");
 	say_part(names ? "the program's own threads" : "own threads", own / all, &before, out);
 	say_part("other programs", other / all, &before, out);
 	if (names && other > 0)

@@ -496,7 +496,7 @@ static void count_unseen(const struct view *v, struct unseen *u, const struct bl
 	u->most_ns = ns > u->most_ns ? ns : u->most_ns;
 }
 
-/* With what they lose together, and each at most. */
+/* With what they lose together, and each at most. Sequences are parts of one another: no sum. */
 static void print_more(const struct view *v, const struct unseen *u, struct text *out)
 {
 	double all = (double)v->result->threads_ns;
@@ -507,15 +507,15 @@ static void print_more(const struct view *v, const struct unseen *u, struct text
 	if (!u->rows)
 		return;
 	text_printf(&more, " %llu more", u->rows);
-	if (u->ns > 0 && all > 0) {
+	if (u->ns > 0 && all > 0 && !v->result->sequences) {
 		table_right(&t, text_share(cell, u->ns / all), LOST_WIDTH);
 		table_right(&t, text_time(cell, (uint64_t)u->ns), TIME_WIDTH);
-		if (u->rows > 1)
-			text_printf(&more, ", %s%s each", text_share(most, u->most_ns / all),
-				    *most == '<' ? "" : " or less");
 	} else {
 		table_left(&t, "", LOST_WIDTH + TIME_WIDTH + 1);
 	}
+	if (u->ns > 0 && all > 0 && u->rows > 1)
+		text_printf(&more, ", %s%s each", text_share(most, u->most_ns / all),
+			    *most == '<' ? "" : " or less");
 	text_add(&more, u->hidden ? " (--top, -v)" : " (-v)");
 	table_last(&t, more.s);
 	text_release(&more);
