@@ -339,7 +339,7 @@ static void print_warnings(const struct diff_view *v, struct text *out)
 		   v->width, out);
 }
 
-static void print_counts(const struct diff *diff, struct text *out)
+static void print_counts(const struct diff_view *v, struct text *out)
 {
 	static const struct {
 		enum diff_verdict verdict;
@@ -349,18 +349,21 @@ static void print_counts(const struct diff *diff, struct text *out)
 		     { DIFF_CANNOT_TELL, "not comparable" },
 		     { DIFF_ONLY_BEFORE, "only before" },
 		     { DIFF_ONLY_AFTER, "only after" } };
-	const char *between = "Left out  ";
+	const struct diff *diff = v->diff;
+	struct text line = { 0 };
 
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		size_t n = count(diff, rows[i].verdict);
 
 		if (!n)
 			continue;
-		text_printf(out, "%s%zu %s", between, n, rows[i].words);
-		between = ", ";
+		text_printf(&line, "%s%zu %s", line.n ? ", " : "Left out: ", n, rows[i].words);
 	}
-	if (*between == ',')
-		text_add(out, " (-v), and untraced functions\n");
+	if (line.n) {
+		text_add(&line, " (-v), and untraced functions");
+		text_wrap(line.s, v->width, out);
+	}
+	text_release(&line);
 }
 
 /* How much of the calls' time was a wait for a CPU, which no column has. */
@@ -379,6 +382,26 @@ static double cpu_wait_part(const struct diff *diff, enum diff_side side)
 	return all > 0 ? waited / all : 0;
 }
 
+/* Their means are beside a change that is not the means'. */
+static void note_typical(const struct diff_view *v, struct text *out)
+{
+	struct text line = { 0 };
+	char name[NAME_BYTES];
+	size_t n = 0;
+
+	vec_for_each (&v->diff->blocks, const struct diff_block, b)
+		if (b->by_typical && !n++)
+			text_printf(&line, "note: CHANGE of %s", named(b, name));
+	if (n > 1)
+		text_printf(&line, " and %zu more", n - 1);
+	if (n) {
+		text_add(&line, " is that of the typical call (the geometric mean): the longest "
+				"calls make the mean too uncertain");
+		text_wrap(line.s, v->width, out);
+	}
+	text_release(&line);
+}
+
 static void print_notes(const struct diff_view *v, struct text *out)
 {
 	double before = cpu_wait_part(v->diff, DIFF_BEFORE);
@@ -393,6 +416,7 @@ static void print_notes(const struct diff_view *v, struct text *out)
 	if (line.n)
 		text_wrap(line.s, v->width, out);
 	text_release(&line);
+	note_typical(v, out);
 	if (v->diff->runs[0].n < DIFF_RUNS_ENOUGH || v->diff->runs[1].n < DIFF_RUNS_ENOUGH)
 		text_wrap(
 			"note: one run may differ from the next as a whole; record three or more on "
@@ -409,7 +433,7 @@ void report_diff_text(const struct diff_view *v, struct text *out)
 	print_table(v, out);
 	print_warnings(v, out);
 	if (!v->all)
-		print_counts(v->diff, out);
+		print_counts(v, out);
 	print_notes(v, out);
 }
 
