@@ -109,7 +109,8 @@ static int no_such_command(const char *name)
 		err_set(&err, -EINVAL, "%s: no such command; did you mean `ispot %s`?", name,
 			nearest);
 	else
-		err_set(&err, -EINVAL, "%s: no such command; `ispot --help` lists them", name);
+		err_set(&err, -EINVAL, "%s: no such %s; `ispot --help` lists them", name,
+			*name == '-' ? "option" : "command");
 	print_error(&err);
 	return 2;
 }

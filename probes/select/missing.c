@@ -303,6 +303,15 @@ static int no_symbols_error(const struct pattern *p, const struct objects *objec
 					  : "debuginfod (DEBUGINFOD_URLS is not set)");
 }
 
+static void add_list_command(struct text *t, struct dso *dso)
+{
+	char path[1024];
+
+	text_add(t, "; `ispot check -F '*' ");
+	text_shell_word(t, text_printable(path, sizeof(path), dso_path(dso)));
+	text_add(t, "` lists what there is");
+}
+
 /* Behind the nearest names, if there are any. */
 static void add_what_else(struct text *t, const struct pattern *p, struct dso *dso)
 {
@@ -318,7 +327,7 @@ static void add_what_else(struct text *t, const struct pattern *p, struct dso *d
 			has_functions(dso) ? "only the functions that it exports are known"
 					   : "none of its functions has a name");
 	else if (!asked)
-		text_add(t, "; `ispot check -F '*'` lists what there is");
+		add_list_command(t, dso);
 }
 
 /* A name with its file is waited for. */

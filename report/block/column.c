@@ -320,20 +320,13 @@ const struct column *column_find(const char *name)
 	return NULL;
 }
 
-int column_unknown(const char *name, const struct meta *meta, struct err *err)
+int column_unknown(const char *name, struct err *err)
 {
-	struct text all = { 0 };
-
-	for (unsigned i = 0; i < columns_n; i++) {
-		text_add(&all, i ? " " : "");
-		text_add(&all, columns[i].key);
-	}
-	vec_for_each (&meta->counters, const struct meta_counter, m)
-		if (*m->name)
-			text_printf(&all, " %s", m->name);
-	err_set(err, -EINVAL, "-s %s: no such column; there are %s", name, all.s);
+	err_set(err, -EINVAL,
+		"-s %s: no such column; give a head of the table such as P99, or a key of its rows in "
+		"--json",
+		name);
 	err->exit_status = 2;
-	text_release(&all);
 	return -EINVAL;
 }
 

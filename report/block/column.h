@@ -51,7 +51,7 @@ extern const unsigned columns_n;
 /* By key or head, any case; NULL: none. */
 const struct column *column_find(const char *name);
 /* -EINVAL, exit status 2, naming all, and the counters of the recording. */
-int column_unknown(const char *name, const struct meta *meta, struct err *err);
+int column_unknown(const char *name, struct err *err);
 
 /* Larger numbers first, names in order; not measured last; equal ones by id. */
 int column_compare(const struct column *column, const struct block *a, const struct block *b);

@@ -153,7 +153,7 @@ int view_sort_by(struct view *v, const char *name, struct err *err)
 	vec_for_each (&v->result->meta->counters, const struct meta_counter, m)
 		if (!v->sort && !strcasecmp(m->name, name))
 			v->sort_counter = m;
-	return v->sort || v->sort_counter ? 0 : column_unknown(name, v->result->meta, err);
+	return v->sort || v->sort_counter ? 0 : column_unknown(name, err);
 }
 
 static int compare(const void *pa, const void *pb, void *ctx)

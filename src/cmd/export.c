@@ -59,7 +59,7 @@ static int check(const struct command_options *o, const struct export_format *fo
 	if (!o->output)
 		return args_refuse(
 			err,
-			"there is nowhere to write to; name a file with -o OUT (-: standard output)");
+			"there is nowhere to write to; name a file with -o OUT ('-' writes to stdout)");
 	to_stdout = !strcmp(o->output, "-");
 	if (to_stdout && !strcmp(format->name, "perf"))
 		return args_refuse(err, "a perf.data is written back and forth; give -o a file");

@@ -161,7 +161,8 @@ static int run_probe(int argc, char **argv, struct err *err)
 	else if (!strcmp(verb, "remove"))
 		ret = take_out(&o, err);
 	else
-		ret = args_refuse(err, "probe: no such command; give add, list or remove");
+		ret = args_refuse(err, "%s%s; give add, list or remove",
+				  *verb ? verb : "nothing to do", *verb ? ": no such command" : "");
 	vec_release(&o.patterns);
 	return ret;
 }

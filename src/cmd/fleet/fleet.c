@@ -66,7 +66,7 @@ static const struct option_row options[] = {
 	OPTION(0, "by-phase", "APP", ARG_LIST, by_phase,
 	       "report: with --bucket, each part of the day of APP is an application of its own"),
 	OPTION(0, "trios", "APP", ARG_LIST, trios,
-	       "reduce, push, collect: keep what two at once do to APP, too; may be given often"),
+	       "reduce, push, collect: keep what two at once do to APP, too (repeatable)"),
 	OPTION(0, "beside", "FILE", ARG_STRING, beside,
 	       "report: what another indicator says of the same pairs, by its database"),
 	OPTION(0, "type", "NAME", ARG_STRING, type, "report: of this machine type"),
@@ -74,7 +74,7 @@ static const struct option_row options[] = {
 	OPTION(0, "class", "CLASS", ARG_STRING, class,
 	       "report: only cpu, core, cache, socket, other, or trio"),
 	OPTION(0, "exclude", "APP", ARG_LIST, exclude,
-	       "report: with --base, what it would gain without APP; may be given often"),
+	       "report: with --base, what it would gain without APP (repeatable)"),
 	OPTION(0, "min-samples", "N", ARG_ABOVE_0, min_samples,
 	       "report: say nothing from fewer samples (1000)"),
 	OPTION(0, "alpha", "P", ARG_F64, alpha,
@@ -83,7 +83,7 @@ static const struct option_row options[] = {
 	OPTION(0, "json", NULL, ARG_FLAG, json, "report: write JSON to standard output"),
 	OPTION(0, "csv", NULL, ARG_FLAG, csv, "report: write every pair as CSV"),
 	OPTION(0, "html", "FILE", ARG_STRING, html,
-	       "report: write one HTML file, with the matrix and figures; -: standard output"),
+	       "report: write one HTML file, with the matrix and figures; '-' writes to stdout"),
 	SCREEN_ROWS(struct fleet_args, screen),
 	{ 0 },
 };
@@ -209,8 +209,9 @@ static int run_fleet(int argc, char **argv, struct err *err)
 
 	if (!rc && !verb)
 		rc = args_refuse(
-			err,
-			"fleet: no such command; give record, collect, reduce, push, report, export or simulate");
+			err, "%s%s; give record, collect, reduce, push, report, export or simulate",
+			first == argc ? "nothing to do" : argv[first],
+			first == argc ? "" : ": no such command");
 	if (!rc)
 		rc = parse(verb, &a, argc, argv, first, &words, err);
 	if (a.bucket_ns == BUCKET_NOT_GIVEN)
