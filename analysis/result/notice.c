@@ -103,8 +103,8 @@ static void calibration_notice(struct result *res)
 		return;
 	if (without == timed)
 		result_notice(res,
-			      "the trace has no calibration: floors are n/a, small scores may be "
-			      "the probes' own");
+			      "the recording has no calibration: noise floors are n/a, and small "
+			      "scores may be the probes' own cost");
 	else
 		result_count_notice(
 			res, without,
@@ -268,8 +268,8 @@ void result_find_notices(struct result *res)
 		"calls have no exit (unwound, or beyond 64 nested returns); they are not timed");
 	markers_report_faults(&res->calls, res->meta, notice_to, res);
 	calls_notice(res, s->ends[CALL_LOST],
-		     "call was open when records were lost; it is not timed",
-		     "calls were open when records were lost; they are not timed");
+		     "call was open when events were dropped; it is not timed",
+		     "calls were open when events were dropped; they are not timed");
 	result_count_notice(
 		res, res->calls.uncounted_losses,
 		"stretch lost records nobody counted: lost records are more than shown",

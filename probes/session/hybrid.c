@@ -413,8 +413,7 @@ static void report_lost(struct session *s)
 	if (!lost)
 		return;
 	snprintf(words, sizeof(words),
-		 "%s of what is hot found no room in a ring: functions were chosen by the other "
-		 "%" PRIu64,
+		 "ispot dropped %s of the CPUs and chose the functions by the other %" PRIu64,
 		 text_counted(samples, lost, "sample"), kept);
 	if (many)
 		log_notice("%s", words);

@@ -157,9 +157,8 @@ void session_report_mappings(struct session *s)
 	if (!s->drain.mappings_lost)
 		return;
 	snprintf(words, sizeof(words),
-		 "%s of code found no room: what processes mapped then was "
-		 "looked up while they lived; of others, late libraries are not traced and "
-		 "their code has no names",
-		 text_counted(mappings, s->drain.mappings_lost, "mapping"));
+		 "the kernel dropped %s of new mappings: libraries that a program loaded late "
+		 "may be untraced, and their functions without names",
+		 text_counted(mappings, s->drain.mappings_lost, "event"));
 	session_write_notice(s, "lost-mappings", words);
 }

@@ -363,9 +363,9 @@ static void run(struct recording *r)
 
 static const char *const limits =
 	"recorded without privilege, through probes that were registered before (ispot probe): their "
-	"cost is not measured, so floors are n/a, and of causes only the waiting is known; every "
-	"thread and child of the command makes its own copies of the events, which costs more than "
-	"a recording as root";
+	"cost is not measured, so noise floors are n/a, and waiting is the only cause that ispot can "
+	"identify; every thread and child of the command makes its own copies of the events, which "
+	"costs more than a recording as root";
 
 static int keep(struct recording *r, struct shared_result *result, struct err *err)
 {

@@ -21,11 +21,11 @@ struct screen_options {
 		0, "no-pager", NULL, ARG_FLAG, offsetof(type, member.no_pager), \
 			"print to the terminal without a pager", NULL           \
 	}
-#define SCREEN_ROWS(type, member)                                                           \
-	SCREEN_PAGER_ROW(type, member),                                                     \
-	{                                                                                   \
-		0, "color", "WHEN", ARG_STRING, offsetof(type, member.color),               \
-			"use colours: auto (default: on a terminal), always or never", NULL \
+#define SCREEN_ROWS(type, member)                                                          \
+	SCREEN_PAGER_ROW(type, member),                                                    \
+	{                                                                                  \
+		0, "color", "WHEN", ARG_STRING, offsetof(type, member.color),              \
+			"use colors: auto (default: on a terminal), always or never", NULL \
 	}
 
 /*

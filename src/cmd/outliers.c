@@ -98,9 +98,9 @@ static size_t find_notices(const struct outliers *o, struct trace_reader *r, boo
 	if (damage)
 		notices[n++] = xstrdup(damage);
 	if (o->lost_records)
-		notices[n++] = xasprintf("%s lost: executions among these are missing; record "
-					 "with a larger -m",
-					 text_counted(number, o->lost_records, "record"));
+		notices[n++] =
+			xasprintf("%s dropped: the executions that they belong to are missing",
+				  text_counted(number, o->lost_records, "event"));
 	if (period > 1)
 		notices[n++] = xasprintf("one call in %llu was recorded: executions are counted, "
 					 "and rare ones found, among these only; record without -c",

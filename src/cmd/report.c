@@ -91,7 +91,7 @@ static const char *const examples[] = {
 	"ispot report --by lock",
 	"every lock: wait, hold, who held it",
 	"ispot report --by sequence",
-	"which rows of calls lose it",
+	"which call sequences lose it",
 	"ispot report --by thread",
 	"which threads lose it",
 	"ispot report --by transition --html graph.html",

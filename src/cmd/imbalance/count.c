@@ -65,9 +65,9 @@ size_t imbalance_notices(const struct parallel *p, struct trace_reader *r, bool 
 	if (damage)
 		notices[n++] = xstrdup(damage);
 	if (p->lost_records)
-		notices[n++] = xasprintf("%s lost: a section that a thread's loss falls into is "
+		notices[n++] = xasprintf("%s dropped: where a thread's were, its region is "
 					 "without that thread",
-					 text_counted(number, p->lost_records, "record"));
+					 text_counted(number, p->lost_records, "event"));
 	if (p->sampled)
 		notices[n++] = xasprintf("%s of barriers left no record, because calls were "
 					 "sampled: sections are too few and too long",
