@@ -45,7 +45,7 @@ demo:
 
 demo-run: ispot build/microbench/contended
 	@mkdir -p build/demo
-	$(SUDO) ./ispot record -o build/demo/ispot.data build/microbench/contended
+	$(SUDO) ./ispot record -o build/demo/ispot.data build/microbench/contended >build/demo/expect
 	ISPOT_PAGER=cat ./ispot report -i build/demo/ispot.data
 
 # What pages show of screens, as ispot prints it now.

@@ -45,6 +45,9 @@ is "$(jq '[.threads[].pid] | unique | length' one_of_two.json)" 1 "nor is it amo
 record children -F child_work -- sh -c "'$MB/children' -n 2 >expect; cat expect"
 report children
 matches_truth children calls
+dropped=', none dropped'
+[ "$(trace children .lost_records)" = 0 ] || dropped='[0-9]k? events? dropped'
+like children.err "$dropped" "record's last line has dropped events where the report has some"
 record alone --no-inherit -F child_work -- "$MB/children" -n 2
 report alone
 is "$(block alone child_work .calls)" 202 "--no-inherit: nothing of children"
