@@ -43,7 +43,7 @@ void text_unjudged(const struct view *v, const struct block *b, struct text *out
 	text_printf(out,
 		    "Cannot tell whether threads interfere: the slow calls of %s take %s of thread "
 		    "time, but %s %s too few to judge (%d are needed). Record for longer.",
-		    text_shortened(buf, sizeof(buf), name.s, NAME_COLUMNS),
+		    text_shortened(buf, sizeof(buf), name.s ? name.s : "", NAME_COLUMNS),
 		    text_share(share,
 			       b->lost_threads * (double)res->probed_ns / (double)res->threads_ns),
 		    text_counted(count, b->calls, block_is_wait(b) ? "sleep" : "call"),
