@@ -132,10 +132,16 @@ static uint32_t place_of_sleep(struct handouts *h, const struct thread *t)
 	return place;
 }
 
-static void note_round(struct handouts *h, uint32_t place, const struct sleep *s)
+static void note_round(struct handouts *h, uint32_t place, const struct thread *t)
 {
 	struct handout_place *p = &h->rounds.data[place - 1];
+	const struct sleep *s = &t->sleep;
 
+	p->sleeps++;
+	if (map_get(&h->waits_at, pair_key(place, t->index)) == MAP_NONE) {
+		map_put(&h->waits_at, pair_key(place, t->index), 1);
+		p->waiters++;
+	}
 	if (p->size && s->since_ns < p->first_ns) {
 		p->spans_ns += s->woken_ns - p->last_ns;
 		p->last_ns = s->woken_ns;
@@ -148,13 +154,15 @@ static void note_round(struct handouts *h, uint32_t place, const struct sleep *s
 	p->first_ns = p->last_ns = s->woken_ns;
 }
 
-/* All who wait there go on together, and then nobody does for a while. */
+/* All who wait there but the last to arrive go on together, and then nobody does for a while. A
+ * leader that lets some go on, whose work it has done, is in a queue. */
 static bool gathers(const struct handouts *h, uint32_t place)
 {
 	const struct handout_place *p = place ? &h->rounds.data[place - 1] : NULL;
 
 	return p && p->rounds >= GATHER_ROUNDS &&
 	       (double)p->shared >= GATHER_SHARE * (double)p->rounds &&
+	       (double)p->sleeps >= GATHER_SHARE * (double)(p->rounds * (p->waiters - 1)) &&
 	       (double)p->spans_ns <= GATHER_SPAN * (double)(p->last_ns - p->since_ns);
 }
 
@@ -179,7 +187,7 @@ void handouts_add(struct handouts *h, struct thread *t)
 		row->place = place;
 	}
 	if (row->place)
-		note_round(h, row->place, s);
+		note_round(h, row->place, t);
 	if (frames && (!row->frames || frames < row->frames))
 		row->frames = frames;
 }
@@ -457,6 +465,7 @@ void handouts_release(struct handouts *h)
 	vec_release(&h->rows);
 	map_release(&h->row_of);
 	map_release(&h->places);
+	map_release(&h->waits_at);
 	map_release(&h->place_of);
 	map_release(&h->queues);
 	vec_release(&h->rounds);

@@ -38,6 +38,7 @@ struct handouts {
 	struct {
 		VEC(struct handout_place)
 	} rounds;		     /* by place - 1 */
+	struct map waits_at;	     /* place and thread -> 1 */
 	struct map places, place_of; /* by hash; of a stack's number + 1 -> place */
 	struct map queues; /* at the end: place where threads queue without a futex -> 1 */
 	bool full;
@@ -47,6 +48,7 @@ struct handouts {
 struct handout_place {
 	uint64_t first_ns, last_ns, size; /* of the latest round's ends */
 	uint64_t rounds, shared;	  /* shared: of more than one sleep */
+	uint64_t sleeps, waiters;	  /* waiters: different threads */
 	uint64_t since_ns, spans_ns;	  /* the first round's first end; sum of last - first */
 };
 

@@ -219,6 +219,28 @@ static void those_who_gather(void **state)
 	scene_release(&s);
 }
 
+/* A leader that lets go on only those whose work it has done, as of a log: no barrier. */
+static void those_who_are_led(void **state)
+{
+	static const uint64_t words[] = { 0, LOOP, DONE, OWN, OWN + 0x10, OWN + 0x20 };
+	struct scene s;
+	uint64_t us = 100;
+
+	begin_stacks(&s);
+	for (unsigned round = 0; round < 40; round++, us += 200) {
+		uint32_t leader = round % 5 + 1;
+
+		for (uint32_t i = 1; i < 3; i++)
+			sleep_at(&s, us + i, (leader - 1 + i) % 5 + 1,
+				 words[(leader - 1 + i) % 5 + 1], NEAR);
+		for (uint32_t i = 1; i < 3; i++)
+			wake_up(&s, us + 90 + i, (leader - 1 + i) % 5 + 1, leader, 0);
+	}
+	finish(&s, us);
+	assert_int_equal(work_at(&s, LOOP), WORK_QUEUE);
+	scene_release(&s);
+}
+
 /* What is waited for is told by what is lost, not by what is idle beside it. */
 static void the_largest_is_of_what_is_lost(void **state)
 {
@@ -290,6 +312,7 @@ int main(void)
 		cmocka_unit_test(those_who_wait_release_each_other),
 		cmocka_unit_test(those_who_queue_up),
 		cmocka_unit_test(those_who_gather),
+		cmocka_unit_test(those_who_are_led),
 		cmocka_unit_test(the_largest_is_of_what_is_lost),
 		cmocka_unit_test(summed_up),
 	};
