@@ -59,7 +59,7 @@ static const struct row rows[] = {
 	HARDWARE("instructions", "instructions", INSTRUCTIONS, "instructions"),
 	HARDWARE("ref-cycles", "ref-cycles", REF_CPU_CYCLES, "cycles"),
 	HARDWARE("cache-references", "", CACHE_REFERENCES, "events"),
-	HARDWARE("cache-misses", "", CACHE_MISSES, "events"),
+	HARDWARE("cache-misses", "cache-misses", CACHE_MISSES, "events"),
 	HARDWARE("branches", "", BRANCH_INSTRUCTIONS, "events"),
 	HARDWARE("branch-misses", "branch-misses", BRANCH_MISSES, "events"),
 	HARDWARE("bus-cycles", "", BUS_CYCLES, "cycles"),

@@ -125,9 +125,17 @@ static bool is_harmless(const struct cause_rule *rule)
 	return !strcmp(rule->kind, "workload") || !strcmp(rule->kind, "ispot");
 }
 
+/* Whose cache misses these are, its own or others', is not known: they are named, and the time
+ * stays unexplained. */
+static bool is_unexplained(const struct cause_rule *rule)
+{
+	return !strcmp(rule->kind, "cache-misses");
+}
+
 static bool is_lost(const struct cause_rule *rule)
 {
-	return !is_harmless(rule) && rule->pool != POOL_IDLE && rule->pool != POOL_CALLEE;
+	return !is_harmless(rule) && !is_unexplained(rule) && rule->pool != POOL_IDLE &&
+	       rule->pool != POOL_CALLEE;
 }
 
 static int larger_share(const void *a, const void *b)
@@ -139,7 +147,7 @@ static int larger_share(const void *a, const void *b)
 
 void causes_find(struct block *b, const struct meta *meta)
 {
-	double rest[CAUSE_POOLS], excess = 0;
+	double rest[CAUSE_POOLS], named_ns[CAUSE_POOLS] = { 0 }, excess = 0;
 
 	for (unsigned p = 0; p < CAUSE_POOLS; p++)
 		excess += rest[p] = b->pools[p];
@@ -162,13 +170,16 @@ void causes_find(struct block *b, const struct meta *meta)
 			rest[rule->pool] -= ns;
 			if (is_harmless(rule) && rule->pool != POOL_CALLEE)
 				b->harmless_ns += ns;
+			if (is_unexplained(rule))
+				named_ns[rule->pool] += ns;
 			put(&b->causes, rule->kind, confidence, ns / excess, evidence.s);
 			if (is_lost(rule))
 				cause_of(&b->causes, rule->kind, confidence)->lost += ns / excess;
 		}
 		text_release(&evidence);
 	}
-	memcpy(b->unexplained, rest, sizeof(rest));
+	for (unsigned p = 0; p < CAUSE_POOLS; p++)
+		b->unexplained[p] = rest[p] + named_ns[p];
 	leave_rest(b, meta, rest, excess);
 	vec_sort(&b->causes, larger_share);
 }

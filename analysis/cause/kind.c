@@ -129,6 +129,16 @@ const struct cause_kind cause_kinds[] = {
 		.story = "Remote memory",
 		.advice = { { .text = "let the thread that uses memory touch it first; bind both to a node" } },
 	},
+	/* of threads that come late as well */
+	{
+		.kind = "cache-misses",
+		.name = "cache misses",
+		.story = "Cache misses",
+		.plural = true,
+		.advice = { { .text = "keep what is used together close together in memory" } },
+		.uneven = "misses the first cache unevenly",
+		.counted = "missed",
+	},
 	{
 		.kind = "frequency-smt",
 		.name = "slow/shared core",
@@ -176,9 +186,6 @@ const struct cause_kind cause_kinds[] = {
 	{ .kind = "branch", .uneven = "branch taken unevenly", .counted = "taken" },
 	{ .kind = "loop", .uneven = "loop goes round unevenly", .counted = "repeated" },
 	{ .kind = "call", .uneven = "function called unevenly", .counted = "called" },
-	{ .kind = "cache-misses",
-	  .uneven = "misses the first cache unevenly",
-	  .counted = "missed" },
 	{ .kind = "memory", .uneven = "misses the last cache unevenly", .counted = "missed" },
 	{ .kind = "page-faults", .uneven = "faults pages unevenly", .counted = "faulted" },
 	{ .kind = "event", .uneven = "what was sampled happens unevenly", .counted = "happened" },

@@ -225,6 +225,30 @@ static double page_fault(const struct block *b, const struct meta *meta, double 
 	return fmin(w.share * b->pools[POOL_RUNNING], rest_ns);
 }
 
+#define MISS_NS_MAX 500 /* of one, from another node's memory */
+
+/*
+ * The calls that miss more take longer, by as much with each miss. Their data may be spread over
+ * more memory, or others may have had the cache: which of these is not known, so causes_find()
+ * leaves the time among what is unexplained.
+ */
+static double cache_misses(const struct block *b, const struct meta *meta, double rest_ns,
+			   struct text *evidence)
+{
+	struct kernel_work w = kernel_work(b, meta, "llc-misses", MISS_NS_MAX);
+	char time[TEXT_NUMBER];
+
+	if (!w.count)
+		w = kernel_work(b, meta, "cache-misses", MISS_NS_MAX);
+	if (!(w.share > 0))
+		return 0;
+	text_printf(evidence,
+		    "%.3g cache misses in a slow call, %.3g in a fast one; each comes with %s of "
+		    "time on a CPU",
+		    w.count->mean_slow, w.count->mean_fast, text_time(time, (uint64_t)w.each_ns));
+	return fmin(w.share * b->pools[POOL_RUNNING], rest_ns);
+}
+
 #define SECTOR_NS_MAX 20000 /* a page in 160 us: what takes longer sleeps */
 
 /*
@@ -318,6 +342,7 @@ const struct cause_rule cause_rules[] = {
 	{ "page-fault", POOL_RUNNING, 0.8, page_fault },
 	{ "disk-io", POOL_RUNNING, 0.8, disk_read },
 	{ "disk-io", POOL_RUNNING, 0.8, disk_write },
+	{ "cache-misses", POOL_RUNNING, 0.6, cache_misses },
 	WAITS("lock"),
 	WAITS("condition-wait"),
 	WAITS("barrier"),

@@ -21,6 +21,7 @@
 #include "report/screen/row.h"
 #include "report/screen/screen.h"
 #include "report/screen/thread.h"
+#include "report/screen/untold.h"
 #include "report/table/spark.h"
 #include "report/table/table.h"
 #include "report/table/wrap.h"
@@ -306,6 +307,8 @@ static void print_why(const struct view *v, struct table *t, const struct block 
 	} else {
 		if (b->verdict == VERDICT_INTERFERENCE)
 			own_cause(b, &why);
+		else if (block_is_unexplained(b) && text_cache_misses(b))
+			text_cause(b, &why);
 		else if (block_is_unexplained(b))
 			text_printf(&why, "unexplained %.0f%%", unexplained_share(b));
 		else

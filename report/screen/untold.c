@@ -2,6 +2,7 @@
 #include "report/screen/untold.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "analysis/evidence/untold.h"
 #include "analysis/result/result.h"
@@ -16,20 +17,29 @@
 #define NAMES_MAX    3
 #define NAME_LEAST   0.05 /* of the CPU time: less is not worth a name */
 
+const struct cause *text_cache_misses(const struct block *b)
+{
+	const struct cause *first = b->causes.n ? &b->causes.data[0] : NULL;
+
+	return first && !strcmp(first->kind, "cache-misses") ? first : NULL;
+}
+
 void text_unexplained(const struct view *v, const struct block *b, struct text *out)
 {
 	char name[4 * NAME_COLUMNS + 1], key[4 * NAME_COLUMNS + 1];
 	const struct result *res = v->result;
+	bool misses = text_cache_misses(b);
 
 	text_new_sentence(out);
-	text_printf(out, "%s%s%s varies while it runs, for an unknown reason: ",
+	text_printf(out, "%s%s%s varies while it runs, %s: ",
 		    text_shortened(name, sizeof(name), b->name, NAME_COLUMNS), b->key ? " " : "",
-		    b->key ? text_shortened(key, sizeof(key), b->key, NAME_COLUMNS) : "");
-	text_printf(out,
-		    "its calls run for %.1f%% of thread time longer than its fastest call. They do "
-		    "more work, or threads interfere in a way that only hardware counters show.",
-		    100 * b->unexplained_threads * (double)res->probed_ns /
-			    (double)res->threads_ns);
+		    b->key ? text_shortened(key, sizeof(key), b->key, NAME_COLUMNS) : "",
+		    misses ? "mostly with its cache misses" : "for an unknown reason");
+	text_printf(out, "its calls run for %.1f%% of thread time longer than its fastest call. %s",
+		    100 * b->unexplained_threads * (double)res->probed_ns / (double)res->threads_ns,
+		    misses ? "Their data is spread over more memory, or others have the cache."
+			   : "They do more work, or threads interfere in a way that only hardware "
+			     "counters show.");
 }
 
 void text_unjudged(const struct view *v, const struct block *b, struct text *out)

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 struct block;
+struct cause;
 struct text;
 struct thread;
 struct untold_functions;
@@ -16,6 +17,9 @@ struct view;
 
 /* A paragraph on a block with too few calls to be judged, which may lose the most. */
 void text_unjudged(const struct view *v, const struct block *b, struct text *out);
+/* The cache misses that are most of the block's excess; NULL: they are not. Whose they are is not
+ * known, so their time is unexplained. */
+const struct cause *text_cache_misses(const struct block *b);
 /* A paragraph on running time that nothing explains. */
 void text_unexplained(const struct view *v, const struct block *b, struct text *out);
 
