@@ -22,6 +22,8 @@ static const struct {
 	{ "page-faults", OUTLIER_FAULTS },
 	{ "major-faults", OUTLIER_MAJOR_FAULTS },
 	{ "llc-misses", OUTLIER_MISSES },
+	{ "cache-misses", OUTLIER_MISSES },
+	{ "LLC-load-misses", OUTLIER_MISSES },
 };
 
 static void find_counters(struct outliers *o)

@@ -97,6 +97,39 @@ static uint32_t tgid_of(const struct inproc_region *g, const struct inproc_seen 
 	return seen->tgid ? seen->tgid : (uint32_t)g->pid;
 }
 
+/* Counters are 44 bits wide in a ring. */
+static void take_count(struct inproc_drain *d, struct inproc_seen *seen,
+		       const struct inproc_record *r)
+{
+	const uint64_t mask = (1ull << (48 - INPROC_COUNT_BITS)) - 1;
+	uint32_t i = r->depth & ((1u << INPROC_COUNT_BITS) - 1);
+	uint64_t value = (uint64_t)(r->depth >> INPROC_COUNT_BITS) << 32 | r->value;
+
+	if (i >= d->n_counts)
+		return;
+	seen->counts[i] += (value - seen->counts[i]) & mask;
+	seen->counted |= 1u << i;
+}
+
+static void put_counts(struct inproc_drain *d, const struct inproc_region *g,
+		       struct inproc_seen *seen, uint64_t time_ns)
+{
+	uint64_t values[INPROC_COUNTS_MAX + 1 + RECORD_VALUES_MIN] = { seen->counted };
+	struct record r = { .kind = REC_COUNTERS,
+			    .cpu = d->cpu,
+			    .time_ns = time_ns,
+			    .tid = seen->tid,
+			    .tgid = (uint32_t)g->pid,
+			    .n_values = 1,
+			    .values = values };
+
+	for (uint32_t i = 0; i < d->n_counts; i++)
+		if (seen->counted & 1u << i)
+			values[r.n_values++] = seen->counts[i];
+	seen->counted = 0;
+	inproc_note_error(d, trace_writer_record(d->writer, &r));
+}
+
 /* It goes on to the file, or, for --keep-slower, is held back until it is known to be long. */
 static void put_call(struct inproc_drain *d, struct inproc_region *g, struct inproc_seen *seen,
 		     const struct inproc_record *r)
@@ -127,6 +160,8 @@ static void put_call(struct inproc_drain *d, struct inproc_region *g, struct inp
 	else
 		inproc_leave(d, &call, seen->stack);
 	seen->stack = 0;
+	if (seen->counted)
+		put_counts(d, g, seen, r->time_ns);
 }
 
 static uint32_t stack_of(const struct inproc_region *g, uint32_t id)
@@ -239,6 +274,9 @@ static void put_record(struct inproc_drain *d, struct inproc_region *g, struct i
 	case INPROC_HELD:
 		put_held(d, g, seen, r);
 		break;
+	case INPROC_COUNT:
+		take_count(d, seen, r);
+		break;
 	case INPROC_PAUSE:
 		g->paused_ns = r->time_ns;
 		break;
@@ -317,7 +355,8 @@ static void end_thread(struct inproc_drain *d, struct inproc_region *g, uint32_t
 		inproc_end_thread(d, seen->tid, seen->last_ns);
 	if (seen->tid && !d->ends_are_told)
 		put_of(d, tgid_of(g, seen), seen->tid, REC_TASK_EXIT, seen->last_ns, 0, 0);
-	seen->tid = seen->depth = 0;
+	seen->tid = seen->depth = seen->counted = 0;
+	memset(seen->counts, 0, sizeof(seen->counts));
 	seen->is_gone = seen->is_read = false;
 	seen->last_ns = g->is_stamped ? 0 : seen->last_ns;
 	atomic_store_explicit(&g->slots[i].state, INPROC_FREE, memory_order_release);

@@ -51,6 +51,8 @@ struct inproc_region {
 		uint32_t depth;		/* calls that are open */
 		uint32_t tgid;		/* of tid */
 		bool is_named;
+		uint64_t counts[INPROC_COUNTS_MAX]; /* what its counters have said so far */
+		uint32_t counted;		    /* bits: said before the next entry or exit */
 		/* with INPROC_CYCLES: records taken out of the ring; since when the next one is
 		 * missing while others behind it are there, 0: it is not; its thread is gone, and
 		 * nothing was in its ring since */
@@ -64,6 +66,7 @@ struct inproc_region {
 	struct {
 		VEC(uint32_t)
 	} ids, frames, stacks; /* [its id]: the file's, MAP_NONE */
+	bool cost_is_told;     /* its calibration is in the file */
 	uint32_t n_locks;      /* named, from 1 on */
 	uint32_t n_notices;    /* its words to the user so far */
 };
@@ -90,7 +93,8 @@ struct inproc_taken {
 struct inproc_drain {
 	const char *directory; /* of inproc.h: the users' directories are in it */
 	uint64_t ring_bytes;   /* of each ring, as its producers were asked for */
-	uint32_t cpu; /* of the records: one that no other has, as which it was is not known */
+	uint32_t cpu;	   /* of the records: one that no other has, as which it was is not known */
+	uint32_t n_counts; /* counters that calls have */
 	bool ends_are_told; /* of threads: the kernel's records say when they are */
 	struct trace_writer *writer;
 	struct {

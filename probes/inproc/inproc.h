@@ -35,7 +35,7 @@
 #include <stdint.h>
 
 #define INPROC_MAGIC	   0x706e6973u /* "sinp" */
-#define INPROC_VERSION	   4
+#define INPROC_VERSION	   5
 #define INPROC_PAGE	   4096
 #define INPROC_SLOTS	   4096
 #define INPROC_REGIONS_MAX 4096	       /* of a recording; further ones are not looked at */
@@ -45,7 +45,14 @@
 #define INPROC_DEPTH_MAX   4096 /* calls inside of each other, of a thread */
 #define INPROC_FRAMES_MAX  64	/* of a stack */
 #define INPROC_LOCKS_MAX   8192 /* that are told apart; 0 stands for any other */
+#define INPROC_COUNTS_MAX  12	/* counters of a call: below 1 << INPROC_COUNT_BITS */
+#define INPROC_COUNT_BITS  4
 #define INPROC_SUFFIX	   ".region"
+
+/* Of empty calls: from their entry's stamp to their exit's, and how many there were. */
+struct inproc_cost {
+	uint32_t inner_min_ns, inner_p50_ns, inner_p99_ns, inner_mean_ns, calls;
+};
 
 struct inproc_header {
 	uint32_t magic, version;
@@ -62,6 +69,7 @@ struct inproc_header {
 	_Atomic uint64_t unnamed; /* rows of names that found no room, of the kinds from LEFT on */
 	char vm[128];		  /* what runs there, in words */
 	uint32_t clock;		  /* enum inproc_clock */
+	struct inproc_cost cost;  /* complete when pair_ns is not 0 */
 };
 
 enum inproc_clock {
@@ -101,6 +109,19 @@ enum inproc_kind {
 	INPROC_TOOK = 10,   /* and has from now */
 	INPROC_HELD = 11, /* value: ns / 256; depth: number of the lock that it has held for so long
 			     and gives back now, for which another thread waits */
+	INPROC_COUNT = 12, /* value, and above it the upper bits of depth: what a counter says; the
+			      lower INPROC_COUNT_BITS of depth: its number. Of the entry or exit
+			      behind; what is missing there is as it was */
+};
+
+/* Counters that the kernel keeps of each thread. */
+enum inproc_task {
+	INPROC_MINOR_FAULTS,
+	INPROC_MAJOR_FAULTS,
+	INPROC_PAGE_FAULTS, /* both */
+	INPROC_VOLUNTARY_SWITCHES,
+	INPROC_INVOLUNTARY_SWITCHES,
+	INPROC_CONTEXT_SWITCHES, /* both */
 };
 
 struct inproc_record {

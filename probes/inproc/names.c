@@ -240,6 +240,32 @@ static void add_row(struct inproc_drain *d, struct inproc_region *g, const struc
 	}
 }
 
+/* Once a program: what an empty call costs, as it has measured that in compiled code. */
+static void write_cost(struct inproc_drain *d, struct inproc_region *g)
+{
+	const uint32_t pair_ns = atomic_load_explicit(&g->shared->pair_ns, memory_order_acquire);
+	const struct inproc_cost cost = g->shared->cost;
+	struct text line = { 0 };
+	struct meta_calibration c = { .class = CLASS_UNKNOWN,
+				      .exit = EXIT_RET_SITES,
+				      .threads = 1,
+				      .when = "before",
+				      .inner_min_ns = cost.inner_min_ns,
+				      .inner_p50_ns = cost.inner_p50_ns,
+				      .inner_p99_ns = cost.inner_p99_ns,
+				      .inner_mean_ns = cost.inner_mean_ns,
+				      .full_p50_ns = pair_ns,
+				      .calls = cost.calls };
+
+	if (!pair_ns || g->cost_is_told || g->is_stamped)
+		return;
+	g->cost_is_told = true;
+	if (!cost.calls)
+		return;
+	meta_print_calibration(&c, &line);
+	write_line(d, &line);
+}
+
 #define ROW_MAX (256u << 10) /* bytes; a producer's longest is a stack of 64 frames */
 
 void inproc_read_names(struct inproc_drain *d, struct inproc_region *g)
@@ -249,6 +275,7 @@ void inproc_read_names(struct inproc_drain *d, struct inproc_region *g)
 	char *copy = xmalloc(ROW_MAX);
 	struct inproc_name n;
 
+	write_cost(d, g);
 	/* The program may write there at any time: a row is copied, then looked at. */
 	if (end > g->header.names_bytes)
 		end = g->header.names_bytes;

@@ -18,6 +18,7 @@
 #include "base/temporary.h"
 #include "base/text.h"
 #include "probes/inproc/inproc.h"
+#include "probes/java/counted.h"
 #include "probes/java/preload/preload.h"
 #include "probes/java/record.h"
 
@@ -114,6 +115,7 @@ static int put_config(const char *dir, const struct java_recording *o)
 
 	text_printf(&t, "ring-bytes %llu\n", (unsigned long long)java_place_ring_bytes(o));
 	text_printf(&t, "stacks-ns %llu\n", (unsigned long long)o->slow_stack_ns);
+	java_counted_config(o->counted, &t);
 	for (size_t i = 0; i < o->n_patterns; i++)
 		text_printf(&t, "pattern %s\n", o->patterns[i]);
 	ret = put_file(dir, "config", t.s, t.n, 0644);

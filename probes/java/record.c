@@ -20,6 +20,7 @@
 #include "base/text.h"
 #include "probes/inproc/drain.h"
 #include "probes/inproc/lines.h"
+#include "probes/java/counted.h"
 #include "probes/java/pauses.h"
 #include "probes/java/switches.h"
 #include "probes/process/target.h"
@@ -79,8 +80,8 @@ static void write_limits(struct recording *r)
 {
 	struct text words = { 0 };
 
-	text_add(&words, "what of the agent's own cost is inside of a duration is not measured, so "
-			 "floors are n/a");
+	text_add(&words, "the agent's own cost is that in compiled code: methods that the machine "
+			 "interprets, as it does at first, have more of it in their durations");
 	if (r->no_switches.code)
 		text_printf(&words,
 			    "; context switches are not recorded (%s), so of causes only contended "
@@ -346,6 +347,7 @@ static int record(struct recording *r, struct java_result *result, struct err *e
 	if (ret)
 		return ret;
 	write_session(r);
+	java_counted_begin(r->o->counted, &r->drain);
 	if (r->o->keep_slower_ns)
 		inproc_sum_up_shorter(&r->drain, r->o->keep_slower_ns);
 	inproc_write_set(&r->drain, true, r->start_ns);

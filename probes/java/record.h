@@ -18,6 +18,7 @@ struct err;
 struct identity;
 struct launch;
 struct launch_inherit;
+struct pmu_list;
 
 struct java_recording {
 	const char *const *patterns; /* choose.h; none: what is synchronized in the program */
@@ -30,6 +31,7 @@ struct java_recording {
 	uint64_t max_bytes, duration_ns; /* 0: no bound */
 	uint64_t ring_bytes;		 /* of a thread; 0: the default */
 	uint64_t keep_slower_ns;	 /* shorter calls are summed up; 0: all are written */
+	const struct pmu_list *counted;	 /* what calls count, perf events first; NULL: nothing */
 	uint64_t slow_stack_ns; /* calls that last as long have their stacks taken; 0: none */
 };
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include "base/mem.h"
 #include "probes/inproc/drain.h"
 #include "probes/inproc/whose.h"
+#include "probes/java/agent/count.h"
 #include "probes/java/agent/ring.h"
 #include "trace/meta/meta.h"
 #include "trace/read/reader.h"
@@ -193,7 +195,7 @@ static void test_cost(void **state)
 
 	(void)state;
 	assert_true(inproc_drain_cost_ns(&drain) == UINT64_MAX);
-	ring_costs(100);
+	ring_costs(100, &(struct inproc_cost){ 30, 40, 90, 50, 4000 });
 	/* the rings' memory */
 	more_ns = inproc_drain_cost_ns(&drain) - (6 + 1000 + 2 + 6 + 4) / 2 * 100;
 	assert_in_range(more_ns, 1, 1000000000);
@@ -223,6 +225,53 @@ static void test_locks(void **state)
 	assert_int_equal(inproc_drain_run(&drain), 0);
 	assert_int_equal(drain.n_stacks, 3);
 	assert_int_equal(drain.regions.data[0].n_locks, 1);
+}
+
+#define BEYOND_32 ((uint64_t)3 << 32)
+
+/* What a counter says is 44 bits wide in a ring, and the file has it behind its call. A number of
+ * none is passed over, and a ring that lost some has all of them again. */
+static void test_counts(void **state)
+{
+	const uint64_t values[INPROC_COUNTS_MAX] = { 7, 5 + BEYOND_32 };
+	struct ring_thread *t = ring_thread();
+
+	(void)state;
+	count_add("task 2");
+	count_add("task 0");
+	assert_true(count_any());
+	drain.n_counts = 2;
+	count_put(t, &t->counts, 8881, values);
+	ring_put(t, 8881, INPROC_COUNT, 1, INPROC_COUNTS_MAX);
+	ring_put(t, 8881, INPROC_ENTRY, 0, 0);
+	count_put(t, &t->counts, 8882, (const uint64_t[INPROC_COUNTS_MAX]){ 7, 9 + BEYOND_32 });
+	ring_put(t, 8882, INPROC_EXIT, 0, 0);
+	count_put(t, &t->counts, 8883, (const uint64_t[INPROC_COUNTS_MAX]){ 7, 9 + BEYOND_32 });
+	ring_put(t, 8883, INPROC_ENTRY, 0, 0);
+	ring_put(t, 8884, INPROC_EXIT, 0, 0);
+	assert_int_equal(inproc_drain_run(&drain), 0);
+}
+
+/* A thread's own page faults grow by the pages that it touches. */
+static void test_own_counts(void **state)
+{
+	enum { PAGES = 64 };
+	uint64_t before[INPROC_COUNTS_MAX], after[INPROC_COUNTS_MAX];
+	struct count_thread c = { 0 };
+	char *pages = mmap(NULL, PAGES * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			   -1, 0);
+
+	(void)state;
+	assert_true(pages != MAP_FAILED);
+	madvise(pages, PAGES * 4096, MADV_NOHUGEPAGE);
+	assert_true(count_read(&c, before));
+	for (int i = 0; i < PAGES; i++)
+		pages[i * 4096] = 1;
+	assert_true(count_read(&c, after));
+	assert_in_range(after[0] - before[0], PAGES, PAGES + 16);
+	assert_in_range(after[1] - before[1], PAGES, PAGES + 16);
+	munmap(pages, PAGES * 4096);
+	count_release(&c);
 }
 
 /* Where the kernel's records are beside these, they say when threads end, and under which number.
@@ -401,6 +450,18 @@ static void check_lock(const struct meta *meta, const struct record *r)
 			    r->values[1] == 3 * 256);
 }
 
+static void check_counts(const struct record *r)
+{
+	if (r->kind != REC_COUNTERS)
+		return;
+	if (r->time_ns == 8881)
+		assert_true(r->values[0] == 3 && r->values[1] == 7 &&
+			    r->values[2] == 5 + BEYOND_32);
+	else
+		assert_true(r->time_ns == 8882 && r->values[0] == 2 &&
+			    r->values[1] == 9 + BEYOND_32);
+}
+
 static void test_file(void **state)
 {
 	uint64_t kinds[REC_KIND_LAST + 1] = { 0 }, ns = 0, lost = 0, last_ns = 0, gone_sp = 0;
@@ -419,6 +480,7 @@ static void test_file(void **state)
 	while (trace_reader_next(r, &record) > 0) {
 		kinds[record.kind]++;
 		check_lock(meta, &record);
+		check_counts(&record);
 		ns += record.kind == REC_PAUSE || record.kind == REC_CONTENDED ? record.values[0]
 									       : 0;
 		lost += record.kind == REC_LOST ? record.values[0] : 0;
@@ -433,6 +495,10 @@ static void test_file(void **state)
 	assert_int_equal(kinds[REC_ARGS], 2);
 	assert_int_equal(kinds[REC_STACK], 1);
 	assert_int_equal(kinds[REC_HELD], 2);
+	assert_int_equal(kinds[REC_COUNTERS], 2);
+	assert_int_equal(meta->calibrations.n, 1);
+	assert_int_equal(meta->calibrations.data[0].inner_p50_ns, 40);
+	assert_true(meta->calibrations.data[0].full_p50_ns == 100);
 	assert_int_equal(meta->addresses.n, 1);
 	assert_string_equal(meta->addresses.data[0].symbol, "a.B@1f");
 	assert_int_equal(meta->stacks.data[1].n_frames, 2);
@@ -457,6 +523,8 @@ int main(void)
 		cmocka_unit_test(test_stacks_and_ends),
 		cmocka_unit_test(test_cost),
 		cmocka_unit_test(test_locks),
+		cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_own_counts),
 		cmocka_unit_test(test_beside_the_kernels),
 		cmocka_unit_test(test_other_ring_size),
 		cmocka_unit_test(test_whose_it_is),

@@ -12,6 +12,7 @@
 
 #include "probes/java/agent/choose.h"
 #include "probes/java/agent/context.h"
+#include "probes/java/agent/count.h"
 #include "probes/java/agent/helper.h"
 #include "probes/java/agent/ids.h"
 #include "probes/java/agent/monitor.h"
@@ -74,7 +75,9 @@ static struct ring_thread *thread_of(jint id)
 VISIBLE JNIEXPORT void JNICALL Java_java_lang_IspotProbe_enter(JNIEnv *jni, jclass self, jint id)
 {
 	struct ring_thread *t = thread_of(id);
+	uint64_t counts[INPROC_COUNTS_MAX];
 	uint32_t depth, waited;
+	bool counted;
 
 	(void)jni;
 	(void)self;
@@ -87,7 +90,10 @@ VISIBLE JNIEXPORT void JNICALL Java_java_lang_IspotProbe_enter(JNIEnv *jni, jcla
 	waited = t->waited_ns ? take_wait(t) : 0;
 	depth = t->depth++;
 	t->ids[depth] = (uint32_t)id & (INPROC_IDS_MAX - 1);
+	counted = count_any() && count_read(&t->counts, counts);
 	t->since_ns[depth] = ring_now_ns();
+	if (counted)
+		count_put(t, &t->counts, t->since_ns[depth], counts);
 	if (waited)
 		ring_put(t, t->since_ns[depth], INPROC_WAITED, waited, 0);
 	ring_put(t, t->since_ns[depth], INPROC_ENTRY, t->ids[depth], depth);
@@ -135,6 +141,8 @@ static void end_call(JNIEnv *jni, jint ids, jobject monitor)
 	struct ring_thread *t = thread_of(ids);
 	uint32_t first = (uint32_t)ids & (INPROC_IDS_MAX - 1);
 	uint32_t more = (uint32_t)ids >> REWRITE_ID_BITS;
+	uint64_t counts[INPROC_COUNTS_MAX];
+	bool counted = t && count_any() && count_read(&t->counts, counts);
 
 	if (!t)
 		return;
@@ -150,6 +158,8 @@ static void end_call(JNIEnv *jni, jint ids, jobject monitor)
 				put_stack(t, jni, now);
 			if (monitor)
 				put_held(t, jni, monitor, t->since_ns[i], now);
+			if (counted)
+				count_put(t, &t->counts, now, counts);
 			ring_put(t, now, INPROC_EXIT, t->ids[i], i);
 			return;
 		}
@@ -434,6 +444,8 @@ static void begin(jvmtiEnv *jvmti, JNIEnv *jni, bool attached)
 		JVMTI_EVENT_GARBAGE_COLLECTION_FINISH,
 	};
 	jclass helper = helper_define(jni);
+	struct inproc_cost cost;
+	uint32_t pair_ns;
 
 	describe(jvmti);
 	find_platform_loader(jni);
@@ -443,7 +455,8 @@ static void begin(jvmtiEnv *jvmti, JNIEnv *jni, bool attached)
 		return;
 	}
 	virtual_watch(jvmti);
-	ring_costs(helper_calibrate(jni, helper, &agent.scratch));
+	pair_ns = helper_calibrate(jni, helper, &agent.scratch, &cost);
+	ring_costs(pair_ns, &cost);
 	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
 		(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, events[i], NULL);
 	if (attached || agent.choice.any)
@@ -456,7 +469,7 @@ static void JNICALL on_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 	begin(jvmti, jni, false);
 }
 
-/* Lines "pattern WORDS", "ring-bytes N" and "stacks-ns N". */
+/* Lines "pattern WORDS", "ring-bytes N", "stacks-ns N" and "count WORDS". */
 static void read_config(const char *directory)
 {
 	char path[512], line[4096];
@@ -470,6 +483,8 @@ static void read_config(const char *directory)
 			choice_add(&agent.choice, line + 8);
 		else if (!strncmp(line, "ring-bytes ", 11))
 			agent.ring_bytes = strtoull(line + 11, NULL, 10);
+		else if (!strncmp(line, "count ", 6))
+			count_add(line + 6);
 		else if (!strncmp(line, "stacks-ns ", 10))
 			agent.stacks_ns = strtoull(line + 10, NULL, 10);
 	}

@@ -78,30 +78,87 @@ jclass helper_define(JNIEnv *jni)
 	return helper && bind(jni, helper) ? helper : NULL;
 }
 
-/* Into a ring that nobody reads. */
-uint32_t helper_calibrate(JNIEnv *jni, jclass helper, struct ring_thread **scratch)
-{
-	static struct inproc_slot slot;
-	static struct inproc_record records[2 * ROUND_PAIRS];
-	struct ring_thread *t = calloc(1, sizeof(*t));
-	uint64_t least = UINT64_MAX;
-	bool called = true;
+/* ---- calibration ---- */
 
-	if (!t)
-		return 0;
-	t->slot = &slot;
-	t->records = records;
-	t->size = sizeof(records) / sizeof(records[0]);
-	*scratch = t;
-	for (unsigned i = 0; called && i < ROUNDS; i++) {
+#define RECORDS_OF_PAIR (2 + 2 * INPROC_COUNTS_MAX)
+
+static struct {
+	struct inproc_slot slot;
+	struct inproc_record records[RECORDS_OF_PAIR * ROUND_PAIRS];
+	uint32_t inner_ns[ROUNDS / 2 * ROUND_PAIRS], n; /* of empty calls */
+} measured;
+
+/* In the first rounds the machine interprets, and compiles, what it calls. */
+static void take_round(const struct ring_thread *t)
+{
+	uint64_t since_ns = 0;
+
+	for (uint64_t i = t->tail; i < t->head; i++) {
+		const struct inproc_record *r = &t->records[i % t->size];
+
+		if (r->kind == INPROC_ENTRY)
+			since_ns = r->time_ns;
+		if (r->kind == INPROC_EXIT && measured.n < ROUNDS / 2 * ROUND_PAIRS)
+			measured.inner_ns[measured.n++] = (uint32_t)(r->time_ns - since_ns);
+	}
+}
+
+static int by_ns(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static struct inproc_cost sum_up(void)
+{
+	const uint32_t *ns = measured.inner_ns, n = measured.n;
+	uint64_t sum = 0;
+
+	qsort(measured.inner_ns, n, sizeof(*ns), by_ns);
+	for (uint32_t i = 0; i < n; i++)
+		sum += ns[i];
+	return n ? (struct inproc_cost){ ns[0], ns[n / 2], ns[n - 1 - n / 100], (uint32_t)(sum / n),
+					 n }
+		 : (struct inproc_cost){ 0 };
+}
+
+/* Into a ring that nobody reads. */
+static uint32_t run_rounds(JNIEnv *jni, jclass helper, struct ring_thread *t)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (unsigned i = 0; i < ROUNDS; i++) {
 		uint64_t begin = ring_now_ns(), ns;
 
-		called = call(jni, helper, "calibrate", ROUND_PAIRS);
+		if (!call(jni, helper, "calibrate", ROUND_PAIRS))
+			return 0;
 		ns = ring_now_ns() - begin;
 		least = ns < least ? ns : least;
+		if (i >= ROUNDS / 2)
+			take_round(t);
 		t->tail = t->head;
 	}
+	return (uint32_t)(least / ROUND_PAIRS);
+}
+
+uint32_t helper_calibrate(JNIEnv *jni, jclass helper, struct ring_thread **scratch,
+			  struct inproc_cost *cost)
+{
+	struct ring_thread *t = calloc(1, sizeof(*t));
+	uint32_t pair_ns;
+
+	*cost = (struct inproc_cost){ 0 };
+	if (!t)
+		return 0;
+	t->slot = &measured.slot;
+	t->records = measured.records;
+	t->size = sizeof(measured.records) / sizeof(measured.records[0]);
+	*scratch = t;
+	pair_ns = run_rounds(jni, helper, t);
 	*scratch = NULL;
+	*cost = sum_up();
+	count_release(&t->counts);
 	free(t);
-	return called ? (uint32_t)(least / ROUND_PAIRS) : 0;
+	return pair_ns;
 }

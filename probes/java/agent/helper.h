@@ -7,6 +7,7 @@
 
 struct JNINativeInterface_;
 struct _jobject;
+struct inproc_cost;
 struct ring_thread;
 
 #define HELPER_NOBODY (-1) /* what its methods are given to see that they are there */
@@ -15,9 +16,10 @@ struct ring_thread;
 struct _jobject *helper_define(const struct JNINativeInterface_ **jni);
 /*
  * Returns the cost of an entry and an exit, from Java and back, in ns: the least of some rounds; 0:
- * it cannot be told. *scratch: the begin of the thread that is recorded for REWRITE_CALIBRATE.
+ * it cannot be told. *cost: what of it the call's duration shows. *scratch: the begin of the thread
+ * that is recorded for REWRITE_CALIBRATE.
  */
 uint32_t helper_calibrate(const struct JNINativeInterface_ **jni, struct _jobject *helper,
-			  struct ring_thread **scratch);
+			  struct ring_thread **scratch, struct inproc_cost *cost);
 
 #endif

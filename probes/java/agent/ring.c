@@ -59,6 +59,7 @@ static void thread_ends(void *p)
 	mine = NULL;
 	if (t->slot)
 		atomic_store_explicit(&t->slot->state, INPROC_ENDED, memory_order_release);
+	count_release(&t->counts);
 	free(t);
 }
 
@@ -119,10 +120,12 @@ void ring_describe(const char *vm)
 		snprintf(region.header->vm, sizeof(region.header->vm), "%s", vm);
 }
 
-void ring_costs(uint32_t pair_ns)
+void ring_costs(uint32_t pair_ns, const struct inproc_cost *cost)
 {
-	if (region.header)
-		region.header->pair_ns = pair_ns;
+	if (!region.header)
+		return;
+	region.header->cost = *cost;
+	atomic_store_explicit(&region.header->pair_ns, pair_ns, memory_order_release);
 }
 
 void ring_costs_more(uint64_t ns)

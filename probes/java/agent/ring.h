@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "probes/inproc/inproc.h"
+#include "probes/java/agent/count.h"
 
 /* A thread's own. */
 struct ring_thread {
@@ -23,6 +24,7 @@ struct ring_thread {
 	uint32_t awaits;		   /* the number of that monitor (monitor.h) */
 	uint32_t slept_at;		   /* where Object.wait() was called last: its hash, */
 	uint64_t slept_ns;		   /* and when that ended */
+	struct count_thread counts;
 	uint32_t ids[INPROC_DEPTH_MAX];
 	uint64_t since_ns[INPROC_DEPTH_MAX]; /* of the same calls */
 };
@@ -38,7 +40,7 @@ void ring_put(struct ring_thread *t, uint64_t time_ns, uint32_t kind, uint32_t v
  * Values that the agent tells outside of records: the cost of a call, other costs, and a row of
  * names that found no room.
  */
-void ring_costs(uint32_t pair_ns);
+void ring_costs(uint32_t pair_ns, const struct inproc_cost *cost);
 void ring_costs_more(uint64_t ns);
 /* By ring_cpu_ns(): since then, so many times; what asking the time costs is not in it. */
 void ring_costs_since(uint64_t begin_ns, uint32_t times);

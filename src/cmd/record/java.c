@@ -2,6 +2,8 @@
 /* By an agent inside of the Java machines. */
 #include "base/log.h"
 #include "cmd/record/recorder.h"
+#include "pmu/group.h"
+#include "probes/java/counted.h"
 #include "probes/java/record.h"
 #include "probes/select/pattern.h"
 #include "probes/select/select.h"
@@ -29,13 +31,17 @@ static int record(const struct record_options *o, struct session_options *so,
 				    .keep_slower_ns = so->keep_slower_ns,
 				    .slow_stack_ns = so->slow_stack_ns };
 	struct pattern_words words = { 0 };
+	struct pmu_list counted;
 	struct java_result result;
 	int ret = 0;
 
 	(void)o;
 	if (!ret) /* the agent inside of the machine reads no files of patterns */
 		ret = pattern_words_expand(&words, so->patterns, so->n_patterns, err);
+	if (!ret)
+		ret = java_counted_choose(&counted, so->events, err);
 	if (!ret) {
+		r.counted = &counted;
 		r.patterns = (const char *const *)words.data;
 		r.n_patterns = words.n;
 		ret = java_record(&r, &result, err);
