@@ -225,7 +225,8 @@ static double page_fault(const struct block *b, const struct meta *meta, double 
 	return fmin(w.share * b->pools[POOL_RUNNING], rest_ns);
 }
 
-#define MISS_NS_MAX 500 /* of one, from another node's memory */
+#define MISS_NS_MAX  500  /* of one, from another node's memory */
+#define MISS_NS_NONE 5000 /* calls that take as much longer with each do something else as well */
 
 /*
  * The calls that miss more take longer, by as much with each miss. Their data may be spread over
@@ -240,12 +241,13 @@ static double cache_misses(const struct block *b, const struct meta *meta, doubl
 
 	if (!w.count)
 		w = kernel_work(b, meta, "cache-misses", MISS_NS_MAX);
-	if (!(w.share > 0))
+	if (!(w.share > 0) || w.each_ns > MISS_NS_NONE)
 		return 0;
 	text_printf(evidence,
-		    "%.3g cache misses in a slow call, %.3g in a fast one; each comes with %s of "
+		    "%.3g cache misses in a slow call, %.3g in a fast one; each is taken for %s of "
 		    "time on a CPU",
-		    w.count->mean_slow, w.count->mean_fast, text_time(time, (uint64_t)w.each_ns));
+		    w.count->mean_slow, w.count->mean_fast,
+		    text_time(time, (uint64_t)fmin(w.each_ns, MISS_NS_MAX)));
 	return fmin(w.share * b->pools[POOL_RUNNING], rest_ns);
 }
 
