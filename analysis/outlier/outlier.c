@@ -18,12 +18,9 @@ static const struct {
 	const char *role;
 	enum outlier_count count;
 } roles[] = {
-	{ "minor-faults", OUTLIER_FAULTS },
-	{ "page-faults", OUTLIER_FAULTS },
-	{ "major-faults", OUTLIER_MAJOR_FAULTS },
-	{ "llc-misses", OUTLIER_MISSES },
-	{ "cache-misses", OUTLIER_MISSES },
-	{ "LLC-load-misses", OUTLIER_MISSES },
+	{ "minor-faults", OUTLIER_FAULTS },	  { "page-faults", OUTLIER_FAULTS },
+	{ "major-faults", OUTLIER_MAJOR_FAULTS }, { "llc-misses", OUTLIER_MISSES },
+	{ "cache-misses", OUTLIER_MISSES },	  { "LLC-load-misses", OUTLIER_MISSES },
 };
 
 static void find_counters(struct outliers *o)
