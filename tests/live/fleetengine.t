@@ -236,7 +236,7 @@ done
 fleet collect --engine "$(both spooled)" spool >spooled.out 2>&1
 is $? 0 "a spool is collected into servers" || diag spooled.out
 same spooled some.db "all of it"
-is "$(find spool -type f | wc -l)" 0 "and is gone"
+is "$(find spool -name "*.fleet*" | wc -l)" 0 "and is gone"
 
 if [ "$(id -u)" = 0 ] && [ -x "$HELPERS/neighbours" ] &&
 	"$ISPOT" record -q -o probe.data -F main -- true >probe.out 2>&1; then
