@@ -441,13 +441,60 @@ static void clear_way(struct patched *p, const struct tracees *t,
 
 /* ---- patching ---- */
 
+static int write_block(const struct tracees *t, uint64_t at, uint64_t key, uint64_t ring,
+		       uint64_t ring_bytes, uint64_t slot)
+{
+	uint64_t block[BLOCK_BYTES / 8] = { 0 };
+
+	block[BLOCK_KEY / 8] = key;
+	block[BLOCK_LIMIT / 8] = ring_bytes;
+	block[BLOCK_BASE / 8] = ring;
+	block[BLOCK_SLOT / 8] = slot;
+	return tracees_write(t, at, block, sizeof(block));
+}
+
+static int write_slot(const struct tracees *t, uint64_t at, pid_t tid)
+{
+	const uint32_t state = INPROC_LIVE, its = (uint32_t)tid, pid = (uint32_t)t->pid;
+	int ret = tracees_write(t, at + offsetof(struct inproc_slot, tid), &its, sizeof(its));
+
+	if (!ret)
+		ret = tracees_write(t, at + offsetof(struct inproc_slot, pid), &pid, sizeof(pid));
+	return ret ? ret
+		   : tracees_write(t, at + offsetof(struct inproc_slot, state), &state,
+				   sizeof(state));
+}
+
+/*
+ * Threads that are there already get their slots from here. So their first records take no system
+ * calls, which would end a program that locks itself up (seccomp) in its first moments. Returns the
+ * thread's block, or that of all that have none.
+ */
+static uint64_t give_slot(const struct patched *p, const struct tracees *t, const struct tracee *e,
+			  uint32_t *next)
+{
+	const struct injection *in = &p->injection;
+	const uint64_t slots = in->region + INPROC_PAGE, key = tracee_key(t, e);
+	const uint64_t rings = slots + INPROC_SLOTS * sizeof(struct inproc_slot) + INPROC_NAMES;
+	const uint64_t slot = slots + *next * sizeof(struct inproc_slot);
+	const uint64_t block = in->blocks + *next * BLOCK_BYTES;
+
+	if (!key || *next == INPROC_SLOTS ||
+	    write_block(t, block, key, rings + *next * in->ring_bytes, in->ring_bytes, slot) ||
+	    write_slot(t, slot, e->tid))
+		return in->no_block;
+	++*next;
+	return block;
+}
+
 static int set_bases(const struct patched *p, const struct tracees *t, struct err *err)
 {
+	uint32_t next = 0;
 	int ret = 0;
 
 	vec_for_each (&t->threads, const struct tracee, e)
 		if (!e->gone && !ret)
-			ret = tracee_set_bases(e, p->injection.no_block, p->injection.no_tls);
+			ret = tracee_set_bases(e, give_slot(p, t, e, &next), p->injection.no_tls);
 	return ret ? err_set(err, ret, "process %d has ended; record it while it runs", t->pid) : 0;
 }
 

@@ -381,6 +381,16 @@ bool tracee_has_free_gs(const struct tracees *all, const struct tracee *t)
 	return !regs.gs_base;
 }
 
+uint64_t tracee_key(const struct tracees *all, const struct tracee *t)
+{
+	struct user_regs_struct regs;
+	uint64_t key = 0;
+
+	if (get(t, &regs) || !regs.fs_base || tracees_read(all, regs.fs_base, &key, sizeof(key)))
+		return 0;
+	return key;
+}
+
 int tracee_set_bases(const struct tracee *t, uint64_t gs, uint64_t fs_if_none)
 {
 	struct user_regs_struct regs;
@@ -538,6 +548,12 @@ bool tracee_has_free_gs(const struct tracees *all, const struct tracee *t)
 {
 	(void)all, (void)t;
 	return false;
+}
+
+uint64_t tracee_key(const struct tracees *all, const struct tracee *t)
+{
+	(void)all, (void)t;
+	return 0;
 }
 
 int tracee_set_bases(const struct tracee *t, uint64_t gs, uint64_t fs_if_none)

@@ -66,7 +66,10 @@ int tracees_write(const struct tracees *t, uint64_t at, const void *bytes, size_
 int tracee_where(const struct tracee *t, uint64_t *ip, uint64_t *sp);
 /* Whether nobody uses its %gs but recordings before this one. */
 bool tracee_has_free_gs(const struct tracees *all, const struct tracee *t);
-/* The thread block of all that have none yet; and, where %fs has none, what it finds at 0. */
+/* The word at %fs:0, by which a thread knows its block; 0: it has no %fs. */
+uint64_t tracee_key(const struct tracees *all, const struct tracee *t);
+/* The thread's block, or that of all that have none yet; and, where %fs has none, what it finds at
+ * 0. */
 int tracee_set_bases(const struct tracee *t, uint64_t gs, uint64_t fs_if_none);
 
 /*
