@@ -107,6 +107,7 @@ static void write_lost(struct drain *d, uint32_t cpu, uint64_t until_ns, uint64_
 		r.time_ns = c->last_ns;
 	if (lost > c->told_lost) {
 		drain_write_values(d, &r, 2, lost - c->told_lost, c->last_ns, 0);
+		d->lost += lost - c->told_lost;
 		c->last_ns = r.time_ns;
 	}
 	c->told_lost = lost;

@@ -89,6 +89,7 @@ struct drain {
 	struct drain_ahead *aheads;	/* of all CPUs */
 	uint64_t aheads_dropped;	/* another thread took their place */
 	uint64_t calls;			/* entries and exits read */
+	uint64_t lost;			/* records that the losses in the file are of */
 	uint64_t waits[WAIT_KINDS];	/* threads that left a CPU to wait, by enum wait_kind */
 	uint64_t sample_ns;		/* that a sample stands for */
 	int error;			/* the writer's sticky error, 0: none */

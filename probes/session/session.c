@@ -370,20 +370,20 @@ static void note_given_up(struct session *s)
 
 static void fill_result(struct session *s, uint64_t duration_ns, struct session_result *r)
 {
-	uint64_t written, left_out;
+	uint64_t written, left_out, lost;
 
 	/* What a full disk or the largest size kept out of the file is lost as well. */
 	trace_writer_flush(s->writer, NULL);
 	written = trace_writer_records(s->writer);
 	left_out = 2 * keep_calls(s->drain.keep);
+	lost = s->totals_at_stop.calls - s->totals_at_start.calls - written - left_out;
 	*r = (struct session_result){
 		.calls = s->drain.entries,
 		.trapped_calls = session_trapped_calls(s),
 		.records = written,
 		.left_out_records = left_out,
-		.lost_records =
-			s->totals_at_stop.calls - s->totals_at_start.calls - written - left_out,
-		.lost_others = s->totals_at_stop.others_lost - s->totals_at_start.others_lost,
+		.lost_records = lost,
+		.lost_others = s->drain.lost > lost ? s->drain.lost - lost : 0,
 		.duration_ns = duration_ns,
 		.recorder_cpu_ns = clock_cpu_ns(),
 		.target_cpu_ns = session_recorded_cpu_ns(s),

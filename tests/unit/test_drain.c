@@ -181,6 +181,7 @@ static void a_loss_ends_what_is_ahead(void **state)
 	put_lost(&s, 1000, 2);
 	put_call(&s, WIRE_ENTRY, 2000, 1);
 	assert_string_equal(told(&s), "");
+	assert_int_equal(s.drain.lost, 2); /* as its losses add up to in the file */
 	end(&s);
 }
 
