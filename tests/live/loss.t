@@ -62,7 +62,7 @@ accounted() {
 	ok $? "$1: and so does the block"
 	"$ISPOT" report -i "$1.data" >"$1.text" 2>&1
 	like <(tr '\n' ' ' <"$1.text") ' [0-9.]+[kM]? dropped events? ' "$1: text: the head says so"
-	like <("$ISPOT" report -v -i "$1.data" 2>&1) 'open when records were lost; they are not timed' "$1: -v: calls that it hit"
+	like <("$ISPOT" report -v -i "$1.data" 2>&1) 'open when events were dropped; they are not timed' "$1: -v: calls that it hit"
 	unlike "$1.text" 'probes made' "$1: text: the sum is right"
 	longest=$(awk '$1 == "longest_ns" { print $2 }' "$1.out")
 	[ "$(block "$1" flood_call .max_ns)" -le "$longest" ]
