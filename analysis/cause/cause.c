@@ -125,8 +125,8 @@ static bool is_harmless(const struct cause_rule *rule)
 	return !strcmp(rule->kind, "workload") || !strcmp(rule->kind, "ispot");
 }
 
-/* Whose cache misses these are, its own or others', is not known: they are named, and the time
- * stays unexplained. */
+/* Returns whether the rule only names what the time comes with: cache misses may be the block's
+ * own or other threads' doing, so their time stays unexplained. */
 static bool is_unexplained(const struct cause_rule *rule)
 {
 	return !strcmp(rule->kind, "cache-misses");

@@ -40,7 +40,7 @@ bool standard_is_library(const char *object);
 
 /* The thread's present sleep has that stack, by its number. */
 void standard_see_stack(struct thread *t, uint64_t stack);
-/* What it waits at is known by now. */
+/* To be called when the kind and the futex of the thread's present wait are known. */
 void standard_see_wait(struct thread *t);
 
 #endif

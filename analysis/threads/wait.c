@@ -392,7 +392,7 @@ static double weight_of(const struct wait_cell *c)
 	return (double)c->ns + (double)c->wakes;
 }
 
-/* What is lost there is what the whole is told by. */
+/* Returns whether more time was lost in the waits of a than in those of b. */
 static bool is_larger(const struct wait_cell *a, const struct wait_cell *b)
 {
 	uint64_t lost_a = a->ns - a->idle_ns, lost_b = b->ns - b->idle_ns;

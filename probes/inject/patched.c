@@ -349,7 +349,7 @@ static size_t patches_before(const struct patched *p, uint64_t at)
 	return low;
 }
 
-/* Whose bytes, but for the first, lie there; NULL: nobody's. */
+/* Returns the patch that covers this address behind its first byte, or NULL. */
 static const struct patch *patch_at(const struct patched *p, uint64_t at)
 {
 	const size_t n = patches_before(p, at);
@@ -730,7 +730,7 @@ uint32_t patched_make_way(const struct patched *p)
 	return function;
 }
 
-/* Of the kind "start-end perms offset device inode path". */
+/* Returns whether the process maps a region of ispot's that has this inode. */
 static bool maps_inode(pid_t pid, uint64_t inode)
 {
 	char path[64], line[4500];

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a call costs that is timed in process: the stubs' own code, run on an empty function here.
- */
+/* Measures what timing a call in process costs: runs the stubs' code on an empty function. */
 #ifndef ISPOT_PROBES_INJECT_STUBCOST_H
 #define ISPOT_PROBES_INJECT_STUBCOST_H
 

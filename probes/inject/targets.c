@@ -159,7 +159,7 @@ static int refuse_seccomp(const struct inject_targets *t, struct err *err)
 
 /* ---- functions ---- */
 
-/* What `ispot check` says can be patched is what is. */
+/* Asks the planner that `ispot check` asks, so that both name the same functions. */
 static void ask_plan(struct patched_function *f, struct patch_plan *plan)
 {
 	const struct patch_function *planned = patch_plan_function(plan, f->function);

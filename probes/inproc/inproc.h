@@ -49,7 +49,7 @@
 #define INPROC_COUNT_BITS  4
 #define INPROC_SUFFIX	   ".region"
 
-/* Of empty calls: from their entry's stamp to their exit's, and how many there were. */
+/* Durations that empty calls show, from entry stamp to exit stamp, and the number of calls. */
 struct inproc_cost {
 	uint32_t inner_min_ns, inner_p50_ns, inner_p99_ns, inner_mean_ns, calls;
 };

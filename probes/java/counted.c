@@ -17,7 +17,7 @@
 _Static_assert(PMU_LIST_MAX <= INPROC_COUNTS_MAX, "a call has room for every list");
 _Static_assert(INPROC_COUNTS_MAX < 1 << INPROC_COUNT_BITS, "records have room for every number");
 
-/* What getrusage(2) tells of a thread; -1: it does not. */
+/* Returns the enum inproc_task that getrusage(2) counts the event as, or -1 if it does not. */
 static int task_of(const struct pmu_event *e)
 {
 	switch ((enum pmu_task)e->config) {

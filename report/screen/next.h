@@ -3,7 +3,7 @@
 #ifndef ISPOT_REPORT_SCREEN_NEXT_H
 #define ISPOT_REPORT_SCREEN_NEXT_H
 
-/* What a command answers stands behind it: whoever pastes the line pastes that, too. */
+/* Precedes the words behind a command: as a shell's comment, so that whole lines can be pasted. */
 #define NEXT_COMMENT "  # "
 
 struct block;

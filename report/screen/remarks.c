@@ -409,8 +409,7 @@ static unsigned lines_of(const struct text *paragraph, unsigned width)
 	return n;
 }
 
-/* What does not fit is said without its parts: some of them alone would tell of the others wrongly.
- */
+/* Leaves out all parts of a remark that has too many lines: a few of them would mislead. */
 static void shorten(const struct view *v, const char *label, unsigned lines, struct text *s)
 {
 	struct text whole = { 0 };

@@ -30,7 +30,7 @@ static double own_ns(const struct block *b)
 	return own;
 }
 
-/* Of the own time what is lost; 0: none, or it was not judged by its causes. */
+/* Returns how much of the block's own time is lost, or 0 if its verdict is not interference. */
 static double lost_ns(const struct block *b)
 {
 	double lost;
