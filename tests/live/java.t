@@ -57,7 +57,7 @@ record listed --java -F @methods -- java Exact 1 11
 is "$(calls listed '^Exact.plain')/$(calls listed '^Exact.add')" $((11 + 4))/0 "-F @FILE: the patterns of a file" || diag listed.err
 record first --java -F 'synchronized:Exact*' -- java Exact 1 11
 record again --java -F @first.data -- java Exact 1 11
-is "$(calls again .)" "$(calls first .)" "-F @FILE: the methods and blocks of an earlier recording" || diag again.err
+is "$(calls again ^Exact)" "$(calls first ^Exact)" "-F @FILE: the methods and blocks of an earlier recording" || diag again.err
 exact again
 record missing --java -F @none -- java Exact 1 11
 is "$status" 2 "-F @FILE: a missing file ends it before the program starts" || diag missing.err
