@@ -115,12 +115,13 @@ static uint64_t hash_stack(const struct meta *meta, const struct meta_stack *sta
  */
 static uint32_t place_of_sleep(struct handouts *h, const struct thread *t)
 {
-	const struct meta *meta = t->all->meta;
 	uint32_t place = t->sleep.stack ? map_get(&h->place_of, t->sleep.stack) : 0;
+	const struct meta *meta;
 	uint64_t hash;
 
 	if (place != MAP_NONE)
 		return place;
+	meta = t->all->meta;
 	hash = hash_stack(meta, &meta->stacks.data[t->sleep.stack - 1]);
 	place = map_get(&h->places, hash);
 	if (place == MAP_NONE) {
