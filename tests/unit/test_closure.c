@@ -341,5 +341,5 @@ int main(void)
 		cmocka_unit_test(caches_have_an_end),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -30,6 +30,12 @@ static void begin_stacks(struct scene *s)
 	add_stack(s, CUT, cut_frames, 1);
 }
 
+static void end_stacks(struct scene *s)
+{
+	vec_release(&s->meta.stacks);
+	scene_release(s);
+}
+
 static void sleep_at(struct scene *s, uint64_t us, uint32_t i, uint64_t word, uint32_t stack)
 {
 	uint64_t value = word == MUTEX ? 2 : us; /* a lock's state, a condition's count */
@@ -80,7 +86,7 @@ static void work_is_handed_out(void **state)
 	assert_non_null(giver);
 	assert_int_equal(giver->tid, TID(1));
 	about(waited_ns, 20 * 210);
-	scene_release(&s);
+	end_stacks(&s);
 }
 
 /* Of such waits nothing is lost, until then all of it was. */
@@ -100,7 +106,7 @@ static void such_waits_are_idle(void **state)
 	assert_int_equal(wait_reconsider(&s.calls.threads, &sums), -50000);
 	assert_int_equal(wait_reconsider(&s.calls.threads, &sums), 0);
 	vec_release(&sums);
-	scene_release(&s);
+	end_stacks(&s);
 }
 
 /* One that also waits for the workers works in turn with them: that is lost time. */
@@ -118,7 +124,7 @@ static void one_that_waits_back(void **state)
 	}
 	finish(&s, us);
 	assert_int_equal(work_at(&s, LOOP), WORK_IN_TURN);
-	scene_release(&s);
+	end_stacks(&s);
 }
 
 /* A queue's mutex that a worker holds for a moment is another matter. */
@@ -138,7 +144,7 @@ static void one_that_waits_for_their_lock(void **state)
 	}
 	finish(&s, us);
 	assert_int_equal(work_at(&s, LOOP), WORK_HANDED_OUT);
-	scene_release(&s);
+	end_stacks(&s);
 }
 
 /* Further inside of what a thread does, it is in the middle of something: a row is locked. */
@@ -156,7 +162,7 @@ static void deep_inside(void **state)
 	us = pool(&s, FAR);
 	finish(&s, us);
 	assert_int_equal(work_at(&s, LOOP), WORK_NONE);
-	scene_release(&s);
+	end_stacks(&s);
 }
 
 /* Nor is anything said of waits whose stacks do not reach the thread's begin. */
@@ -175,7 +181,7 @@ static void without_whole_stacks(void **state)
 	assert_int_equal(work_at(&s, LOOP), WORK_NONE);
 	handouts_giver(&s.calls.threads, &waited_ns);
 	assert_true(waited_ns < 100000);
-	scene_release(&s);
+	end_stacks(&s);
 }
 
 /* Two that release each other share something, whoever else is there. */
@@ -193,7 +199,7 @@ static void those_who_wait_release_each_other(void **state)
 	}
 	finish(&s, us);
 	assert_int_equal(work_at(&s, LOOP), WORK_NONE);
-	scene_release(&s);
+	end_stacks(&s);
 }
 
 /* Each at a futex of its own, of whom the last to arrive lets the others go on. */
@@ -216,7 +222,7 @@ static void those_who_gather(void **state)
 	finish(&s, us);
 	assert_int_equal(work_at(&s, LOOP), WORK_GATHER);
 	assert_int_equal(work_at(&s, OWN), WORK_GATHER);
-	scene_release(&s);
+	end_stacks(&s);
 }
 
 /* A leader that lets go on only those whose work it has done, as of a log: no barrier. */
@@ -238,7 +244,7 @@ static void those_who_are_led(void **state)
 	}
 	finish(&s, us);
 	assert_int_equal(work_at(&s, LOOP), WORK_QUEUE);
-	scene_release(&s);
+	end_stacks(&s);
 }
 
 /* What is waited for is told by what is lost, not by what is idle beside it. */
@@ -258,7 +264,7 @@ static void the_largest_is_of_what_is_lost(void **state)
 	begin_stacks(&s);
 	finish(&s, 100);
 	assert_ptr_equal(wait_part(&s.calls.threads, &sums, "condition-wait").largest, &cells[1]);
-	scene_release(&s);
+	end_stacks(&s);
 }
 
 /* Writers that queue up, each at a condition of its own, in the same place of the program. */
@@ -277,7 +283,7 @@ static void those_who_queue_up(void **state)
 	finish(&s, us);
 	assert_int_equal(work_at(&s, LOOP), WORK_QUEUE);
 	assert_int_equal(work_at(&s, DONE), WORK_QUEUE);
-	scene_release(&s);
+	end_stacks(&s);
 }
 
 /* Threads that have ended and are summed up are one: it is no worker. */

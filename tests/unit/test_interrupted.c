@@ -42,5 +42,5 @@ int main(void)
 		cmocka_unit_test(none),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -120,5 +120,5 @@ int main(void)
 		cmocka_unit_test(mappings_hold_up_no_end),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -34,10 +34,6 @@
 
 static void needs_root(void)
 {
-#if BUILT_WITH_SANITIZER
-	print_message("# a sanitizer's builds parse in the process itself\n");
-	skip();
-#endif
 	if (geteuid()) {
 		print_message("# needs root: nobody else gives rights up\n");
 		skip();
@@ -667,5 +663,9 @@ int main(void)
 		TEST(the_kernel_opens_what_was_read),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	if (BUILT_WITH_SANITIZER) {
+		printf("1..0 # SKIP a sanitizer's builds parse in the process itself\n");
+		return 0;
+	}
+	return unit_run(tests);
 }

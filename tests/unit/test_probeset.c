@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/vec.h"
 #include "probes/kernel/dynevent_session.h"
 #include "probes/place/probeset.h"
 
@@ -24,6 +25,7 @@ static void a_fifo_holds_nobody_up(void **state)
 	unlink(path);
 	assert_null(set.read.path);
 	probeset_release(&set);
+	vec_release(&session.events);
 }
 
 int main(void)
@@ -32,5 +34,5 @@ int main(void)
 		cmocka_unit_test(a_fifo_holds_nobody_up),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -82,5 +82,5 @@ int main(void)
 		cmocka_unit_test(of_whom),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }

@@ -99,5 +99,5 @@ int main(void)
 		cmocka_unit_test(of_an_unknown_cpu_it_is_who_was_before),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(tests);
 }
