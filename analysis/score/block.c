@@ -254,13 +254,17 @@ static void add_threads(struct blocks *blocks, struct sci *sci, const uint32_t *
 {
 	for (uint32_t slot = 1; slot < sci->cells.n; slot++) {
 		const struct sci_cell *cell = &sci->cells.data[slot];
-		const struct slot *s = sci_slot(sci, slot);
-		uint32_t i = block_of[s->id];
-		struct block *b = i == MAP_NONE ? NULL : &blocks->data[i];
+		const struct slot *s;
+		struct block *b;
 		struct part part;
+		uint32_t i;
 
-		if (!b || (!cell->calls && !cell->unrecorded))
-			continue;
+		if (!cell->calls && !cell->unrecorded)
+			continue; /* in a part of the recording, of a function without calls there
+				   */
+		s = sci_slot(sci, slot);
+		i = block_of[s->id];
+		b = &blocks->data[i];
 		b->outer_calls += cell->outer_calls;
 		part = part_of(cell, &min[i], o);
 		add_part(b, &part, observed_ns(sci, s, cell, o), (double)o->duration_ns,

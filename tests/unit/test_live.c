@@ -252,14 +252,14 @@ static char *sleep_later(void)
 	return t.s;
 }
 
-/* What the fastest call of a part waited is no measure where an earlier one was faster. */
-static void test_fastest_before_the_part(void **state)
+/* The blocks of the second of two parts of what a text describes. */
+static void blocks_of_second(const char *text, uint64_t second_ns, uint64_t end_ns,
+			     struct blocks *blocks)
 {
 	struct result_options o = { .to_ns = UINT64_MAX };
-	char path[] = "/tmp/ispot-test.XXXXXX", *text = sleep_later();
+	char path[] = "/tmp/ispot-test.XXXXXX";
 	int fd = mkstemp(path);
 	struct trace_reader *r = NULL;
-	struct blocks blocks = { 0 };
 	struct feed f = { 0 };
 	struct record rec;
 
@@ -270,21 +270,49 @@ static void test_fastest_before_the_part(void **state)
 	assert_int_equal(result_begin(&f.result, trace_reader_meta(r), 1000, &o, NULL), 0);
 	interval_init(&f.interval, &f.result);
 	while (trace_reader_next(r, &rec)) {
-		if (!f.n && rec.time_ns > (CALLS + 1) * PERIOD_NS - 1)
+		if (!f.n && rec.time_ns >= second_ns)
 			take_interval(&f, rec.time_ns);
 		result_record(&f.result, &rec);
 	}
-	interval_blocks(&f.interval, 2 * (CALLS + 1) * PERIOD_NS, &blocks);
+	interval_blocks(&f.interval, end_ns, blocks);
+	interval_release(&f.interval);
+	result_release(&f.result);
+	trace_reader_free(r);
+	unlink(path);
+}
+
+/* What the fastest call of a part waited is no measure where an earlier one was faster. */
+static void test_fastest_before_the_part(void **state)
+{
+	struct blocks blocks = { 0 };
+	char *text = sleep_later();
+
+	blocks_of_second(text, (CALLS + 1) * PERIOD_NS, 2 * (CALLS + 1) * PERIOD_NS, &blocks);
 	assert_int_equal(blocks.n, 1);
 	assert_int_equal(blocks.data[0].excess_ns, CALLS * 100000);
 	assert_true(blocks.data[0].pools[POOL_BLOCKED] + blocks.data[0].pools[POOL_IDLE] ==
 		    CALLS * 100000);
 	blocks_release(&blocks);
-	interval_release(&f.interval);
-	result_release(&f.result);
-	trace_reader_free(r);
-	unlink(path);
 	free(text);
+}
+
+/* g was called by a thread whose calls of it are counted before those of the thread that calls f.
+ */
+static void test_not_called_in_the_part(void **state)
+{
+	struct blocks blocks = { 0 };
+
+	blocks_of_second("1000 0 7/7 entry f\n"
+			 "2000 0 7/7 exit f\n"
+			 "3000 0 7/7 entry g\n"
+			 "4000 0 7/7 exit g\n"
+			 "8000 0 8/7 entry f\n"
+			 "9000 0 8/7 exit f\n",
+			 8000, 9000, &blocks);
+	assert_int_equal(blocks.n, 1);
+	assert_int_equal(blocks.data[0].calls, 1);
+	assert_int_equal(blocks.data[0].threads, 1);
+	blocks_release(&blocks);
 }
 
 int main(void)
@@ -294,6 +322,7 @@ int main(void)
 		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_streamed_as_read),
 		cmocka_unit_test(test_fastest_before_the_part),
+		cmocka_unit_test(test_not_called_in_the_part),
 	};
 
 	return unit_run(tests);
