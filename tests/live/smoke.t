@@ -221,6 +221,8 @@ if command -v javac >/dev/null && javac -d . "$ROOT"/microbench/java/*.java 2>ja
 	is "$status" 0 "--java: status" || diag java.err
 	is "$("$ISPOT" report --json -i java.data | jq '[.blocks[] | select(.name | test("^Exact.add\\(")) | .calls] | add')" \
 		"$(awk '$1 == "calls" && $2 == "add" { print $3 }' java.out)" "--java: every call of a synchronized method"
+	record monitors --java -- java Monitors
+	is "$status" 0 "--java: monitors for which threads queue" || diag monitors.err
 else
 	skip "--java" "no JDK is installed"
 fi
@@ -236,9 +238,9 @@ fi
 record stacks --slow-stacks 1us -F outer -- "$MB/exact" -n 11
 record recursive -c 3 -F factorial -- "$MB/exact" -n 101
 record faults -F touch_pages -- "$MB/pagefault" -n 101
-# What may not come in so short a run: a garbage collection, calls inside of others of one method, a monitor that two
-# threads want at once. Nobody writes faults.
-elsewhere=" pause inside faults contended "
+# What may not come in so short a run: a garbage collection, calls inside of others of one method. Nobody writes faults.
+elsewhere=" pause inside faults "
+command -v javac >/dev/null || elsewhere+="held contended "
 kinds=$(sed -n 's/.*\[REC_[A-Z_]*\] = { .name = "\([a-z-]*\)".*/\1/p' "$ROOT/src/trace/record.c")
 for data in *.data; do "$ISPOT" dump --events -i "$data" 2>/dev/null; done | awk '{ print $4 }' | sort -u >seen
 for kind in $kinds; do
