@@ -35,7 +35,8 @@ enum corunner_class corunner_class(const struct topology *t, uint32_t cpu, uint3
 				      : CORUNNER_SOCKET;
 }
 
-/* The first sample of the run that ends after time_ns, or run's end. */
+/* Returns the first sample of the run that ends after time_ns, or the index after its last
+ * sample. */
 static uint32_t first_ending_after(const struct fleet_block *b, const struct fleet_run *run,
 				   uint64_t time_ns)
 {
@@ -51,8 +52,8 @@ static uint32_t first_ending_after(const struct fleet_block *b, const struct fle
 	return low;
 }
 
-/* The samples that begin at time_ns or later: each but the first begins where the one before ends.
- */
+/* Returns the first sample that begins at time_ns or later. A sample begins where the one before it
+ * ends, the first one where the run begins. */
 static uint32_t first_starting_at(const struct fleet_block *b, const struct fleet_run *run,
 				  uint64_t time_ns)
 {
@@ -64,7 +65,7 @@ static uint32_t first_starting_at(const struct fleet_block *b, const struct flee
 	return i < run->first + run->n ? i + 1 : i;
 }
 
-/* Samples for the whole of which the other run lasted. */
+/* The other run lasted during the whole of these samples of base. */
 static struct corunner_range covered(const struct fleet_block *b, const struct fleet_run *base,
 				     const struct fleet_run *other)
 {
@@ -85,8 +86,8 @@ static void add_range(struct corunners *c, const struct fleet_block *b,
 	*vec_add(&c->ranges) = range;
 }
 
-/* Runs of the other track that overlap base. Bases come in order of time, so the cursor only rises.
- */
+/* Adds the runs of the other track that overlap base. Bases come in order of time, so the cursor
+ * never moves back. */
 static void scan_track(struct corunners *c, const struct fleet_block *b,
 		       const struct fleet_run *base, const struct fleet_track *other,
 		       enum corunner_class class, uint32_t *cursor)
@@ -113,7 +114,7 @@ static void add_turn(struct corunners *c, uint32_t app, uint64_t ns)
 	*vec_add(&c->turns) = (struct corunner_turn){ app, ns };
 }
 
-/* Who else had the CPU from start to end. */
+/* Sums how long each other application had the CPU between start and end. */
 static void find_turns(struct corunners *c, const struct fleet_run *runs, uint32_t n, uint32_t own,
 		       uint64_t start_ns, uint64_t end_ns)
 {
@@ -127,7 +128,7 @@ static void find_turns(struct corunners *c, const struct fleet_run *runs, uint32
 	}
 }
 
-/* The one that had more of it than all others together. */
+/* Returns the application that had the CPU longer than all others together, or NULL if none had. */
 static const struct corunner_turn *longest_turn(const struct corunners *c)
 {
 	const struct corunner_turn *longest = NULL;
@@ -195,7 +196,7 @@ static void count_alone(struct corunners *c, const struct fleet_run *base)
 	c->alone += base->first + base->n - end;
 }
 
-/* Ranges of one application that overlap, because it ran on several CPUs, become one. */
+/* Ranges of one application overlap if it ran on several CPUs; such ranges are merged. */
 static void visit_ranges(struct corunners *c, const struct fleet_run *base, corunner_visit visit,
 			 void *ctx)
 {

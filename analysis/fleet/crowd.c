@@ -36,7 +36,7 @@ static void add_runs(struct changes *changes, const struct fleet_block *b,
 	}
 }
 
-/* How many of them are not 0, after one has changed. */
+/* Adds by to a counter. busy is the number of counters that are not 0; returns its new value. */
 static uint32_t count(uint32_t *of, int32_t by, uint32_t busy)
 {
 	uint32_t before = *of;
@@ -45,7 +45,7 @@ static uint32_t count(uint32_t *of, int32_t by, uint32_t busy)
 	return busy + (!before && *of) - (before && !*of);
 }
 
-/* Of the tracks that say who had their CPU: a call goes on while its thread sleeps. */
+/* Only tracks of CPU presence count: a call continues while its thread sleeps and has no CPU. */
 static void add_tellers(struct changes *changes, const struct fleet_block *b)
 {
 	uint32_t *tellers = xcalloc(b->tracks.n + 1, sizeof(*tellers));
@@ -81,7 +81,7 @@ void fleet_crowd_find(const struct fleet_block *b,
 	free(cpus);
 }
 
-/* ns by number. */
+/* Returns the time by number, freed by the caller. */
 static uint64_t *sort_out(const struct fleet_rows *rows, uint32_t kind,
 			  struct fleet_crowd_summary *sum)
 {

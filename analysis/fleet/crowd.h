@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* For how long how many CPUs of a block were busy, and how many applications ran at once. */
+/* How many CPUs of a block were busy and how many applications ran at once, and for how long. */
 #ifndef ISPOT_ANALYSIS_FLEET_CROWD_H
 #define ISPOT_ANALYSIS_FLEET_CROWD_H
 
@@ -8,12 +8,12 @@
 struct fleet_block;
 struct fleet_rows;
 
-/* kind: enum fleet_crowd_kind. */
+/* Calls visit with the time for which the number of a kind (enum fleet_crowd_kind) was this one. */
 void fleet_crowd_find(const struct fleet_block *b,
 		      void (*visit)(void *ctx, uint32_t kind, uint32_t number, uint64_t ns),
 		      void *ctx);
 
-/* Of all rows' time together, by time; nothing: all 0. */
+/* Over the time of all rows: mean and median are weighted by time; all 0 without rows. */
 struct fleet_crowd_summary {
 	double mean;
 	uint32_t median, most;

@@ -15,9 +15,9 @@ const char *const fleet_effect_names[] = {
 	[FLEET_POSITIVE] = "positive",
 };
 
-#define BLOCKS_MIN 3 /* fewer say nothing of how blocks differ */
+#define BLOCKS_MIN 3 /* the variance between fewer blocks is not known */
 
-/* What a median of the indicator says of performance: of durations it is how often they fit into a
+/* The performance for a median of the indicator. For durations, it is the inverse: calls per
  * time. */
 static double performance(const struct fleet *f, double median)
 {
@@ -31,10 +31,8 @@ static double change(const struct fleet *f, double from, double to)
 
 /* ---- tests ---- */
 
-/*
- * That the contrast is not 0: its mean over blocks by its deviation from block to block. Blocks of
- * unequal weight are as good as fewer equal ones.
- */
+/* Returns the p-value of the contrast by Student's t: its mean over the blocks against its
+ * deviation from block to block. Blocks of unequal weight count as fewer blocks of equal weight. */
 static double probability(const struct fleet_contrast *c)
 {
 	double w = (double)c->w, mean, variance, blocks;
@@ -61,7 +59,8 @@ static int by_p(const void *a, const void *b)
 	return (x->p > y->p) - (x->p < y->p);
 }
 
-/* Benjamini and Hochberg over all pairs, or all trios, that can be tested. */
+/* Sets q by Benjamini and Hochberg's correction over all pairs, or all trios, that have a
+ * p-value. */
 static uint32_t correct(struct fleet *f, bool trios)
 {
 	struct fleet_cell **tested = xcalloc(f->cells.n + 1, sizeof(*tested));
@@ -96,7 +95,8 @@ static void judge(const struct fleet *f, const struct fleet_base *base, struct f
 		cell->effect = cell->deviations < 0 ? FLEET_NEGATIVE : FLEET_POSITIVE;
 }
 
-/* weighted: the sum of share times performance of what is kept away. */
+/* Improvement without some co-runners. share: of the base's samples that these co-runners have;
+ * weighted: the sum of share times performance over them. */
 static double without(const struct fleet *f, const struct fleet_base *base, double share,
 		      double weighted)
 {
@@ -105,7 +105,7 @@ static double without(const struct fleet *f, const struct fleet_base *base, doub
 	return share < 1 ? (usual - weighted) / (1 - share) / usual - 1 : NAN;
 }
 
-/* Buckets are nearly logarithms: TALLY_PAGE of them are an octave. */
+/* A bucket's number is nearly a logarithm of its values: an octave has TALLY_PAGE buckets. */
 static double contrast(const struct fleet *f, const struct fleet_contrast *c)
 {
 	double octaves = (double)c->wd / (double)c->w / FLEET_CONTRAST_UNIT / TALLY_PAGE;
@@ -174,8 +174,8 @@ static int by_name(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* Where each name stands among all: what is equal otherwise is in the order of names, and not of
- * numbers, which are as names came. Freed by the caller. */
+/* Returns the rank of each application's name in alphabetical order; the caller frees the array.
+ * Ties are ordered by rank, because an application's number depends on the order of the input. */
 static uint32_t *rank(const struct strtab *apps)
 {
 	struct named *names = xcalloc(apps->n + 1, sizeof(*names));
@@ -222,7 +222,7 @@ static void find_bases(struct fleet *f, const uint32_t *ranks)
 
 struct cell_row {
 	struct fleet_cell cell;
-	uint32_t base;	   /* in bases */
+	uint32_t base;	   /* index in fleet.bases */
 	uint32_t ranks[2]; /* of both co-runners */
 };
 
@@ -265,7 +265,7 @@ static void find_cells(struct fleet *f, const uint32_t *base_of, const uint32_t 
 	vec_sort(rows, by_base);
 }
 
-/* slowed: by application, how many it slows; room for all. */
+/* slowed[app]: how many bases the application slows; has room for all applications. */
 static void judge_all(struct fleet *f, const struct cell_rows *rows, uint32_t *slowed)
 {
 	for (size_t i = 0; i < rows->n; i++) {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Who slows whom in a fleet (the paper of corunner.h, sections IV-E and V): for each base the
- * median beside every co-runner, and how far that is from the base's median over all of its
- * samples, in deviations of those samples. Beyond one it is a beyond-noisy interferer, if the
- * contrast (rows.h) says that it is no chance either. All cells that have enough samples are
- * tested at once, so q is p after Benjamini and Hochberg: of those with q <= alpha a share of alpha
- * is wrong; trios are corrected for by themselves, and must do more than each co-runner alone, and
- * than others that share one with them.
+ * Which applications slow which others in a fleet (the paper of corunner.h, sections IV-E and V).
+ * For each base: its median beside every co-runner, and the distance of that from the base's median
+ * over all of its samples, in standard deviations of those samples. A co-runner beyond one
+ * deviation is a beyond-noisy interferer if the contrast (rows.h) shows that it is not chance. All
+ * cells that have enough samples are tested at once, so q is p corrected after Benjamini and
+ * Hochberg: of the cells with q <= alpha, a share of alpha is wrong. Trios are corrected apart from
+ * pairs. A trio must also have a larger effect than each of its co-runners alone, and than other
+ * trios that share a co-runner with it.
  */
 #ifndef ISPOT_ANALYSIS_FLEET_FLEET_H
 #define ISPOT_ANALYSIS_FLEET_FLEET_H
@@ -17,72 +18,75 @@
 #include "analysis/fleet/rows.h"
 
 enum fleet_effect {
-	FLEET_TOO_FEW,	   /* samples: nothing can be said */
-	FLEET_WITHIN,	   /* the noise */
-	FLEET_NOT_CERTAIN, /* beyond it, but it may be chance, or the machines it ran on */
+	FLEET_TOO_FEW,	   /* too few samples for a verdict */
+	FLEET_WITHIN,	   /* within the noise */
+	FLEET_NOT_CERTAIN, /* beyond the noise, but maybe by chance or due to the machines */
 	FLEET_NEGATIVE,	   /* slows the base beyond the noise */
 	FLEET_POSITIVE,
 };
 
 extern const char *const fleet_effect_names[];
 
-/* Of a trio's two co-runners the samples beside this one while the other was not near. */
+/* The base's samples beside one co-runner of a trio while the other co-runner was not near. */
 struct fleet_one {
 	uint64_t samples;
-	double median, change, deviations; /* as of the pair; NAN: too few samples */
+	double median, change, deviations; /* as in fleet_cell; NAN: too few samples */
 };
 
 struct fleet_cell {
 	uint32_t base, corunner; /* numbers in the rows' apps */
-	uint32_t second;	 /* of a trio; else the same as corunner */
+	uint32_t second;	 /* a trio's other co-runner; in a pair the same as corunner */
 	enum corunner_class class;
 	enum fleet_effect effect;
 	const struct tally *tally;
-	uint64_t blocks; /* that the contrast is from */
-	double share;	 /* of the base's samples */
+	uint64_t blocks; /* blocks that the contrast was computed from */
+	double share;	 /* share of the base's samples */
 	double median;
-	double change;	    /* of performance against the base's median, relative; < 0: slower */
-	double deviations;  /* the same in deviations of the base */
-	double contrast;    /* change against its other samples of the same blocks; NAN: none */
-	double p, q;	    /* NAN: cannot be tested */
-	double improvement; /* of the base's performance were this co-runner kept away, relative */
-	struct fleet_one of_one[2]; /* of a trio: corunner's, second's */
+	double change;	    /* relative change of performance against the base's median; < 0:
+			     * slower */
+	double deviations;  /* change in units of the base's noise */
+	double contrast;    /* change against the base's other samples of the same blocks; NAN:
+			     * none */
+	double p, q;	    /* NAN: too little data for a test */
+	double improvement; /* relative gain of the base if it never ran beside this co-runner */
+	struct fleet_one of_one[2]; /* only of a trio: for corunner and for second */
 };
 
 struct fleet_base {
-	uint32_t app, rank; /* rank: of its name among all */
+	uint32_t app, rank; /* rank: of its name in alphabetical order */
 	const struct tally *tally;
 	double median, mean, deviation;
-	double noise; /* deviation of its samples' performance, relative to that of the median */
-	uint32_t first, n;	     /* its cells */
-	uint32_t negative, positive; /* of them, no trios */
-	uint32_t slowed;	     /* bases that it slows beyond the noise */
+	double noise;	   /* standard deviation of its samples' performance, relative to the
+			    * performance at its median */
+	uint32_t first, n; /* its range in fleet.cells */
+	uint32_t negative, positive; /* pairs with this effect */
+	uint32_t slowed;	     /* bases that this application slows beyond the noise */
 };
 
-/* Who slows others; it need not be a base: where a call's duration is the indicator, co-runners are
- * seen, and not measured. */
+/* An application that slows others. It need not be a base: if the indicator is the duration of a
+ * call, co-runners are seen but not measured. */
 struct fleet_antagonist {
-	uint32_t app, rank, slowed; /* as of a base */
+	uint32_t app, rank, slowed; /* as in fleet_base */
 };
 
 struct fleet_options {
-	uint64_t min_samples; /* of a cell */
+	uint64_t min_samples; /* a cell with fewer gets no verdict */
 	double alpha;
 	bool higher_is_better;
 };
 
 struct fleet {
 	struct fleet_options options;
-	const struct fleet_rows *rows; /* of one stratum, borrowed */
+	const struct fleet_rows *rows; /* rows of one stratum, borrowed */
 	struct {
 		VEC(struct fleet_base)
-	} bases; /* those with the most samples first */
+	} bases; /* the one with the most samples first */
 	struct {
 		VEC(struct fleet_cell)
-	} cells; /* by base, class, change */
+	} cells; /* ordered by base, class, change */
 	struct {
 		VEC(struct fleet_antagonist)
-	} antagonists; /* those first that slow most */
+	} antagonists; /* the one that slows most bases first */
 	uint32_t tested, trios_tested;
 };
 
@@ -94,9 +98,10 @@ const struct fleet_cell *fleet_cell_of(const struct fleet *f, const struct fleet
 				       const char *corunner, enum corunner_class class);
 
 /*
- * What the base would gain without these co-runners (section V-A): their samples' share times their
- * median performance, taken from the median of all, over the share of the rest. Of durations the
- * performance is the inverse. Relative; NAN: nothing is left.
+ * Returns what the base would gain without these co-runners (section V-A). The samples beside them
+ * are taken out of the base: their share times their median performance is subtracted from the
+ * performance at the base's median, and the rest is divided by the share of the other samples. For
+ * durations, performance is the inverse of the duration. Relative; NAN: no other samples.
  */
 double fleet_improvement(const struct fleet *f, const struct fleet_base *base,
 			 const struct fleet_cell *const *without, unsigned n);

@@ -29,7 +29,8 @@ static int by_cpu_too(const void *a, const void *b)
 	return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
 }
 
-/* Where a sample's stay begins, or past it; *end_ns: until when the application stayed. */
+/* Returns the index of the presence in which the sample begins, or of a later one if there is none.
+ * *end_ns: when the sample's application left the CPU; 0: it was not there at the begin. */
 static size_t find_stay(const struct fleet_live *l, size_t at, const struct fleet_ipc_sample *s,
 			uint64_t *end_ns)
 {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * Which samples of a CPU's counters are an application's: those during which it had the CPU all
- * the while. A sample that another application, or idleness, is a part of says nothing of either.
- */
+/* Which samples of a CPU's counters belong to an application: those during which it had the CPU all
+ * the time. A sample that is partly of another application, or of an idle CPU, measures neither. */
 #ifndef ISPOT_ANALYSIS_FLEET_IPC_H
 #define ISPOT_ANALYSIS_FLEET_IPC_H
 
@@ -20,14 +18,14 @@ struct fleet_ipc_sample {
 struct fleet_ipc {
 	struct {
 		VEC(struct fleet_ipc_sample)
-	} samples;	/* of a CPU in the order of their times */
-	uint64_t mixed; /* samples of more than one application, so far */
+	} samples;	/* those of one CPU are in order of time */
+	uint64_t mixed; /* samples dropped as not of one application, so far */
 };
 
-/* Instructions per cycle in millionths, as analysis/fleet/simulate/simulate.h has them. */
+/* Instructions per cycle in millionths (FLEET_IPC_SCALE). */
 uint32_t fleet_ipc_value(uint64_t instructions, uint64_t cycles);
-/* Those that are one application's become l's measures; its presences are all there, and are sorted
- * by this. Forgets the samples. */
+/* Adds the samples that belong to one application to l's measures, and forgets all samples. l must
+ * have all its presences; this function sorts them. */
 void fleet_ipc_take(struct fleet_ipc *f, struct fleet_live *l);
 void fleet_ipc_release(struct fleet_ipc *f);
 

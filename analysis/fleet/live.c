@@ -9,8 +9,8 @@ static size_t most(const struct fleet_live *l)
 	return l->most ? l->most : FLEET_LIVE_MOST;
 }
 
-/* Of what began before it was full the rest comes later: who has a CPU is known when he leaves it.
- */
+/* A presence becomes known when the thread leaves the CPU. So presences that began before the
+ * buffer was full are still accepted afterwards. */
 void fleet_live_ran(struct fleet_live *l, const struct fleet_span *p)
 {
 	if (l->presences.n >= most(l) && !l->full_ns)
@@ -19,7 +19,7 @@ void fleet_live_ran(struct fleet_live *l, const struct fleet_span *p)
 		*vec_add(&l->presences) = *p;
 }
 
-/* Those that ended before one that finds no room are all there. */
+/* Measures come in the order of their ends: those that ended before full_ns are all kept. */
 void fleet_live_took(struct fleet_live *l, const struct fleet_span *m)
 {
 	if (l->full_ns && m->end_ns > l->full_ns)
@@ -62,7 +62,7 @@ void fleet_live_begin(struct fleet_live *l)
 
 /* ---- how far a block goes ---- */
 
-/* What of a lane begins before time_ns and was in no block. */
+/* Returns how many spans of the lane begin before time_ns and were not in an earlier block. */
 static size_t lane_before(const struct fleet_spans *spans, const struct fleet_lane *lane,
 			  uint64_t time_ns)
 {
@@ -92,7 +92,8 @@ static size_t all_before(const struct fleet_live *l, uint64_t time_ns)
 	return spans_before(&l->presences, time_ns) + spans_before(&l->measures, time_ns);
 }
 
-/* The latest end of a block with no more than a block takes; beyond from_ns anyhow. */
+/* Returns the latest end at which the block holds at most FLEET_BLOCK_SAMPLES spans. It is always
+ * after from_ns, so that each block makes progress. */
 static uint64_t end_of(const struct fleet_live *l, uint64_t from_ns, uint64_t to_ns)
 {
 	uint64_t low = from_ns + 1, high = to_ns, middle;
@@ -116,7 +117,7 @@ static uint32_t app_in(struct fleet_block *b, const struct fleet_live *l, uint32
 	return fleet_block_app(b, strtab_get(l->apps, app));
 }
 
-/* One that lasts beyond the block is in the next one, too. */
+/* A presence that lasts beyond the block is split, so that the next block has the rest. */
 static void add_presences(struct fleet_live *l, struct fleet_lane *lane, uint64_t from_ns,
 			  uint64_t to_ns, int64_t offset_ns, struct fleet_block *b)
 {
@@ -142,7 +143,7 @@ static void add_presences(struct fleet_live *l, struct fleet_lane *lane, uint64_
 	}
 }
 
-/* Calls inside of others are in their time already. */
+/* A call inside another is left out, because the time of the outer one includes it. */
 static void add_measures(struct fleet_live *l, struct fleet_lane *lane, uint64_t from_ns,
 			 uint64_t to_ns, int64_t offset_ns, struct fleet_block *b)
 {

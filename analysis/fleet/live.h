@@ -24,14 +24,14 @@ struct strtab;
 #define FLEET_LIVE_BLOCK_NS 200000000ull
 #define FLEET_LIVE_MOST	    8000000 /* 256 MB of either */
 
-/* A stay on a CPU, or a call, or a sample. */
+/* A presence on a CPU, or a measure (a call, or a sample of the CPU's counters). */
 struct fleet_span {
-	uint32_t cpu, app, tid; /* cpu: of a call where it began; tid: of a stay 0 */
-	uint32_t value;		/* of the indicator; of a stay 0 */
+	uint32_t cpu, app, tid; /* cpu: where a call began; tid: 0 in a presence */
+	uint32_t value;		/* of the indicator; 0 in a presence */
 	uint64_t start_ns, end_ns;
 };
 
-/* Some that follow each other: of one CPU, or of one thread on one CPU. */
+/* Consecutive spans of one CPU, or of one thread on one CPU. */
 struct fleet_lane {
 	size_t at, end; /* at: the first that may be in the next block */
 };
@@ -44,26 +44,28 @@ struct fleet_spans {
 };
 
 struct fleet_live {
-	const struct strtab *apps; /* names of the numbers above, borrowed */
-	size_t most;		   /* are kept of either; 0: FLEET_LIVE_MOST */
-	uint64_t full_ns;	   /* from then on not all are kept; 0: they are */
+	const struct strtab *apps; /* names of the spans' app numbers, borrowed */
+	size_t most;		   /* limit of presences and of measures; 0: FLEET_LIVE_MOST */
+	uint64_t full_ns;	   /* some spans after this time were dropped; 0: none was */
 	struct fleet_spans presences, measures;
 	uint64_t left_out;
 };
 
-/* Both in the order of their ends, nearly so from CPU to CPU; presences first. */
+/* Add a presence or a measure. Both come in the order of their ends, roughly so between CPUs, and
+ * presences come before measures. */
 void fleet_live_ran(struct fleet_live *l, const struct fleet_span *p);
 void fleet_live_took(struct fleet_live *l, const struct fleet_span *m);
-/* Once, before the blocks. */
+/* Called once, before the first block of a window. */
 void fleet_live_begin(struct fleet_live *l);
 /*
- * What lies in the block that begins at from_ns, and ends at to_ns at the latest, as times after
- * offset_ns (to real time). Each begins where the one before ended, which is returned; nothing of
- * full_ns and later is in one.
+ * Fills b with what lies between from_ns and the end of the block, which is to_ns at the latest.
+ * offset_ns is added to all times, to make them real time. Returns the end of the block, where the
+ * next one begins. Spans after full_ns are in no block.
  */
 uint64_t fleet_live_block(struct fleet_live *l, uint64_t sequence, uint64_t from_ns, uint64_t to_ns,
 			  int64_t offset_ns, struct fleet_block *b);
-/* For the next window; left_out stays. A busy one's memory is not kept. */
+/* Empties l for the next window, except left_out. Frees the memory, because a busy window needs
+ * much. */
 void fleet_live_clear(struct fleet_live *l);
 void fleet_live_release(struct fleet_live *l);
 

@@ -118,5 +118,5 @@ void fleet_phases_join(const struct fleet_rows *all, const struct fleet_phases *
 		add_row(&j, row);
 	vec_for_each (&all->crowds, const struct fleet_crowd, c)
 		fleet_rows_crowd(out, 0, c->kind, c->number, c->ns);
-	vec_sort(&out->crowds, by_number); /* as one phase would have had them */
+	vec_sort(&out->crowds, by_number); /* in the order in which a single phase has them */
 }

@@ -9,10 +9,10 @@
 #include "trace/fleet/topology.h"
 #include "trace/fleet/block.h"
 
-/* What one row has of one block. */
+/* What one block adds to one row. */
 struct block_cell {
 	uint32_t row, base_cell;
-	uint64_t n, sum; /* of the numbers of their buckets */
+	uint64_t n, sum; /* n: samples; sum: of the samples' bucket numbers */
 };
 
 struct fleet_rows_block {
@@ -22,15 +22,16 @@ struct fleet_rows_block {
 	struct map by_row;
 	struct {
 		VEC(uint32_t)
-	} values, apps; /* of each sample; number in the rows of the block's application */
+	} values, apps; /* values: [sample]; apps: [application of the block]: its number in
+			 * fleet_rows.apps */
 	struct {
 		VEC(uint16_t)
 	} buckets;
 	struct {
 		VEC(bool)
-	} has_trios; /* by the block's application */
+	} has_trios; /* [application of the block] */
 	struct trios trios;
-	const struct fleet_run *trio_base; /* of which the trios' ranges are; NULL: none */
+	const struct fleet_run *trio_base; /* run that the ranges in trios belong to; NULL: none */
 	uint32_t stratum;
 };
 
@@ -41,7 +42,7 @@ static bool is_row(const struct fleet_row *row, const struct fleet_row *key)
 	       row->stratum == key->stratum;
 }
 
-/* Keys are hashes: of two with the same the second has the next one that is free. */
+/* Keys are hashes; a row whose hash is in use gets the next free key. */
 static uint32_t find_row(const struct fleet_rows *r, const struct fleet_row *wanted, uint64_t *key)
 {
 	const uint32_t numbers[] = { wanted->base, wanted->corunner, wanted->second, wanted->class,
@@ -79,7 +80,7 @@ struct fleet_row *fleet_rows_get(struct fleet_rows *r, uint32_t base, uint32_t c
 	return get_row(r, &wanted);
 }
 
-/* By name, because numbers are given as names come. */
+/* Co-runners are ordered by name, because their numbers depend on the order of the input. */
 struct fleet_row *fleet_rows_trio(struct fleet_rows *r, uint32_t base, uint32_t corunner,
 				  uint32_t second, uint32_t stratum)
 {
@@ -180,7 +181,7 @@ static void add_trio(void *ctx, const struct fleet_run *base, uint32_t app, uint
 	add_samples(r, &r->block->cells.data[i], first, n);
 }
 
-/* Of the run before this one; NULL: there are no more. */
+/* Ends the trios of the run before next. next: NULL after the last run. */
 static void end_trios(struct fleet_rows *r, const struct fleet_run *next)
 {
 	struct fleet_rows_block *block = r->block;
@@ -218,7 +219,8 @@ static void add_bases(struct fleet_rows *r, const struct fleet_block *b)
 	}
 }
 
-/* Weighs as the variance of a difference of two means does, were all samples independent. */
+/* The weight is the inverse of the variance that the difference of the two means would have if all
+ * samples were independent. */
 static void add_contrast(struct fleet_contrast *c, const struct block_cell *cell, uint64_t rest_n,
 			 uint64_t rest_sum)
 {
@@ -258,7 +260,7 @@ static void take_values(struct fleet_rows_block *block, const struct fleet_block
 	}
 }
 
-/* Numbers of this block's applications in the rows, and which of them have trios. */
+/* Maps the block's applications to their numbers in fleet_rows.apps, and notes which have trios. */
 static void take_apps(struct fleet_rows *r, const struct fleet_block *b, const struct strtab *trios)
 {
 	struct fleet_rows_block *block = r->block;

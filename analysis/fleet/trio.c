@@ -39,7 +39,7 @@ static int strongest_first(const void *a, const void *b)
 				*y = *(struct fleet_cell *const *)b;
 	double by = fabs(y->deviations) - fabs(x->deviations);
 
-	/* cells are in the order of their names where they are equal */
+	/* equal cells keep their order, which is that of the names */
 	return by ? (by > 0) - (by < 0) : (x > y) - (x < y);
 }
 

@@ -16,7 +16,7 @@ static int by_app(const void *a, const void *b)
 	return (x->first > y->first) - (x->first < y->first);
 }
 
-/* One application's ranges that overlap or touch become one, whatever their classes. */
+/* Merges the ranges of one application that overlap or touch, whatever their classes. */
 static void unite(struct trios *t)
 {
 	struct corunner_range *ranges = t->near.data;
@@ -39,7 +39,8 @@ static void unite(struct trios *t)
 	*vec_add(&t->firsts) = (uint32_t)n;
 }
 
-/* The samples that are in a range of either; of an application with itself, all of its. */
+/* Visits the samples that are in ranges of both applications. With one == other, these are all
+ * samples beside that application. */
 static void visit_both(const struct trios *t, const struct fleet_run *base, size_t one,
 		       size_t other, trio_visit visit, void *ctx)
 {

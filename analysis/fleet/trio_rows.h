@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Which two applications ran beside a sample together? (The paper of corunner.h, section VI-A:
- * neither of two co-runners need slow an application, and both together may.) Both ran for the
- * whole of the sample on CPUs that share the last cache with its own, or more. An application by
- * itself is visited with itself: whatever the others were, so that what it does without one of
- * them is the difference of the two.
+ * Which two applications ran concurrently with a sample, together (the paper of corunner.h, section
+ * VI-A: two co-runners may slow an application together although neither does alone). Both ran for
+ * the whole of the sample on CPUs that share the last-level cache, or more, with the sample's CPU.
+ * Each application is also visited paired with itself, for all samples beside it: subtracting the
+ * samples of a pair leaves those beside one application without the other.
  */
 #ifndef ISPOT_ANALYSIS_FLEET_TRIO_ROWS_H
 #define ISPOT_ANALYSIS_FLEET_TRIO_ROWS_H
@@ -19,17 +19,17 @@ struct trios {
 	} near; /* of one run */
 	struct {
 		VEC(uint32_t)
-	} firsts; /* in near: where each application's begin; its length ends them */
+	} firsts; /* indices in near where each application's ranges begin; the last entry is
+		   * near's length */
 };
 
-/* first … first + n - 1: samples of base, beside which both ran. */
+/* Both app and second ran concurrently with the samples first to first + n - 1 of base. */
 typedef void (*trio_visit)(void *ctx, const struct fleet_run *base, uint32_t app, uint32_t second,
 			   uint32_t first, uint32_t n);
 
-/* What corunners_find() says of a run, one after the other; classes that are too far are not kept.
- */
+/* Adds a range that corunners_find() found; a class that is too far is ignored. */
 void trios_take(struct trios *t, const struct corunner_range *range);
-/* At the run's end: its trios, app at most second. Forgets the ranges. */
+/* Visits the trios of a run after its last range, app at most second, and forgets the ranges. */
 void trios_find(struct trios *t, const struct fleet_run *base, trio_visit visit, void *ctx);
 void trios_release(struct trios *t);
 
