@@ -25,6 +25,7 @@ struct outlier_view {
 	uint64_t start_ns;	    /* of the recording: executions are at times since then */
 	const char *const *notices; /* sentences, NULL-terminated */
 	uint64_t top;		    /* blocks, or executions, shown; 0: the default */
+	bool evidence;		    /* the list has it below each block, however long that is */
 	bool colours;
 	unsigned width;
 };

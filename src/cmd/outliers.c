@@ -30,6 +30,7 @@ struct outliers_options {
 	const char *input, *of, *rule, *time, *html;
 	uint64_t top;
 	bool json, csv;
+	int verbose;
 };
 
 static const struct option_row options[] = {
@@ -42,6 +43,8 @@ static const struct option_row options[] = {
 	{ 0, "time", "A-B", ARG_STRING, offsetof(struct outliers_options, time),
 	  "show only A to B after the start (2s-5s, 500ms-)", NULL },
 	{ 0, "top", "N", ARG_ABOVE_0, offsetof(struct outliers_options, top), "show N rows", NULL },
+	{ 'v', "verbose", NULL, ARG_COUNT, offsetof(struct outliers_options, verbose),
+	  "show the behaviors, evidence and numbers of each block's outliers", NULL },
 	{ 0, "json", NULL, ARG_FLAG, offsetof(struct outliers_options, json),
 	  "write JSON to stdout", NULL },
 	{ 0, "csv", NULL, ARG_FLAG, offsetof(struct outliers_options, csv),
@@ -158,6 +161,7 @@ static int show(const struct outliers_options *o, struct outliers *outliers, str
 		.start_ns = outliers->start_ns,
 		.notices = (const char *const *)notices,
 		.top = o->top,
+		.evidence = o->verbose > 0,
 		.colours = screen_colours(),
 		.width = screen_width(),
 	};
@@ -232,7 +236,7 @@ const struct command cmd_outliers = {
 	.name = "outliers",
 	.summary = "find calls that take much longer than the others",
 	.usage = "ispot outliers [[-i] FILE] [--of NAME] [--rule RULE] [--time A-B] [--top N]\n"
-		 "               [--json | --csv | --html FILE] [--color WHEN] [--no-pager]",
+		 "               [-v] [--json | --csv | --html FILE] [--color WHEN] [--no-pager]",
 	.examples = examples,
 	.options = options,
 	.needs = CMD_READS_TRACE,

@@ -108,12 +108,13 @@ for trace in callees svc story waits; do
 done
 # One screen, whatever the parts of it are.
 uneven_fits() { [ "$(COLUMNS=80 "$ISPOT" imbalance -i "$work/$1.data" --top 2 | wc -l)" -le 23 ] || echo "too long"; }
-fits() {
+screen_fits() { # screen_fits COMMAND TRACE OPTIONS...
 	local n
-	n=$(COLUMNS=80 "$ISPOT" report -i "$work/$1.data" "${@:2}" | tee "$work/$1.screen" | wc -l)
+	n=$(COLUMNS=80 "$ISPOT" "$1" -i "$work/$2.data" "${@:3}" | tee "$work/$2.screen" | wc -l)
 	[ "$n" -le 23 ] || echo "$n lines"
-	awk 'length($0) > 80 && !/ispot (report|dump)/' "$work/$1.screen"
+	awk 'length($0) > 80 && !/ispot (report|dump|outliers)/' "$work/$2.screen"
 }
+fits() { screen_fits report "$@"; }
 for trace in callees waits sites parked latches story saturated svc keys pool; do
 	holds "the first screen is one: $trace" fits $trace
 done
@@ -128,13 +129,30 @@ crowded() {
 		}' n_left=2 tests/golden/story.trace | "$ISPOT" dump --from-text - -o "$work/crowded$1.data" &&
 		fits "crowded$1"
 }
-for notices in 1 2 3; do
+for notices in 1 2 3 6; do
 	holds "the first screen is one, with $notices notices" crowded $notices
 done
 for trace in story keys; do
 	holds "that of locks is one: $trace" fits $trace --by lock
 done
 holds "that of slow calls is one" fits spin --slow take
+# Thirty functions, each with three calls that are far longer than its others.
+awk 'BEGIN {
+	print "{\"kind\":\"session\",\"version\":1,\"command\":\"app\",\"pid\":7,\"start_ns\":1000000000,\"clock\":\"monotonic\",\"cpus\":2,\"period\":1,\"producer\":\"synthetic\",\"kernel\":\"6.18.0\",\"pmu\":\"none\"}"
+	at = 1000000000
+	for (i = 0; i < 60; i++) for (f = 0; f < 30; f++) {
+		long = 1000 + (i % 20 == 7) * (90000 + f * 1000)
+		name = "a_function_with_a_name_" f
+		printf "%d 0 7/7 entry %s\n%d 0 7/7 exit %s\n", at, name, at + long, name
+		at += long + 500
+	} }' | "$ISPOT" dump --from-text - -o "$work/thirty.data" || echo "# no trace of thirty functions"
+for trace in thirty outliers inside sections java misses behaviours; do
+	holds "that of outliers is one: $trace" screen_fits outliers $trace
+done
+outliers_told() { "$ISPOT" outliers -i "$work/thirty.data" "$@" | grep -c a_function; }
+ok "it says how many more there are" grep -q '2[0-9] more (--top, -v)' "$work/thirty.screen"
+ok "more rows on request" test "$(outliers_told --top 30)" -ge 30
+ok "and what tells for them" grep -q 'executions 7, 27, 47' <("$ISPOT" outliers -i "$work/thirty.data" -v)
 holds "that of uneven threads is one" uneven_fits imbalance
 # A wide terminal has more columns.
 wide() {

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "report/outlier/list.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/outlier/outlier.h"
+#include "base/text.h"
+#include "report/block/view.h"
+#include "report/outlier/hints.h"
+#include "report/screen/next.h"
+#include "report/screen/row.h"
+#include "report/table/table.h"
+#include "report/table/wrap.h"
+
+#define BLOCKS_DEFAULT 10
+#define NUMBERS	       8 /* of outliers, named below a row: the rest is counted */
+#define CAUSE_COLUMNS  18
+#define SCREEN_LINES   23 /* of a terminal with 24, so that no pager opens */
+#define ROW_LINES      2  /* besides the rows: their heads, and how many are left out */
+#define ROWS_LEAST     3
+
+static uint64_t busy_ns(const struct outlier *x)
+{
+	return x->duration_ns > x->off.idle_ns ? x->duration_ns - x->off.idle_ns : 0;
+}
+
+static const struct outlier *longest(const struct outlier_block *b)
+{
+	const struct outlier *longest = NULL;
+
+	vec_for_each (&b->kept, const struct outlier, x)
+		if (!x->passed && (!longest || busy_ns(x) > busy_ns(longest)))
+			longest = x;
+	return longest;
+}
+
+/* "execution of the critical section g_lock taken in f": a function needs no word for its kind. */
+static const char *kind_words(const struct outlier_block *b)
+{
+	return outlier_is_section(b)	 ? "the critical section "
+	       : b->kind == BLOCK_MARKER ? "the marker "
+					 : "";
+}
+
+static void headline(const struct outlier_view *v, const struct outlier_block *b, struct text *out)
+{
+	const struct outlier *x = longest(b);
+	char took[TEXT_NUMBER], p50[TEXT_NUMBER], n[TEXT_COUNTED];
+	struct text line = { 0 };
+
+	text_printf(&line, "%llu of %s of %s%s %s. The longest, number %llu, took %s",
+		    (unsigned long long)b->own, text_counted(n, b->durations.count, "execution"),
+		    kind_words(b), b->name, b->own == 1 ? "is an outlier" : "are outliers",
+		    (unsigned long long)x->index, text_time(took, x->duration_ns));
+	if (b->durations.count > 2)
+		text_printf(&line, "; the median is %s",
+			    text_time(p50, hist_quantile(&b->durations, 0.5)));
+	text_printf(&line, ". Cause: %s.", x->evidence);
+	text_wrap(line.s, v->width, out);
+	text_release(&line);
+	text_add(out, "\n");
+}
+
+/* "0, 25, 48": its own of those that are kept, by index. */
+static void indices(const struct outlier_view *v, const struct outlier_block *b, struct text *out)
+{
+	struct text line = { 0 };
+	size_t n = 0;
+
+	text_add(&line, "executions");
+	vec_for_each (&b->kept, const struct outlier, x) {
+		if (n == NUMBERS && b->own > NUMBERS + 2)
+			break;
+		if (!x->passed)
+			text_printf(&line, "%s %llu", n++ ? "," : "", (unsigned long long)x->index);
+	}
+	if (n < b->own)
+		text_printf(&line, " … %llu more", (unsigned long long)(b->own - n));
+	outlier_paragraph(v, line.s, out);
+	text_release(&line);
+}
+
+static const struct outlier_hints *hints_of(const struct outlier_block *b)
+{
+	return b->own && b->own != b->divergent ? &b->own_hints : &b->hints;
+}
+
+static void evidence_row(const struct outlier_view *v, struct table *t,
+			 const struct outlier_block *b)
+{
+	char cell[TEXT_NUMBER];
+
+	outlier_time_cell(t, (double)(b->own_ns - b->own_idle_ns));
+	outlier_time_cell(t, (double)b->durations.max);
+	table_right(t, text_count(cell, b->durations.count), 6);
+	outlier_time_cell(t, b->mean_y);
+	outlier_time_cell(t, b->stddev_ns);
+	snprintf(cell, sizeof(cell), "%.2g%%", 100 * outlier_own_share(b));
+	table_right(t, cell, 8);
+	text_add(t->out, "  ");
+	t->used += 2;
+	text_whole(t, b->name);
+	if (b->own)
+		indices(v, b, t->out);
+	outlier_hints_text(v, b, hints_of(b), t->out);
+}
+
+/* "slow path 56%": what accounts for most of the time above the trend. */
+static void cause_cell(struct table *t, const struct outlier_block *b)
+{
+	const struct outlier_hints *all = hints_of(b);
+	const struct outlier_hint *h = all->n ? outlier_hint_at(all, 0) : NULL;
+	struct text cell = { 0 };
+	char share[16] = "";
+
+	text_add(&cell, h ? h->name : "unknown");
+	if (h && !isnan(h->share))
+		snprintf(share, sizeof(share), " %.0f%%", 100 * h->share);
+	if (table_columns(cell.s) + table_columns(share) <= CAUSE_COLUMNS)
+		text_add(&cell, share);
+	table_left(t, cell.s, CAUSE_COLUMNS);
+	text_release(&cell);
+}
+
+static void short_row(struct table *t, const struct outlier_block *b)
+{
+	const struct outlier *x = longest(b);
+	char cell[TEXT_NUMBER];
+
+	outlier_time_cell(t, (double)(b->own_ns - b->own_idle_ns));
+	table_right(t, text_count(cell, b->own), 8);
+	table_right(t, text_count(cell, b->durations.count), 6);
+	table_right(t, text_time(cell, hist_quantile(&b->durations, 0.5)), 6);
+	table_right(t, x ? text_time(cell, x->duration_ns) : "", 6);
+	cause_cell(t, b);
+	text_whole(t, b->name);
+}
+
+/* Those that diverge by themselves, and those of which there is but one execution. */
+static bool worth(const struct outlier_block *b)
+{
+	return b->own || b->begun + b->brief == 1;
+}
+
+#define CALLERS_NAMED 3
+
+/* Those whose outliers are told of the functions that they call. */
+static void passed_on(const struct outlier_view *v, struct text *out)
+{
+	struct text line = { 0 };
+	size_t n = 0;
+
+	vec_for_each (&v->outliers->blocks, const struct outlier_block, b) {
+		if (b->own || !b->divergent)
+			continue;
+		if (n++ < CALLERS_NAMED)
+			text_printf(&line, "%s%s (%llu)", n > 1 ? ", " : "", b->name,
+				    (unsigned long long)b->divergent);
+	}
+	if (n > CALLERS_NAMED)
+		text_printf(&line, ", %zu more", n - CALLERS_NAMED);
+	if (n) {
+		text_add(&line, ": their outliers are those of calls in them (--of NAME).");
+		text_wrap(line.s, v->width, out);
+	}
+	text_release(&line);
+}
+
+#define NEXT_WORDS NEXT_COMMENT "its worst, and what they called"
+
+/* The executions of the first block, one by one. */
+static void next(const struct outlier_view *v, const struct outlier_block *b, struct text *out)
+{
+	struct text line = { 0 };
+	char file[1024];
+
+	text_add(&line, "Next:  ispot outliers --of ");
+	text_shell_word(&line, b->name);
+	if (v->file && strcmp(v->file, "ispot.data") != 0) {
+		text_add(&line, " -i ");
+		text_shell_word(&line, text_printable(file, sizeof(file), v->file));
+	}
+	if (table_columns(line.s) + sizeof(NEXT_WORDS) <= v->width)
+		text_add(&line, NEXT_WORDS);
+	text_printf(out, "%s\n", line.s);
+	text_release(&line);
+}
+
+static void add_rest(size_t blocks, double ns, struct text *out)
+{
+	char time[TEXT_NUMBER];
+
+	if (blocks)
+		text_printf(out, "%8s %zu more (--top, -v)\n", text_time(time, (uint64_t)ns),
+			    blocks);
+}
+
+static void evidence_rows(const struct outlier_view *v, struct text *out)
+{
+	struct table t = { .out = out, .width = v->width, .colours = v->colours };
+	size_t top = v->top ? v->top : BLOCKS_DEFAULT, n = 0, rest = 0;
+
+	text_add(out, "    TIME     MAX   RUNS     MEAN   STDDEV    SHARE  BLOCK\n");
+	vec_for_each (&v->outliers->blocks, const struct outlier_block, b) {
+		if (!worth(b))
+			continue;
+		if (n++ < top)
+			evidence_row(v, &t, b);
+		else
+			rest++;
+	}
+	if (rest)
+		text_printf(out, "%zu more blocks with less time in outliers (--top)\n", rest);
+}
+
+static size_t lines_of(const struct text *t)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		n += t->s[i] == '\n';
+	return n;
+}
+
+/* As many rows as a screen has room for below and above what is beside them, or as many as asked.
+ */
+static void short_rows(const struct outlier_view *v, size_t others, struct text *out)
+{
+	size_t most = v->top ? v->top : BLOCKS_DEFAULT, n = 0, rest = 0, lines = 0;
+	double rest_ns = 0;
+
+	text_add(out, "    TIME OUTLIERS   RUNS    P50    MAX CAUSE              FUNCTION\n");
+	vec_for_each (&v->outliers->blocks, const struct outlier_block, b) {
+		struct text row = { 0 };
+		struct table t = { .out = &row, .width = v->width, .colours = v->colours };
+
+		if (!b->own)
+			continue;
+		short_row(&t, b);
+		lines += lines_of(&row);
+		if (!rest && n < most &&
+		    (v->top || n < ROWS_LEAST || others + ROW_LINES + lines <= SCREEN_LINES)) {
+			text_add(out, row.s);
+			n++;
+		} else {
+			rest++;
+			rest_ns += (double)(b->own_ns - b->own_idle_ns);
+		}
+		text_release(&row);
+	}
+	add_rest(rest, rest_ns, out);
+}
+
+/* What the columns mean, and the command that goes on. */
+static void ending(const struct outlier_view *v, struct text *out)
+{
+	struct text note = { 0 };
+
+	text_printf(&note,
+		    "TIME: of all outliers, without idle time. An outlier takes longer than the "
+		    "trend of its function by more than %s. If a call in it explains that, it "
+		    "counts there alone.%s",
+		    v->outliers->rule == OUTLIER_PAPER ? "one standard deviation"
+						       : "five robust standard deviations",
+		    v->evidence ? " SHARE: of all executions. Behaviors A to H: see "
+				  "ispot-outliers(1)."
+				: "");
+	text_wrap(note.s, v->width, out);
+	next(v, &v->outliers->blocks.data[0], out);
+	text_release(&note);
+}
+
+void outlier_list(const struct outlier_view *v, const struct text *notices, struct text *out)
+{
+	struct text below = { 0 };
+
+	headline(v, &v->outliers->blocks.data[0], out);
+	text_add(&below, notices->n ? notices->s : "");
+	if (v->evidence)
+		passed_on(v, &below);
+	ending(v, &below);
+	if (v->evidence)
+		evidence_rows(v, out);
+	else
+		short_rows(v, lines_of(out) + lines_of(&below), out);
+	text_add(out, below.s);
+	text_release(&below);
+}
