@@ -16,6 +16,10 @@
 #include "pmu/pfm.h"
 #include "pmu/sysfs.h"
 
+#define COLUMNS	      80
+#define LIST_INDENT   10
+#define MISSING_NAMED 3 /* of those that are missing for one reason */
+
 static void try_event(struct tried *t, const char *word)
 {
 	struct err err = { 0 };
@@ -108,33 +112,187 @@ static void print_event(const struct tried *t, const char *common, struct text *
 	const char *name = strcmp(t->event.name, t->event.event) ? t->event.event : "";
 	const char *why = !*t->why ? "" : common ? "no" : t->why;
 
-	text_printf(out, "       %-*s%s%s%s%s\n", *name || *why ? 24 : 0, t->event.name,
+	text_printf(out, "          %-*s%s%s%s%s\n", *name || *why ? 24 : 0, t->event.name,
 		    *name || *why ? " " : "", name, *name && *why ? ": " : "", why);
+}
+
+static unsigned usable_of(const struct tried_group *g)
+{
+	unsigned usable = 0;
+
+	vec_for_each (&g->events, const struct tried, t)
+		usable += !*t->why;
+	return usable;
+}
+
+static const char *state_of(const struct tried_group *g)
+{
+	unsigned usable = usable_of(g);
+
+	return !usable ? "no" : g->fit < usable || usable < g->events.n ? "limited" : "yes";
 }
 
 static void print_group(const struct tried_group *g, struct text *out)
 {
 	const char *common = common_reason(g);
-	unsigned usable = 0;
 
-	vec_for_each (&g->events, const struct tried, t)
-		usable += !*t->why;
-	text_printf(out, "  %-4s %-24s %s\n",
-		    !usable				      ? "no"
-		    : g->fit < usable || usable < g->events.n ? "but"
-							      : "yes",
-		    g->group->name, g->group->what ? g->group->what : "");
+	text_printf(out, "  %-7s %-24s %s\n", state_of(g), g->group->name,
+		    g->group->what ? g->group->what : "");
 	if (common)
-		text_printf(out, "       %-24s %s\n", "", common);
-	if (g->fit < usable)
-		text_printf(out, "       %-24s only %u of its %u events count at once\n", "",
-			    g->fit, usable);
+		text_printf(out, "          %-24s %s\n", "", common);
+	if (g->fit < usable_of(g))
+		text_printf(out, "          %-24s only %u of its %u events count at once\n", "",
+			    g->fit, usable_of(g));
 	vec_for_each (&g->events, const struct tried, t)
 		print_event(t, common, out);
 }
 
-void counter_list_print(const struct counter_list *l, struct text *out)
+/* Adds a word of a list whose lines end before COLUMNS; *used: columns of the present line. */
+static void add_word(const char *word, unsigned indent, unsigned *used, struct text *out)
 {
+	unsigned n = (unsigned)strlen(word);
+
+	if (*used > indent && *used + 1 + n > COLUMNS) {
+		text_printf(out, "\n%*s", (int)indent, "");
+		*used = indent;
+	} else if (*used > indent) {
+		text_add(out, " ");
+		++*used;
+	}
+	text_add(out, word);
+	*used += n;
+}
+
+static void add_name(const char *name, bool last, unsigned *used, struct text *out)
+{
+	char word[sizeof(((struct tried *)NULL)->event.name) + 2];
+
+	snprintf(word, sizeof(word), "%s%s", name, last ? "" : ",");
+	add_word(word, LIST_INDENT, used, out);
+}
+
+static void add_words(const char *s, unsigned *used, struct text *out)
+{
+	char word[128];
+
+	while (*s) {
+		size_t n = strcspn(s, " ");
+
+		snprintf(word, sizeof(word), "%.*s", (int)n, s);
+		add_word(word, LIST_INDENT, used, out);
+		s += n + strspn(s + n, " ");
+	}
+}
+
+/* Those with this reason, "" those that can be used, in one list; the reason is below it. */
+static void print_alike(const struct counter_list *l, const char *why, struct text *out)
+{
+	unsigned used = LIST_INDENT;
+	size_t n = 0, all = 0;
+
+	vec_for_each (&l->counters, const struct tried, t)
+		all += !strcmp(t->why, why);
+	if (!all)
+		return;
+	text_printf(out, "  %-7s ", *why ? "no" : "yes");
+	vec_for_each (&l->counters, const struct tried, t) {
+		if (strcmp(t->why, why))
+			continue;
+		if (*why && n == MISSING_NAMED && all > MISSING_NAMED + 1)
+			break;
+		n++;
+		add_name(t->event.name, n == all && !*why, &used, out);
+	}
+	if (*why) {
+		char rest[40];
+
+		snprintf(rest, sizeof(rest), "%zu more:", all - n);
+		if (all > n)
+			add_words(rest, &used, out);
+		add_words(why, &used, out);
+	}
+	text_add(out, "\n");
+}
+
+static bool is_first_with_reason(const struct counter_list *l, const struct tried *t)
+{
+	vec_for_each (&l->counters, const struct tried, other) {
+		if (other == t)
+			break;
+		if (!strcmp(other->why, t->why))
+			return false;
+	}
+	return *t->why;
+}
+
+static void print_group_short(const struct tried_group *g, struct text *out)
+{
+	unsigned usable = usable_of(g), used = LIST_INDENT;
+	char words[160];
+
+	text_printf(out, "  %-7s ", state_of(g));
+	snprintf(words, sizeof(words), usable < g->events.n ? "%s: %u of its %zu events" : "%s",
+		 g->group->name, g->fit, g->events.n);
+	add_words(words, &used, out);
+	if (g->fit < usable) {
+		snprintf(words, sizeof(words), "%s%u count at once",
+			 usable < g->events.n ? "" : ": of its events ", g->fit);
+		add_words(words, &used, out);
+	} else if (usable < g->events.n) {
+		add_words("count:", &used, out);
+		vec_for_each (&g->events, const struct tried, t)
+			if (!*t->why)
+				add_name(t->event.name, !--usable, &used, out);
+	}
+	text_add(out, "\n");
+}
+
+/* Groups of which nothing counts, for one reason, are one line. */
+static void print_unusable(const struct counter_list *l, const char *why, struct text *out)
+{
+	unsigned used = LIST_INDENT;
+
+	text_printf(out, "  %-7s ", "no");
+	vec_for_each (&l->tried_groups, const struct tried_group, g)
+		if (!usable_of(g) && common_reason(g) && !strcmp(common_reason(g), why))
+			add_name(g->group->name, false, &used, out);
+	out->s[--out->n] = '\0';
+	text_add(out, ":");
+	add_words(why, &used, out);
+	text_add(out, "\n");
+}
+
+static void print_groups(const struct counter_list *l, struct text *out)
+{
+	const char *told = NULL;
+
+	vec_for_each (&l->tried_groups, const struct tried_group, g) {
+		const char *common = usable_of(g) ? NULL : common_reason(g);
+
+		if (!common)
+			print_group_short(g, out);
+		else if (!told || strcmp(told, common))
+			print_unusable(l, told = common, out);
+	}
+}
+
+static void print_short(const struct counter_list *l, struct text *out)
+{
+	text_add(out, "\ncounters (record -e NAME)\n");
+	print_alike(l, "", out);
+	vec_for_each (&l->counters, const struct tried, t)
+		if (is_first_with_reason(l, t))
+			print_alike(l, t->why, out);
+	text_add(out, "\ngroups of counters (record -e NAME)\n");
+	print_groups(l, out);
+}
+
+void counter_list_print(const struct counter_list *l, bool each, struct text *out)
+{
+	if (!each) {
+		print_short(l, out);
+		return;
+	}
 	text_printf(out, "\ncounters (core PMU: %s, libpfm4's tables: %s, perf_event_paranoid ",
 		    l->pmu, l->processor ? l->processor : "none for this processor");
 	if (l->paranoid == INT32_MAX)
@@ -142,7 +300,7 @@ void counter_list_print(const struct counter_list *l, struct text *out)
 	else
 		text_printf(out, "%d)\n", l->paranoid);
 	vec_for_each (&l->counters, const struct tried, t)
-		text_printf(out, "  %-4s %-24s %s\n", *t->why ? "no" : "yes", t->event.name,
+		text_printf(out, "  %-7s %-24s %s\n", *t->why ? "no" : "yes", t->event.name,
 			    *t->why ? t->why : pmu_source_name(t->event.source));
 	text_printf(out, "\ngroups of counters (record -e NAME)\n");
 	vec_for_each (&l->tried_groups, const struct tried_group, g)

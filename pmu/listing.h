@@ -37,7 +37,7 @@ struct counter_list {
 };
 
 void counter_list_find(struct counter_list *l);
-void counter_list_print(const struct counter_list *l, struct text *out);
+void counter_list_print(const struct counter_list *l, bool each, struct text *out);
 void counter_list_json(const struct counter_list *l, struct json *root);
 void counter_list_release(struct counter_list *l);
 

@@ -16,13 +16,19 @@
 #include "probes/inspect/support.h"
 #include "probes/kernel/version.h"
 #include "probes/session/session.h"
+#include "report/table/wrap.h"
+
+#define DETAIL_INDENT 26
 
 struct list_options {
 	struct screen_options screen;
 	bool json;
+	int verbose;
 };
 
 static const struct option_row options[] = {
+	{ 'v', "verbose", NULL, ARG_COUNT, offsetof(struct list_options, verbose),
+	  "show each counter on a line of its own, with the reason", NULL },
 	{ 0, "json", NULL, ARG_FLAG, offsetof(struct list_options, json), "print JSON", NULL },
 	SCREEN_PAGER_ROW(struct list_options, screen),
 	{ 0 },
@@ -60,28 +66,63 @@ static void release(struct findings *f)
 	counter_list_release(&f->counters);
 }
 
-static const char *const states[] = {
-	[SUPPORT_YES] = "yes",
-	[SUPPORT_NO] = "no",
-	[SUPPORT_NOTE] = "but",
+/* The words of the JSON, which scripts read, are older than those of the screen. */
+static const struct {
+	const char *shown, *json;
+} states[] = {
+	[SUPPORT_YES] = { "yes", "yes" },
+	[SUPPORT_NO] = { "no", "no" },
+	[SUPPORT_NOTE] = { "limited", "but" },
 };
 
-static void print_supports(const char *title, const struct support_list *list)
+/* The detail is as wide as the screen has room for; what is left of it comes below. */
+static void print_support(const struct support *s, unsigned width, struct text *out)
 {
-	printf("\n%s\n", title);
-	vec_for_each (list, const struct support, s)
-		printf("  %-4s %-24s %s\n", states[s->state], s->name, s->detail);
+	struct text lines = { 0 };
+
+	text_wrap(s->detail, width > DETAIL_INDENT + 20 ? width - DETAIL_INDENT : 20, &lines);
+	text_printf(out, "  %-7s %-15s ", states[s->state].shown, s->name);
+	for (const char *l = lines.s; l && *l; l += strcspn(l, "\n") + 1)
+		text_printf(out, "%*s%.*s\n", l == lines.s ? 0 : DETAIL_INDENT, "",
+			    (int)strcspn(l, "\n"), l);
+	text_release(&lines);
 }
 
-static void print_text(const struct findings *f)
+static void print_supports(const char *title, const struct support_list *list, struct text *out)
 {
+	text_printf(out, "\n%s\n", title);
+	vec_for_each (list, const struct support, s)
+		print_support(s, screen_width(), out);
+}
+
+static const struct support *first_missing(const struct support_list *list)
+{
+	vec_for_each (list, const struct support, s)
+		if (s->state == SUPPORT_NO)
+			return s;
+	return NULL;
+}
+
+static void print_text(const struct findings *f, bool each)
+{
+	const struct support *missing = first_missing(&f->mechanisms);
 	struct text out = { 0 };
 
-	printf("Linux %s, %s, %u CPUs, %s\n", f->host.release, f->host.machine, f->cpus.n,
-	       geteuid() ? "not root" : "root");
-	print_supports("probes", &f->mechanisms);
-	print_supports("this kernel", &f->kernel);
-	counter_list_print(&f->counters, &out);
+	text_printf(&out, "Linux %s, %s, %s, %s\n", f->host.release, f->host.machine,
+		    text_counted((char[TEXT_COUNTED]){ 0 }, f->cpus.n, "CPU"),
+		    geteuid() ? "not root" : "root");
+	if (missing && geteuid())
+		text_add(&out, "Without root ispot records probes that root has registered (ispot "
+			       "probe),\nJava programs (--java), and own programs in process "
+			       "(--engine in-process);\nrun with sudo for all others.\n");
+	else if (missing)
+		text_printf(&out, "ispot record does not work here: %s: %s\n", missing->name,
+			    missing->detail);
+	else
+		text_add(&out, "ispot record works here.\n");
+	print_supports("probes", &f->mechanisms, &out);
+	print_supports("this kernel", &f->kernel, &out);
+	counter_list_print(&f->counters, each, &out);
 	fputs(out.s, stdout);
 	text_release(&out);
 }
@@ -95,7 +136,7 @@ static struct json *json_of_supports(const struct support_list *list)
 
 		json_set_string(o, "name", s->name);
 		json_set_bool(o, "usable", s->state != SUPPORT_NO);
-		json_set_string(o, "state", states[s->state]);
+		json_set_string(o, "state", states[s->state].json);
 		json_set_string(o, "detail", s->detail);
 		json_add_take(arr, o);
 	}
@@ -137,7 +178,7 @@ static int run_list(int argc, char **argv, struct err *err)
 	if (o.json)
 		print_json(&f);
 	else
-		print_text(&f);
+		print_text(&f, o.verbose > 0);
 	release(&f);
 	return 0;
 }
@@ -145,7 +186,7 @@ static int run_list(int argc, char **argv, struct err *err)
 const struct command cmd_list = {
 	.name = "list",
 	.summary = "list usable probes and counters, and why others are not",
-	.usage = "ispot list [--json] [--no-pager]",
+	.usage = "ispot list [-v | --json] [--no-pager]",
 	.examples = examples,
 	.options = options,
 	.run = run_list,
