@@ -17,7 +17,6 @@
 
 #define WARN_AFTER_NS	  1000000000ull
 #define WARN_EVERY_NS	  5000000000ull
-#define WARN_AGAIN	  2.0  /* times what was said before */
 #define WARN_TOLERANCE	  1.2  /* the estimate is no better */
 #define COST_LEAST	  0.01 /* of a CPU */
 #define DEAREST_CALL_NS	  6000 /* of a class that was never measured: as dear as the dearest */
@@ -269,47 +268,74 @@ struct stretch {
 	double cpu_ns, cost_ns, span_ns;
 };
 
-/* 0: within the budget, or not to be told. */
-static double excess_overhead(const struct session *s, const struct stretch *x)
+/* It is above the budget, and of so much time that it can be told. */
+static bool is_over_budget(const struct session *s, const struct stretch *x)
 {
 	double own_ns = fmax(x->cpu_ns - x->cost_ns, META_BUSY_LEAST * x->span_ns);
 	double share = meta_overhead(own_ns + x->cost_ns, x->cost_ns);
 
 	if (x->cpu_ns < CPU_TIME_LEAST_NS || x->cost_ns < COST_LEAST * x->span_ns)
-		return 0;
-	return share > WARN_TOLERANCE * s->options.overhead ? share : 0;
+		return false;
+	return share > WARN_TOLERANCE * s->options.overhead;
 }
 
-static void what_probes_do(const struct stretch *x, bool at_end, struct text *out)
+static void what_probes_did(const struct stretch *x, struct text *out)
 {
 	double share = meta_overhead(x->cpu_ns, x->cost_ns);
 	bool most = share >= META_OVERHEAD_MOST;
 	char number[TEXT_NUMBER];
 
 	if (meta_hardly_runs(x->cpu_ns, x->cost_ns, x->span_ns))
-		text_printf(out, "the probes %s about %s", at_end ? "took" : "take",
+		text_printf(out, "the probes took about %s",
 			    text_of_cpu(number, x->cost_ns / x->span_ns));
 	else
-		text_printf(out, "the probes %s the target by %s%s", at_end ? "slowed" : "slow",
-			    most ? "" : "about ", text_overhead(number, share, most));
+		text_printf(out, "the probes slowed the target by %s%s", most ? "" : "about ",
+			    text_overhead(number, share, most));
 }
 
-static void report_overhead(struct session *s, const struct stretch *x, double share, bool at_end)
+static void add_advice(const struct session *s, struct text *out)
 {
-	double cost_ns = (double)session_probes_cost_ns(s);
+	bool scheduling =
+		(double)session_scheduling_cost_ns(s) > (double)session_probes_cost_ns(s) / 2;
+
+	text_add(out, "; ");
+	text_add(out, scheduling
+			      ? scheduling_advice(s)
+			      : "trace fewer functions, or functions that are called less often");
+}
+
+/*
+ * Once, and early, so that one can stop. How much it is in all is in the last line: a figure of the
+ * first seconds beside it would be read as another one of the same thing.
+ */
+static void warn(struct session *s, const struct stretch *x, bool at_end)
+{
+	const char *now = at_end ? "" : " at the moment", *past = at_end ? "ed" : "";
+	double budget = 100 * s->options.overhead;
 	struct text words = { 0 };
 
-	what_probes_do(x, at_end, &words);
-	text_printf(&words, "%s; %s", !at_end && s->costs.look.told ? " now" : "",
-		    (double)session_scheduling_cost_ns(s) > cost_ns / 2
-			    ? scheduling_advice(s)
-			    : "trace fewer functions, or functions that are called less often");
-	if (share > WARN_AGAIN * s->costs.look.told)
-		log_notice("%s", words.s);
-	s->costs.look.told = fmax(s->costs.look.told, share);
-	/* Early, so that one can stop; at the end, so that the file has the final figure. */
-	if (at_end)
-		session_note(s, "over-budget", words.s);
+	if (s->costs.look.warned)
+		return;
+	s->costs.look.warned = true;
+	if (meta_hardly_runs(x->cpu_ns, x->cost_ns, x->span_ns))
+		text_printf(&words, "the probes %s more CPU time than the budget of %.3g%%%s",
+			    at_end ? "took" : "take", budget, now);
+	else
+		text_printf(&words, "the probes slow%s the target by more than %.3g%%%s", past,
+			    budget, now);
+	add_advice(s, &words);
+	log_notice("%s", words.s);
+	text_release(&words);
+}
+
+/* For the file, which has the final figure. */
+static void note_overhead(struct session *s, const struct stretch *x)
+{
+	struct text words = { 0 };
+
+	what_probes_did(x, &words);
+	add_advice(s, &words);
+	session_note(s, "over-budget", words.s);
 	text_release(&words);
 }
 
@@ -324,7 +350,7 @@ void session_warn_cost(struct session *s, uint64_t now_ns, bool at_end)
 {
 	uint64_t cpu_ns, since_ns;
 	struct stretch x;
-	double cost_ns, share;
+	double cost_ns;
 
 	if (!s->begun || (!at_end && !is_time_to_look(s, now_ns)))
 		return;
@@ -339,12 +365,14 @@ void session_warn_cost(struct session *s, uint64_t now_ns, bool at_end)
 		x = (struct stretch){ (double)(cpu_ns - s->costs.look.cpu_ns),
 				      cost_ns - s->costs.look.cost_ns,
 				      (double)(now_ns - since_ns) };
-	share = excess_overhead(s, &x);
 	s->costs.look.at_ns = now_ns;
 	s->costs.look.cpu_ns = cpu_ns;
 	s->costs.look.cost_ns = cost_ns;
-	if (share && (at_end || share > WARN_AGAIN * s->costs.look.told))
-		report_overhead(s, &x, share, at_end);
+	if (!is_over_budget(s, &x))
+		return;
+	warn(s, &x, at_end);
+	if (at_end)
+		note_overhead(s, &x);
 }
 
 /* ---- costs from the file that ISPOT_CALIBRATION names, instead of measured in each recording ----

@@ -151,7 +151,7 @@ static void report_missing(const struct session *s)
 	for (unsigned i = 0; i < list->n; i++)
 		names(&counted, ", ", list->events[i].name);
 	if (list->n_missing && list->fell_back && !s->options.events)
-		log_notice("%s; counted in every call: %s", list->missing[0].why,
+		log_detail("%s; counted in every call: %s", list->missing[0].why,
 			   counted.s ? counted.s : "nothing");
 	else if (list->n_missing && list->fell_back)
 		log_notice("%s: not counted (%s); counted instead: %s", missing.s,

@@ -154,10 +154,11 @@ struct costs {
 	struct switchcost alone, watched, carried;
 	size_t sets_measured; /* that there were when the cost of carrying threads was measured */
 	double sample_ns; /* that a sample takes from the thread that it meets; NAN: not known */
-	/* The sums of the last look, and the overhead that was reported; 0: none yet. */
+	/* The sums of the last look. */
 	struct {
 		uint64_t at_ns, cpu_ns;
-		double cost_ns, told;
+		double cost_ns;
+		bool warned; /* that the probes cost more than they may */
 	} look;
 };
 

@@ -50,7 +50,9 @@ refuses no_list 2 "no-such-list"
 record no_time -d 0 -F outer -- "$exact" -n 1
 refuses no_time 2 "-d 0"
 record no_budget --overhead 0 -- "$exact" -n 1
-refuses no_budget 2 "--overhead"
+refuses no_budget 2 "--overhead 0: not a percentage"
+record no_bound --overhead 200 -- "$exact" -n 1
+refuses no_bound 2 "--overhead 200: not a percentage above 0, up to 100"
 record no_room --max-size 1K -F outer -- "$exact" -n 1
 refuses no_room 2 "--max-size"
 run graph_took "$ISPOT" record -F outer -g "$exact"

@@ -45,7 +45,7 @@ is "$(jq 'select(.trace) | [.blocks[] | select(.calls > 0)] | length > 0' chosen
 printf '"%s" --function pthread_mutex_lock --seconds 2\n"%s" --seconds 8\n' "$MB/call_cost" "$MB/call_cost" >script
 "$ISPOT" stat -o load.txt -F hot -- sh script >out 2>load.err
 is $? 0 "status" || diag load.err
-like load.err 'the probes (slow the target by|take about)' "load that comes later is warned of while it runs"
+like load.err 'the probes (slow the target by more than|take more CPU time)' "load that comes later is warned of while it runs"
 
 # Memory: twenty times the calls, nothing more to keep: 16 MiB, which a busy machine may fill by what waits
 # to be read, are 18 bytes for each of the others.

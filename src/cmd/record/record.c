@@ -22,6 +22,7 @@
 #include "cmd/record/recorder.h"
 #include "cli/target_args.h"
 
+#define OVERHEAD_MOST	 100.0	      /* per cent: more would not be a bound */
 #define RING_BYTES_LEAST 4096ull      /* less was meant in pages, or in MiB */
 #define RING_BYTES_MOST	 (2ull << 30) /* the kernel makes none larger */
 #define MAX_BYTES_LEAST	 (64u << 10)  /* room for names, stacks and some calls */
@@ -185,8 +186,11 @@ static int check_options(const struct record_options *o, bool has_command, bool 
 	if (o->keep_slower_ns != UINT64_MAX && o->solo)
 		return args_refuse(err, "--keep-slower writes no fast calls, which --solo is for; "
 					"leave one out");
-	if (o->overhead_percent <= 0)
-		return args_refuse(err, "--overhead: not above 0; give a percentage such as 5");
+	if (o->overhead_percent <= 0 || o->overhead_percent > OVERHEAD_MOST)
+		return args_refuse(err,
+				   "--overhead %g: not a percentage above 0, up to %g; give "
+				   "one such as 5",
+				   o->overhead_percent, OVERHEAD_MOST);
 	if (o->ring_bytes < RING_BYTES_LEAST)
 		return args_refuse(err, "-m: a ring holds at least 4K; give bytes, or such as 8M");
 	if (o->ring_bytes != UINT64_MAX && o->ring_bytes > RING_BYTES_MOST)
