@@ -111,6 +111,8 @@ static void calibration_notice(struct result *res)
 			"block has probes of a class that was not calibrated: its floor is n/a",
 			"blocks have probes of a class that was not calibrated: their floors "
 			"are n/a");
+	/* Only -v shows floors. */
+	vec_last(&res->notices)->small = without != timed;
 }
 
 static void sampling_notice(struct result *res)
@@ -235,6 +237,22 @@ static void no_call_notice(struct result *res)
 		result_notice(res, "none of the functions that ispot chose was called");
 }
 
+#define OVERHEAD_MUCH 0.5 /* scores are to be read with care then, and the first line says less */
+
+/* The screen is read alike with and without it; older recordings told of switches in java-limits.
+ */
+static bool is_small(const struct result *res, const struct meta_notice *n)
+{
+	static const char *const codes[] = { "few-lost-samples", "java-left", "not-patched" };
+
+	for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++)
+		if (!strcmp(n->code, codes[i]))
+			return true;
+	if (!strcmp(n->code, "over-budget"))
+		return res->overhead < OVERHEAD_MUCH;
+	return !strcmp(n->code, "java-limits") && n->text && !strstr(n->text, "context switches");
+}
+
 void result_find_notices(struct result *res)
 {
 	const struct sci *s = &res->sci;
@@ -242,7 +260,7 @@ void result_find_notices(struct result *res)
 
 	vec_for_each (&res->meta->notices, const struct meta_notice, n) {
 		result_notice(res, n->text ? n->text : "");
-		vec_last(&res->notices)->small = n->code && !strcmp(n->code, "few-lost-samples");
+		vec_last(&res->notices)->small = n->code && is_small(res, n);
 	}
 	if (!res->meta->end.present && !res->windowed && !res->damage)
 		result_notice(res,

@@ -348,11 +348,14 @@ static void leave(struct reasons *r, const struct patched_function *p, const cha
 	write_line(w, &line);
 }
 
+/* The file has every reason, the terminal that of most functions. */
 static void say(const struct reasons *r, struct trace_writer *w)
 {
+	char words[512], of_most[512] = "", functions[TEXT_COUNTED];
+	uint64_t all = 0, most = 0;
+
 	for (size_t i = 0; i < r->counts.n; i++) {
 		const struct reason_count *c = &r->counts.data[i];
-		char words[512], functions[TEXT_COUNTED];
 		struct meta_notice n = { .code = "not-patched", .text = words };
 		struct text line = { 0 };
 
@@ -360,10 +363,19 @@ static void say(const struct reasons *r, struct trace_writer *w)
 			 text_counted(functions, c->n, "function"),
 			 strtab_get(&r->words, (uint32_t)i), c->first->function->symbol,
 			 c->n > 1 ? " and others" : "");
-		log_notice("%s", words);
 		meta_print_notice(&n, &line);
 		write_line(w, &line);
+		all += c->n;
+		if (c->n <= most)
+			continue;
+		most = c->n;
+		memcpy(of_most, words, sizeof(words));
 	}
+	if (all > most)
+		log_notice("%s; %llu more for other reasons (ispot report -v)", of_most,
+			   (unsigned long long)(all - most));
+	else if (most)
+		log_notice("%s", of_most);
 }
 
 void inject_targets_write_left(struct inject_targets *t, struct trace_writer *w)

@@ -80,14 +80,17 @@ static void write_limits(struct recording *r)
 {
 	struct text words = { 0 };
 
-	text_add(&words, "the agent's own cost is that in compiled code: methods that the machine "
-			 "interprets, as it does at first, have more of it in their durations");
-	if (r->no_switches.code)
-		text_printf(&words,
-			    "; context switches are not recorded (%s), so of causes only contended "
-			    "monitors and pauses of the machine are known",
-			    r->no_switches.text);
-	inproc_write_notice(r->writer, "java-limits", words.s);
+	inproc_write_notice(r->writer, "java-limits",
+			    "the agent's own cost is that in compiled code: methods that the "
+			    "machine interprets, as it does at first, have more of it in their "
+			    "durations");
+	if (!r->no_switches.code)
+		return;
+	text_printf(&words,
+		    "context switches are not recorded (%s), so of causes only contended monitors "
+		    "and pauses of the machine are known",
+		    r->no_switches.text);
+	inproc_write_notice(r->writer, "java-switches", words.s);
 	text_release(&words);
 }
 
@@ -105,18 +108,30 @@ static void write_unnamed(struct recording *r)
 	write_told(r, "java-unnamed", words);
 }
 
+/* The file has every reason, the terminal that of most methods. */
 static void write_left(struct recording *r)
 {
-	for (size_t i = 0; i < r->drain.left.n; i++) {
-		const struct inproc_left *l = &r->drain.left.data[i];
-		char words[1024], methods[TEXT_COUNTED];
+	const struct inproc_left *most = NULL;
+	char words[1024], of_most[1024] = "", methods[TEXT_COUNTED];
+	uint64_t all = 0;
 
+	vec_for_each (&r->drain.left, const struct inproc_left, l) {
 		snprintf(words, sizeof(words), "%s left alone: %s (%.256s%s)",
 			 text_counted(methods, l->n, "method"),
-			 strtab_get(&r->drain.left_reasons, (uint32_t)i), l->first,
-			 l->n > 1 ? " and others" : "");
-		write_told(r, "java-left", words);
+			 strtab_get(&r->drain.left_reasons, (uint32_t)(l - r->drain.left.data)),
+			 l->first, l->n > 1 ? " and others" : "");
+		inproc_write_notice(r->writer, "java-left", words);
+		all += l->n;
+		if (most && most->n >= l->n)
+			continue;
+		most = l;
+		memcpy(of_most, words, sizeof(words));
 	}
+	if (most && all > most->n)
+		log_notice("%s; %llu more for other reasons (ispot report -v)", of_most,
+			   (unsigned long long)(all - most->n));
+	else if (most)
+		log_notice("%s", of_most);
 }
 
 static void write_end(struct recording *r, struct java_result *result)

@@ -226,6 +226,25 @@ static void note(const struct view *v, const char *s, struct text *out)
 	free(copy);
 }
 
+#define NOTES_MOST 3 /* on the first screen, the last of them how many more there are */
+
+static void notes(const struct view *v, struct text *out)
+{
+	size_t all = 0, n = 0, most;
+	char more[64];
+
+	vec_for_each (&v->result->notices, const struct notice, notice)
+		all += v->all || !notice->small;
+	most = v->all || all <= NOTES_MOST ? all : NOTES_MOST - 1;
+	vec_for_each (&v->result->notices, const struct notice, notice)
+		if ((v->all || !notice->small) && n++ < most)
+			note(v, notice->text, out);
+	if (all > most) {
+		snprintf(more, sizeof(more), "%zu more notes (-v)", all - most);
+		note(v, more, out);
+	}
+}
+
 void text_header(const struct view *v, struct text *out)
 {
 	first_line(v, out);
@@ -233,9 +252,7 @@ void text_header(const struct view *v, struct text *out)
 	coverage_line(v, out);
 	if (v->result->damage)
 		note(v, v->result->damage, out);
-	vec_for_each (&v->result->notices, const struct notice, n)
-		if (v->all || !n->small)
-			note(v, n->text, out);
+	notes(v, out);
 }
 
 #define MOST 0.5 /* of the threads' time outside of all blocks: worth a sentence */
