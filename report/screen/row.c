@@ -22,6 +22,7 @@
 #define INDENT	     8
 #define NAMED	     3 /* holders named */
 #define COLUMNS	     40
+#define HELD_COLUMNS 32	  /* where the hold times are beside it */
 #define NAMED_LEAST  0.05 /* of the waits: less is not worth a line */
 #define HOLDER_LABEL 12
 #define HOLDER_BAR   10
@@ -51,12 +52,13 @@ void text_place(const char *s, struct text *out)
 	text_release(&place);
 }
 
-static void name_cell(struct table *t, const char *name)
+static void name_cell(struct table *t, const char *name, unsigned most)
 {
+	char cut[4 * COLUMNS + 1];
 	struct text place = { 0 };
 
 	text_place(name, &place);
-	table_left(t, place.s, COLUMNS);
+	table_left(t, text_shortened(cut, sizeof(cut), place.s, most), most);
 	text_release(&place);
 }
 
@@ -70,19 +72,46 @@ static void bar_cell(struct table *t, bool utf8, double share)
 	text_release(&cell);
 }
 
-static void holder_line(struct table *t, bool utf8, const struct section_holder *h, double share)
+/* How long the lock is held by who takes it there; NULL: no release was seen. */
+static const struct block *hold_there(const struct view *v, const struct block *b,
+				      const struct section_holder *h)
 {
+	for (size_t i = 0; i < v->n_rows && h->name; i++) {
+		const struct block *other = v->rows[i];
+
+		if (other->section && other->key && !strcmp(other->name, b->name) &&
+		    !strcmp(other->key, h->name))
+			return other->section->hold;
+	}
+	return NULL;
+}
+
+static void holder_line(struct table *t, const struct view *v, const struct block *b,
+			const struct section_holder *h, double share)
+{
+	const struct block *hold = hold_there(v, b, h);
+	bool known = hold && hold->p50_ns != BLOCK_NONE;
+	char p50[TEXT_NUMBER], p99[TEXT_NUMBER], held[64];
+
 	char percent[16];
 
 	table_left(t, "", INDENT - 1);
 	table_left(t, "blocked by", HOLDER_LABEL);
-	name_cell(t, h->name);
+	name_cell(t, h->name, known ? HELD_COLUMNS : COLUMNS);
 	snprintf(percent, sizeof(percent), "%.0f%%", 100 * share);
 	table_right(t, percent, 5);
-	bar_cell(t, utf8, share);
+	if (!known) {
+		bar_cell(t, v->utf8, share);
+		return;
+	}
+	text_time(p50, hold->p50_ns);
+	text_time(p99, hold->p99_ns);
+	snprintf(held, sizeof(held), strcmp(p50, p99) != 0 ? "held %s p99 %s" : "held %s", p50,
+		 p99);
+	table_last(t, held);
 }
 
-void text_holders(struct table *t, const struct block *b, bool utf8)
+void text_holders(struct table *t, const struct view *v, const struct block *b)
 {
 	const struct section *s = b->section;
 	double all = (double)all_waits_ns(s);
@@ -101,7 +130,7 @@ void text_holders(struct table *t, const struct block *b, bool utf8)
 	for (; all > 0 && named < s->n_holders && named < NAMED &&
 	       (double)s->holders[named].wait_ns >= NAMED_LEAST * all;
 	     named++)
-		holder_line(t, utf8, &s->holders[named], (double)s->holders[named].wait_ns / all);
+		holder_line(t, v, b, &s->holders[named], (double)s->holders[named].wait_ns / all);
 	if (all > 0 && s->n_holders && !named) {
 		snprintf(more, sizeof(more), "blocked by %u places", s->n_holders);
 		table_left(t, "", INDENT - 1);

@@ -28,7 +28,7 @@ void text_sequences_note(const struct view *v, struct text *out);
 /* Adds the meaning of call sites' offsets; nothing where the table has none. */
 void text_sites_note(const struct view *v, struct text *out);
 /* The lines under a lock's: where it is taken, who held it while others waited. */
-void text_holders(struct table *t, const struct block *b, bool utf8);
+void text_holders(struct table *t, const struct view *v, const struct block *b);
 void text_locks_note(const struct view *v, struct text *out);
 
 #endif

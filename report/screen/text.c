@@ -459,7 +459,7 @@ static void print_row(const struct view *v, struct table *t, const struct block 
 		print_why(v, t, b);
 	print_name(v, t, b);
 	if (b->section)
-		text_holders(t, b, v->utf8);
+		text_holders(t, v, b);
 	if (v->all && b->kind == BLOCK_SEQUENCE)
 		text_called_from(v, b, 10, t->out);
 }
