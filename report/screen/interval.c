@@ -21,10 +21,12 @@
 #define TIME_WIDTH   8
 #define WHY_WIDTH    20
 
-static const char *const screen[] = { "sci", "lost_threads", "calls", "p50_ns", "p99_ns" };
+#define LOST_WIDTH 7
+
+static const char *const screen[] = { "calls", "p50_ns", "p99_ns" };
 #define N_SCREEN (sizeof(screen) / sizeof(*screen))
 
-/* Loses most, then called most. */
+/* Loses most to interference, then whatever its verdict, then called most. */
 static int more_lost(const void *a, const void *b)
 {
 	const struct block *x = *(const struct block *const *)a,
@@ -32,6 +34,8 @@ static int more_lost(const void *a, const void *b)
 	double lost_x = isnan(x->lost_threads) ? -1 : x->lost_threads;
 	double lost_y = isnan(y->lost_threads) ? -1 : y->lost_threads;
 
+	if ((x->verdict == VERDICT_INTERFERENCE) != (y->verdict == VERDICT_INTERFERENCE))
+		return x->verdict == VERDICT_INTERFERENCE ? -1 : 1;
 	if (lost_x != lost_y)
 		return lost_x < lost_y ? 1 : -1;
 	return (x->calls < y->calls) - (x->calls > y->calls);
@@ -51,6 +55,7 @@ static const struct block **in_order(const struct blocks *blocks)
 static void print_head(struct table *t)
 {
 	table_right(t, "TIME", TIME_WIDTH);
+	table_right(t, "LOST", LOST_WIDTH);
 	for (unsigned i = 0; i < N_SCREEN; i++) {
 		const struct column *c = column_find(screen[i]);
 		char head[32] = "";
@@ -77,11 +82,25 @@ static void print_why(struct table *t, const struct block *b)
 	text_release(&why);
 }
 
-static void print_row(struct table *t, const char *time, const struct block *b)
+/* Time that all threads together lost in it; idle time, more work and noise are none. */
+static void print_lost(struct table *t, const struct interval *iv, const struct block *b)
+{
+	double ns = b->lost_threads * (double)(iv->until_ns - iv->since_ns);
+	char number[TEXT_NUMBER];
+
+	table_right(t,
+		    b->verdict == VERDICT_INTERFERENCE && ns > 0 ? text_time(number, (uint64_t)ns)
+								 : "-",
+		    LOST_WIDTH);
+}
+
+static void print_row(struct table *t, const char *time, const struct interval *iv,
+		      const struct block *b)
 {
 	char scratch[VALUE_SCRATCH];
 
 	table_right(t, time, TIME_WIDTH);
+	print_lost(t, iv, b);
 	for (unsigned i = 0; i < N_SCREEN; i++) {
 		const struct column *c = column_find(screen[i]);
 		struct value value = c->get(b, scratch);
@@ -95,9 +114,10 @@ static void print_row(struct table *t, const char *time, const struct block *b)
 	table_last(t, text_printable(scratch, sizeof(scratch), b->name));
 }
 
+/* Of the recording: the sums may have begun later. */
 static uint64_t since_start(const struct interval *iv, uint64_t time_ns)
 {
-	return time_ns - iv->whole->start_ns;
+	return time_ns - iv->whole->meta->session.start_ns;
 }
 
 void report_interval(const struct interval *iv, const struct blocks *blocks,
@@ -113,10 +133,11 @@ void report_interval(const struct interval *iv, const struct blocks *blocks,
 		print_head(&t);
 	if (!blocks->n) {
 		table_right(&t, time.s, TIME_WIDTH);
-		table_last(&t, "no call ended");
+		table_last(&t, iv->whole->calls.n_functions ? "no call ended"
+							    : "no function is traced yet");
 	}
 	for (size_t i = 0; i < blocks->n && i < room; i++)
-		print_row(&t, i ? "" : time.s, rows[i]);
+		print_row(&t, i ? "" : time.s, iv, rows[i]);
 	text_release(&time);
 	free(rows);
 }

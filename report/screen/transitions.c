@@ -11,6 +11,8 @@
 #include "report/block/view.h"
 #include "report/screen/screen.h"
 #include "report/table/table.h"
+#include "report/table/wrap.h"
+#include "trace/meta/meta.h"
 
 #define ROWS_DEFAULT   20
 #define STATES_DEFAULT 10
@@ -121,6 +123,25 @@ static void states(const struct view *v, struct text *out)
 	free(rows);
 }
 
+/* What was looked for, and among what. */
+static void none(const struct view *v, struct text *out)
+{
+	const struct result *res = v->result;
+	char calls[TEXT_COUNTED], functions[TEXT_COUNTED];
+	struct text line = { 0 };
+
+	text_printf(
+		&line,
+		"No transitions: among %s of %s no thread made two, one in or after the other. ",
+		text_counted(calls, res->calls.entries, "call"),
+		text_counted(functions, res->meta->functions.n, "traced function"));
+	text_add(&line, res->windowed ? "Give a longer --time."
+				      : "Trace more functions (ispot record -F 'PATTERN'), or for "
+					"longer.");
+	text_wrap(line.s, v->width, out);
+	text_release(&line);
+}
+
 void report_transitions_text(const struct view *v, struct text *out)
 {
 	const struct transitions *t = v->result->transitions;
@@ -130,7 +151,7 @@ void report_transitions_text(const struct view *v, struct text *out)
 	text_header(v, out);
 	text_add(out, "\n");
 	if (!t->all.n) {
-		text_add(out, "No transitions: no thread was seen to make two calls in a row.\n");
+		none(v, out);
 		return;
 	}
 	heads(&table, "STEPS", true, "TRANSITION");

@@ -17,9 +17,13 @@
 #include "probes/place/function.h"
 #include "probes/select/blocking.h"
 #include "probes/select/pattern.h"
+#include "report/table/table.h"
 #include "symbol/dso/dso.h"
 #include "symbol/dso/lines.h"
 #include "symbol/dso/symbols.h"
+
+#define COLUMNS	 80
+#define PROBE_AT 46 /* the column where the probe begins */
 
 struct check_options {
 	struct arg_list patterns;
@@ -119,19 +123,31 @@ static void print_remarks(const struct inspection *in, const struct planned *p)
 			       : blocking_kind(p->what.function->symbol));
 }
 
+/* "f+0x4 (libf.so)" */
+static void add_probe(const struct planned *p, struct text *out)
+{
+	char name[512];
+
+	text_add(out, text_printable(name, sizeof(name),
+				     dso_function_name(p->what.dso, p->what.function)));
+	text_printf(out, "+0x%x (%s)", p->place.entry_offset, base_name(p->what.dso));
+}
+
 static void print_planned(const struct inspection *in, const struct planned *p)
 {
 	double cost_ns = inspection_cost_ns(in, p);
 	char cost[TEXT_NUMBER] = "n/a";
-	const struct dso_function *f = p->what.function;
+	struct text probe = { 0 };
+	bool fits;
 
 	if (!isnan(cost_ns))
 		text_time(cost, (uint64_t)cost_ns);
-	printf("%9s  %-11s %-9s %-10s %10" PRIx64 "  ", cost, probe_class_name(p->place.class),
-	       exit_mech_name(p->exit.mech), not_in_process(in, p) ? "no" : "yes",
-	       f->file_offset + p->place.entry_offset);
-	print_name(p->what.dso, f);
-	printf("+0x%x (%s)\n", p->place.entry_offset, base_name(p->what.dso));
+	add_probe(p, &probe);
+	fits = table_columns(probe.s) <= COLUMNS - PROBE_AT;
+	printf("%9s  %-11s %-9s %s%s%s\n", cost, probe_class_name(p->place.class),
+	       exit_mech_name(p->exit.mech), not_in_process(in, p) ? "no " : "yes",
+	       fits ? "        " : "\n            ", probe.s);
+	text_release(&probe);
 	print_remarks(in, p);
 }
 
@@ -245,11 +261,12 @@ static void print_notices(const struct inspection *in)
 		free(printable);
 	}
 	if (any_return(in))
-		printf("\nA function that looks at its own return address sees the kernel's where the exit is\n"
-		       "`return`; no tool can tell which do. Leave such a one out with -F '!name'.\n");
+		printf("\nA function that looks at its own return address sees the kernel's where the\n"
+		       "exit is `return`; no tool can tell which do. Leave such a one out with\n"
+		       "-F '!name'.\n");
 	if (!patterns_n(in->patterns))
-		printf("\nWithout -F, record chooses functions while the program runs; name some with -F to\n"
-		       "see what tracing them would take.\n");
+		printf("\nWithout -F, record chooses functions while the program runs; name some with\n"
+		       "-F to see what tracing them would take.\n");
 }
 
 static void print_text(const struct inspection *in)
@@ -257,8 +274,8 @@ static void print_text(const struct inspection *in)
 	print_heading(in);
 	print_traits(&in->traits);
 	if (count_possible(in))
-		printf("\n%9s  %-11s %-9s %-10s %10s  %s\n", "cost/call", "class", "exit",
-		       "in process", "offset", "probe");
+		printf("\n%9s  %-11s %-9s %-10s %s\n", "cost/call", "class", "exit", "in process",
+		       "probe");
 	for (size_t i = 0; i < in->plan.n; i++)
 		if (in->plan.data[i]->possible)
 			print_planned(in, in->plan.data[i]);

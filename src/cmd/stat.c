@@ -141,7 +141,7 @@ static void follow_functions(struct watch *w)
 	if (w->begun) {
 		start_ns = w->joined_ns = w->read_ns;
 		end_watch(w);
-		log_notice("functions joined after %.1f s: the sums begin again",
+		log_notice("functions joined after %.1f s: the sums begin again there",
 			   (double)(start_ns - meta->session.start_ns) / 1e9);
 	}
 	begin_watch(w, start_ns);
