@@ -62,7 +62,7 @@ static struct section_thread *thread_of(struct parallel_section *s, uint32_t thr
 	return t;
 }
 
-/* Where there is no room for a step more, two become one. */
+/* Adds an instance to its step. When all steps are in use, each two neighbours are merged. */
 static void add_step(struct parallel_section *s, double worked, double idle)
 {
 	uint64_t at = s->instances / s->step_instances;

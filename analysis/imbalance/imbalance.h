@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Parallel sections of a program, where threads wait for the slowest at the end, and what each
- * loses: the sum over its dynamic instances, wherever these were measured (parallel.h finds them
- * in recordings). Imbalance is the LIME paper's: the average share of a section that its threads
- * idle at its end.
+ * Parallel sections of a program, where threads wait for the slowest at the end, and the time that
+ * each section loses: the sum over its dynamic instances, however these were measured (parallel.h
+ * finds them in recordings). Imbalance is defined by the LIME paper: the average share of a section
+ * that its threads idle at its end.
  */
 #ifndef ISPOT_ANALYSIS_IMBALANCE_IMBALANCE_H
 #define ISPOT_ANALYSIS_IMBALANCE_IMBALANCE_H
@@ -16,7 +16,8 @@
 #include "base/vec.h"
 
 enum section_kind {
-	SECTION_BARRIER, /* between two waits at a barrier, or a thread's begin and its first */
+	SECTION_BARRIER, /* between two waits at a barrier, or a thread's begin and its first
+			  * wait */
 	SECTION_JOIN,	 /* a thread's children, from the first one's begin to the last one's end */
 	SECTION_REGION,	 /* an OpenMP parallel region */
 	SECTION_NAMED,	 /* calls of a function or marker that the user named */
@@ -24,58 +25,63 @@ enum section_kind {
 
 const char *section_kind_name(enum section_kind kind); /* "barrier" "join" "region" "named" */
 
-/* Stands for the thread that made the others of a SECTION_JOIN, where it had a share itself. */
+/* Stands for the thread that created the others of a SECTION_JOIN, if it worked in the section,
+ * too. */
 #define SECTION_MAKER UINT32_MAX
 
-/* A thread's part of one instance. Times from the section's begin; ns or what stands for them. */
+/* A thread's part of one instance. Times are in ns or the unit of the measurement. */
 struct section_part {
-	uint32_t thread; /* of imbalance_name(); SECTION_JOIN: rank in the order of creation, or
-			    SECTION_MAKER */
-	double time;	 /* until it was done and waited */
-	double cpu_wait; /* of it, runnable without a CPU; NAN: not known */
-	double asleep;	 /* of it, for other reasons than the section's end; NAN: not known */
-	double own;	 /* of it, since it went on itself, less cpu_wait; of a recording */
-	uint32_t tid;	 /* of a recording: when which thread did it */
+	uint32_t thread; /* number of imbalance_name(); in a SECTION_JOIN: rank in the order of
+			  * creation, or SECTION_MAKER */
+	double time;	 /* from the section's begin until the thread was done and waited */
+	double cpu_wait; /* part of time: on the run queue; NAN: not known */
+	double asleep;	 /* part of time: asleep, but not at the section's end; NAN: not known */
+	double own;	 /* recordings only: part of time since its own begin of the section,
+			  * less cpu_wait */
+	uint32_t tid;	 /* recordings only: the thread, and from when to when it worked */
 	uint64_t from_ns, to_ns;
 };
 
 struct section_thread {
 	uint32_t thread;
-	uint64_t instances, last;	     /* instances it took part in, and came last of */
+	uint64_t instances, last;	     /* instances it took part in; instances in which it
+					      * was the slowest */
 	double time, idle, cpu_wait, asleep; /* sums */
 };
 
-/* Instances one after the other, as many in each step as there is room for all of them. */
+/* A step sums up successive instances, step_instances of them, so that SECTION_STEPS hold all. */
 #define SECTION_STEPS 64
 struct section_step {
-	double worked, idle; /* sums over its instances: of thread times */
+	double worked, idle; /* thread time, summed over the step's instances */
 };
 
-/* One instance, where all of them are kept. */
+/* One instance, if all of them are kept (keeps_each). */
 struct section_instance {
-	uint64_t begin_ns; /* of a recording */
+	uint64_t begin_ns; /* recordings only */
 	double duration, lost;
-	size_t first, n; /* of the section's parts */
+	size_t first, n; /* its range in the section's parts */
 };
 
 struct parallel_section {
-	uint32_t number; /* as imbalance_add() gave it */
+	uint32_t number; /* as imbalance_add() returned it */
 	enum section_kind kind;
-	const char *name, *since; /* where it ends and begins; since "": as name, or not known */
+	const char *name, *since; /* where it ends and where it begins; since "": same as name,
+				   * or not known */
 	uint64_t instances;
-	double duration, lost; /* sums over the instances: of durations, of idle times */
-	double thread_time;    /* of duration × threads */
+	double duration, lost; /* sums of durations and of idle times over the instances */
+	double thread_time;    /* sum of duration × threads */
 	struct {
 		VEC(struct section_thread)
 	} threads; /* in order of their appearance */
 	struct section_step steps[SECTION_STEPS];
-	uint64_t step_instances; /* of a step; of the last one as many or fewer */
-	uint64_t largest;	 /* number of the instance that lost most, from 1 */
-	double largest_lost;	 /* and how much */
+	uint64_t step_instances; /* instances in a step; the last step may have fewer */
+	uint64_t largest;	 /* number of the instance with the most lost time, from 1; 0:
+				  * none */
+	double largest_lost;	 /* its lost time */
 	struct {
 		VEC(struct section_part)
 	} largest_parts;
-	/* Filled only by an analysis that keeps every instance: */
+	/* Filled only if struct imbalance has keeps_each: */
 	struct {
 		VEC(struct section_instance)
 	} each;
@@ -91,36 +97,39 @@ struct thread_name {
 
 struct imbalance {
 	struct strtab names;
-	struct map section_of; /* hash of kind, name, since; probed upwards -> section */
+	struct map section_of; /* hash of kind, name and since -> section; the next free key on a
+				* collision */
 	struct {
 		VEC(struct parallel_section)
 	} sections;
 	struct {
 		VEC(struct thread_name)
-	} thread_names;	 /* [number of the thread] */
-	bool keeps_each; /* instance: set before there is any; memory grows with them */
-	/* Told of each instance, if set. */
+	} thread_names;	 /* [thread number] */
+	bool keeps_each; /* keep every instance; set before the first one; memory grows with the
+			  * instances */
+	/* Called for each instance, if set. */
 	void (*seen)(void *ctx, uint32_t section, const struct section_part *parts, size_t n);
 	void *seen_ctx;
 };
 
-/* Names the next thread: they are numbered from 0. */
+/* Adds a thread with this name. Threads are numbered from 0 in the order of these calls. */
 void imbalance_name(struct imbalance *i, uint32_t tid, const char *comm);
 
-/* One instance; parts are copied. Fewer than two threads are none. Returns the section's number,
- * MAP_NONE where there is none. */
+/* Adds one instance and copies its parts. Returns the section's number, or MAP_NONE if n < 2,
+ * because one thread has no imbalance. */
 uint32_t imbalance_add(struct imbalance *i, enum section_kind kind, const char *name,
 		       const char *since, const struct section_part *parts, size_t n);
 
-/* Average share of the section that its threads idle, each instance weighing as its duration. */
+/* Returns the average share of the section that its threads idle, from 0 to 1. Instances are
+ * weighted by their duration and number of threads. */
 double section_imbalance(const struct parallel_section *s);
 
-/* The thread that came last most often; NULL: there are no threads. */
+/* Returns the thread that was most often the slowest, or NULL if there are no threads. */
 const struct section_thread *section_worst(const struct parallel_section *s);
 
 size_t section_steps(const struct parallel_section *s);
 
-/* The sections that lose most first; from here on none can be added. */
+/* Sorts sections, the one with the most lost time first. No instance may be added afterwards. */
 void imbalance_sort(struct imbalance *i);
 void imbalance_release(struct imbalance *i);
 

@@ -26,7 +26,7 @@ const char *lime_answer_text(enum lime_answer answer)
 	return answers[answer];
 }
 
-/* (longest - mean) / longest; 0 where nothing took time. */
+/* Returns (longest - mean) / longest, or 0 if no thread took any time. */
 static double imbalance_of(const double *times, size_t n_threads)
 {
 	double longest = 0, sum = 0;
@@ -60,7 +60,8 @@ static uint32_t depth_of(const struct lime_instance *in, uint32_t event)
 	return depth;
 }
 
-/* Superiors first, so that each loses only what those above it have not taken. */
+/* Returns the counts less their superiors' part, freed by the caller. Superiors come first, so that
+ * a superior's own counts are subtracted and nothing is subtracted twice. */
 static double *own_counts(const struct lime_instance *in)
 {
 	size_t n = in->n_threads, size = in->n_events * n;
@@ -85,8 +86,9 @@ static double *own_counts(const struct lime_instance *in)
 
 /* The edges between one node and one cluster. */
 struct door {
-	bool entered; /* an incoming edge, no back edge, is in the cluster */
-	double in;    /* largest correlation of such an edge, in the cluster or not */
+	bool entered; /* an incoming edge is in the cluster; back edges do not count */
+	double in;    /* largest correlation of an incoming edge that is no back edge, in the
+		       * cluster or not */
 	double out, out_back;
 	uint32_t edge, edge_back; /* outgoing edges in the cluster, LIME_NONE: none */
 };
@@ -125,10 +127,8 @@ static void add_leader(struct lime_causes *causes, const struct door *d, uint32_
 	};
 }
 
-/*
- * Compilers test a loop's condition at its end: the leader is where the body begins, but what
- * decides is the branch that goes back there or leaves the cluster.
- */
+/* Compilers test a loop's condition at its end: the leader is where the body begins, but the branch
+ * that decides is the one that goes back to the leader or leaves the cluster. */
 static void find_decider(const struct lime_event *events, uint32_t n, const uint32_t *cluster_of,
 			 struct lime_cause *cause)
 {
@@ -187,7 +187,7 @@ void lime_leaders(const struct lime_event *events, uint32_t n_events, const uint
 
 /* ---- 3.5: clusters to scores ---- */
 
-/* Averaged z-scores of each cluster's events: a row each. */
+/* Returns the average z-scores of each cluster's events, a row for each cluster. */
 static double *cluster_rows(const struct lime *l, const struct lime_instance *in,
 			    const double *counts)
 {
@@ -306,7 +306,7 @@ void lime_release(struct lime *l)
 
 /* ---- 3.6: over instances ---- */
 
-/* The same node as cause, of the same kind; NULL: none yet. */
+/* Returns the cause of the same node and kind (and event, if it is of hardware), or NULL. */
 static struct lime_cause *same_cause(struct lime_cause *causes, size_t n,
 				     const struct lime_cause *of)
 {
