@@ -43,8 +43,8 @@ static double by_cause(const struct outlier_block *b, const char *const *kinds,
 }
 
 /*
- * For a critical section, contention is also that others hold the lock when it is asked for: its
- * long executions are their waits.
+ * Contention shows as waits for locks inside the executions. It also shows as locks that another
+ * thread held when they were requested, because a critical section begins only after that wait.
  */
 static double contention(const struct outliers *o, const struct outlier_block *b,
 			 struct text *evidence)
@@ -62,7 +62,7 @@ static double contention(const struct outliers *o, const struct outlier_block *b
 	return share > 0 || !contended ? share : NAN;
 }
 
-/* It diverges by waiting or preemption. */
+/* Whether the execution is an outlier because it waited or was preempted. */
 static bool is_held_up(const struct outlier *x)
 {
 	static const char *const own[] = { "slow-path",	      "callee",	 "page-fault",
@@ -74,7 +74,7 @@ static bool is_held_up(const struct outlier *x)
 	return true;
 }
 
-/* Returns the execution's time above the line that was neither waiting nor preemption. */
+/* Returns how much of the execution's time above the line was neither waiting nor preemption. */
 static double own_part_ns(const struct outlier *x)
 {
 	double off = (double)(offcpu_ns(&x->off) + x->paused_ns + x->monitors_ns);
@@ -82,14 +82,14 @@ static double own_part_ns(const struct outlier *x)
 	return x->residual_ns > off ? x->residual_ns - off : 0;
 }
 
-#define CHAIN_LEAST 3	 /* executions at growing distances */
-#define CHAIN_OFF   0.12 /* a distance may be off by */
-#define CHANCE_MOST 0.3	 /* chains that there are by chance */
+#define CHAIN_LEAST 3	 /* least number of executions in a chain */
+#define CHAIN_OFF   0.12 /* relative error that a distance may have */
+#define CHANCE_MOST 0.3	 /* highest expected number of such chains by chance */
 #define GROWTH_MIN  1.2
 #define GROWTH_MAX  4.2
 
-/* Executions by index, each so many times as far as the one before. own: that diverge by their own
- * doing; ns: of that. ways, off: chance() has them. */
+/* Executions whose indices grow by a constant factor. own: executions whose own time alone makes
+ * them outliers; ns: sum of the executions' own time. ways, off: factors of chance(). */
 struct chain {
 	uint64_t n, own, last, before;
 	double growth, ns, most_ns, least_ns, ways, off;
@@ -108,10 +108,8 @@ static void lengthen(struct chain *c, const struct outlier_block *b, const struc
 	c->least_ns = c->n == 1 || ns < c->least_ns ? ns : c->least_ns;
 }
 
-/*
- * Returns, of the executions behind x at about that distance, the one that took most by itself: on
- * a busy machine some that are only a little too long are always near.
- */
+/* Returns the execution after x, near the expected index, that has the most time of its own, or
+ * NULL. On a busy machine, some executions that are only slightly too long are always near. */
 static const struct outlier *next_at(const struct outlier_block *b, const struct outlier *x,
 				     double expected)
 {
@@ -129,7 +127,7 @@ static double growth_of(const struct outlier *x, const struct outlier *y)
 	return (double)(y->index + 1) / (double)(x->index + 1);
 }
 
-/* One more, near to where it is expected. */
+/* Adds an execution that is near the expected index. */
 static void find_next(struct chain *c, const struct outlier_block *b, const struct outlier *x,
 		      double expected)
 {
@@ -158,12 +156,15 @@ static struct chain follow(const struct outlier_block *b, const struct outlier *
 		if (!y)
 			return c;
 		find_next(&c, b, y, expected);
-		c.growth = growth_of(x, y); /* of more, so nearer to what it is */
+		c.growth = growth_of(x, y); /* later indices give a more exact factor */
 	}
 }
 
-/* How many chains as good as this one as many executions have that are anywhere and took as long as
- * its shortest: two begin it, and each further one is as near to where it is expected. */
+/*
+ * Returns the expected number of chains as good as this one among as many executions at random
+ * indices, counting those with at least as much own time as the chain's shortest. Any two begin a
+ * chain; each further one must be as near to its expected index as those of this chain.
+ */
 static double chance(const struct chain *c, const struct outlier_block *b)
 {
 	double n = 0;
@@ -173,22 +174,26 @@ static double chance(const struct chain *c, const struct outlier_block *b)
 	return n * (n - 1) / 2 * c->ways * pow(n * c->off, (double)c->n - 2);
 }
 
-/* Among many executions there always are some at such distances, and any few have one that took
- * much longer than the others: half of the time must be theirs, without the longest as well. */
+/*
+ * Whether the chain is evidence. Among many executions, some are always at such distances, and in
+ * any few executions one took much longer than the others. So the chain must have half of the own
+ * time of all outliers, also when its longest execution is left out.
+ */
 static bool tells(const struct chain *c, const struct outlier_block *b, double own_ns)
 {
 	return c->own >= CHAIN_LEAST && c->ns >= own_ns / 2 &&
 	       c->ns - c->most_ns >= (own_ns - c->most_ns) / 2 && chance(c, b) < CHANCE_MOST;
 }
 
-/* A structure that grows by a factor is made anew each time that it has so many times as many
- * elements. */
+/* A structure that grows by a factor is reallocated each time the number of its elements has grown
+ * by that factor, so the distances between these executions grow by it, too. */
 static double growing(const struct outliers *o, const struct outlier_block *b,
 		      struct text *evidence)
 {
 	const struct outlier *end = b->kept.data + b->kept.n;
 	struct chain best = { 0 };
-	double all_ns = 0, own_ns = 0; /* own: by their own doing; the first has much else */
+	double all_ns = 0, own_ns = 0; /* own: without the first execution, which is slow for
+					* many reasons */
 
 	(void)o;
 	vec_for_each (&b->kept, const struct outlier, x) {
@@ -257,7 +262,8 @@ static double allocation(const struct outliers *o, const struct outlier_block *b
 	return NAN;
 }
 
-/* Cheaper than what the probes themselves take of it. */
+/* Half of the executions are so short that most of their measured time is the cost of the
+ * probes. */
 static double accessor(const struct outliers *o, const struct outlier_block *b,
 		       struct text *evidence)
 {
@@ -289,11 +295,15 @@ static double once(const struct outliers *o, const struct outlier_block *b, stru
 	return NAN;
 }
 
-/* The paper's section 4.1, and two that it has among the threats to validity. */
+/* The behaviours of the paper's section 4.1, and two of its threats to validity. */
 static const struct {
 	char behaviour;
 	const char *name;
-	/* Negative: it does not apply. NULL: of executions with one of these causes. */
+	/*
+	 * Returns the share of the residuals that have this behaviour; negative: the behaviour does
+	 * not apply; NAN: it applies, but has no share. NULL: the executions that have one of the
+	 * causes in kinds.
+	 */
 	double (*find)(const struct outliers *o, const struct outlier_block *b,
 		       struct text *evidence);
 	const char *kinds[4];
@@ -310,7 +320,8 @@ static const struct {
 	{ 0, "first execution", NULL, { "first-execution" } },
 };
 
-/* Those that are its own: the others' behavior is told of what they call. */
+/* Returns a copy of the block without the outliers that a callee explains, because the callee's
+ * block reports the behaviour of these. */
 static struct outlier_block without_passed(const struct outlier_block *b)
 {
 	struct outlier_block own = *b;

@@ -11,8 +11,8 @@
 #include "base/text.h"
 #include "trace/meta/meta.h"
 
-#define RARE	   0.5 /* of typical executions: what fewer do is another path */
-#define FAULTS_MIN 4   /* page faults more than typical that are worth a word */
+#define RARE	   0.5 /* share of typical executions: what fewer of them do is a slow path */
+#define FAULTS_MIN 4   /* fewer additional page faults are no cause */
 
 static double typical_mean(const struct outlier_block *b, double sum)
 {
@@ -45,7 +45,7 @@ static double paused(const struct outliers *o, const struct outlier_block *b,
 	return (double)x->paused_ns;
 }
 
-/* The kind of sleep that took most. */
+/* The kind of sleep that took the most time. */
 static double slept(const struct outliers *o, const struct outlier_block *b,
 		    const struct outlier *x, const char **kind, struct text *evidence)
 {
@@ -91,7 +91,7 @@ static const struct outlier_usual *usual_of(const struct outlier_block *b, const
 	return u ? u : &none;
 }
 
-/* The share of typical executions that call it. */
+/* Returns the share of typical executions that call this callee. */
 static double usual_share(const struct outlier_block *b, const struct outlier_usual *u)
 {
 	return typical_mean(b, (double)u->executions);
@@ -128,7 +128,7 @@ static double called(const struct outliers *o, const struct outlier_block *b,
 		return 0;
 	text_time(time, c->ns);
 	text_counted(calls, c->calls, "call");
-	/* what those did that left no records is not known */
+	/* brief executions left no records, so what typical executions call is not known */
 	if (b->brief) {
 		*kind = "callee";
 		text_printf(evidence, "%s of %s took %s", calls, name, time);
@@ -158,7 +158,7 @@ static double more_faults(const struct outlier_block *b, const struct outlier *x
 						 : 0;
 }
 
-/* How long they took is not known: that there were so many more is the evidence. */
+/* The time that page faults took is not known, so their number is the evidence. */
 static double faulted(const struct outliers *o, const struct outlier_block *b,
 		      const struct outlier *x, const char **kind, struct text *evidence)
 {
@@ -217,7 +217,7 @@ static double running(const struct outliers *o, const struct outlier_block *b,
 	return x->residual_ns;
 }
 
-/* In this order; the first that explains enough. The last one always does. */
+/* Tried in this order until one explains enough. The last one always does. */
 static double (*const reasons[])(const struct outliers *o, const struct outlier_block *b,
 				 const struct outlier *x, const char **kind,
 				 struct text *evidence) = {

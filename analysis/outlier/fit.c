@@ -8,11 +8,10 @@
 #include "analysis/outlier/outlier.h"
 #include "base/mem.h"
 
-#define NORMAL_MAD                                                                    \
-	1.4826 /* a normal distribution's standard deviation over its median distance \
-		*/
+#define NORMAL_MAD \
+	1.4826 /* standard deviation of a normal distribution / its median absolute deviation */
 
-/* The sample is halved by the hash of the index: no rhythm of the program's meets it. */
+/* Halves the sample by a hash of the index, so that a periodic program cannot bias it. */
 static void thin_out(struct outlier_block *b)
 {
 	size_t kept = 0;
@@ -64,7 +63,8 @@ static int by_index(const void *a, const void *b)
 	return (x->index > y->index) - (x->index < y->index);
 }
 
-/* The median of the slopes between points half the sample apart (Theil and Sen, a pair a point). */
+/* Returns the median of the slopes between points that are half the sample apart: the estimator of
+ * Theil and Sen with one pair for each point. */
 static double median_slope(const struct outlier_block *b, double *room)
 {
 	size_t half = b->sample.n / 2, n = 0;
@@ -101,7 +101,7 @@ void outlier_fit_brief(struct outlier_block *b, const struct brief *brief, const
 	b->brief_squares += brief_squares(r);
 }
 
-/* Fits the mean of all executions, written or only summed up. */
+/* Fits a horizontal line to all executions, with records or brief. Returns the bound. */
 static double flat_line(struct outlier_block *b, enum outlier_rule rule)
 {
 	const struct hist *h = &b->durations;

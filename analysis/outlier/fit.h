@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The line that a block's executions follow as it is called again and again. */
+/* Fits the line of a block's durations over its execution index. */
 #ifndef ISPOT_ANALYSIS_OUTLIER_FIT_H
 #define ISPOT_ANALYSIS_OUTLIER_FIT_H
 
@@ -7,10 +7,11 @@
 
 #include "analysis/outlier/outlier.h"
 
-/* An execution is added; after the last one, the line. jitter_ns: what probing alone may add. */
+/* Adds an execution. outlier_fit() sets the line after the last one; jitter_ns is the variation
+ * that the probes alone may cause. */
 void outlier_fit_add(struct outlier_block *b, uint64_t index, uint64_t ns);
-/* Executions too short to be written. Where among the others they were is not known, so the line is
- * flat. */
+/* Adds brief executions, which were too short for records of their own. Their indices are not
+ * known, so the line becomes horizontal. */
 void outlier_fit_brief(struct outlier_block *b, const struct brief *brief, const struct record *r);
 void outlier_fit(struct outlier_block *b, enum outlier_rule rule, double jitter_ns);
 

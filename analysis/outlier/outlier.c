@@ -65,7 +65,8 @@ const struct outlier_usual *outlier_usual_of(const struct outlier_block *b, cons
 	return i < b->typical.callees.n ? &b->typical.callees.data[i] : NULL;
 }
 
-/* Callees of a typical execution, callers first. */
+/* Adds the callees of a typical execution. Callers come first, so that each callee's parent is
+ * known. */
 static void add_usual(struct outlier_block *b, const struct outlier *x)
 {
 	uint32_t at[OUTLIER_CALLEES];
@@ -76,7 +77,7 @@ static void add_usual(struct outlier_block *b, const struct outlier *x)
 		struct outlier_usual *u;
 
 		at[i] = OUTLIER_TYPICAL;
-		if (parent == OUTLIER_TYPICAL) /* there was no room for what called it */
+		if (parent == OUTLIER_TYPICAL) /* there was no room for its caller */
 			continue;
 		at[i] = find_usual(b, parent, c->id);
 		if (at[i] == b->typical.callees.n) {
@@ -105,7 +106,7 @@ static void add_typical(struct outlier_block *b, const struct outlier *x)
 	add_usual(b, x);
 }
 
-/* An outlier whose event is reported with another block makes room for the others. */
+/* Whether x is dropped before y. Outliers that another block reports (passed) are dropped first. */
 static bool is_less(const struct outlier *x, const struct outlier *y)
 {
 	if (x->passed != y->passed)
@@ -113,7 +114,8 @@ static bool is_less(const struct outlier *x, const struct outlier *y)
 	return x->residual_ns < y->residual_ns;
 }
 
-/* A heap: the one nearest to the line is first, and makes room. */
+/* Restores the heap below at. Its first element is the one to drop next: the nearest to the
+ * line. */
 static void sink(struct outlier *heap, size_t n, size_t at)
 {
 	for (;;) {
@@ -158,11 +160,8 @@ static bool diverges(const struct outliers *o, const struct outlier_block *b,
 	       (o->rule == OUTLIER_PAPER || x->residual_ns > expected / 2);
 }
 
-/*
- * One that is long because a call in it is, which is itself an outlier of its own block, is not
- * told again of each caller: the innermost that explains it has it. A critical section is told
- * apart.
- */
+/* If an execution is slow because a call in it is an outlier of its own block, only the innermost
+ * such call is reported, not each of its callers again. Critical sections are reported apart. */
 static void count_divergent(struct outlier_block *b, struct outlier *x)
 {
 	uint64_t idle_ns = x->off.idle_ns < x->duration_ns ? x->off.idle_ns : x->duration_ns;
@@ -197,7 +196,7 @@ double outlier_judge(struct outliers *o, struct outlier_block *b, struct outlier
 	return explains_ns;
 }
 
-/* Pauses are few, and the latest are last. */
+/* Searches backwards, because pauses are few and the latest are last. */
 uint64_t outlier_paused_ns(const struct outliers *o, const struct thread *t, const struct call *c,
 			   uint64_t *safepoint_ns)
 {
@@ -288,7 +287,7 @@ static void outlier_block_release(struct outlier_block *b)
 	hints_release(&b->own_hints);
 }
 
-/* Blocks of which no execution is timed say nothing. */
+/* Drops blocks without timed executions, and sorts the others. */
 static void finish(struct outliers *o)
 {
 	size_t kept = 0;
@@ -309,7 +308,7 @@ static void finish(struct outliers *o)
 	vec_sort(&o->blocks, more_divergent);
 }
 
-/* The start is the recording's, whatever the window: other views count from there, too. */
+/* The start is that of the recording, even with a window, because other views do the same. */
 static void set_span(struct outliers *o, const struct trace_reader *r,
 		     const struct result_options *ro)
 {

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Executions that take much longer than the others of their kind (Iceberg, Shah and Guyer, ISSTA
- * 2018, section 2.1): for each function, marker and critical section the line of duration over
- * execution index by least squares, and the executions above it by more than a bound, which the
- * paper has at one standard deviation of the durations. A critical section is from when a lock was
- * taken to its release, so it is inside of the monitor, and its waiting is told apart.
+ * 2018, section 2.1): for each function, marker and critical section, a line of duration over
+ * execution index is fitted by least squares; the executions above it by more than a bound are
+ * outliers. The paper's bound is one standard deviation of the durations. A critical section lasts
+ * from when a lock was taken to its release, so the wait for the lock is not in it and is reported
+ * apart.
  *
- * Two passes over the recording. The first counts, and sums moments; the second judges each
- * execution, and looks at what divergent ones did that typical ones did not. Memory grows with the
- * blocks, not with executions: of each the moments, a histogram, OUTLIER_SAMPLE of all executions
- * and the OUTLIER_KEPT divergent ones that are furthest above the line. Counts and sums are of all.
+ * The recording is read in two passes. The first one counts executions and sums moments; the second
+ * one judges each execution, and compares what outliers did with what typical executions did.
+ * Memory grows with the blocks, not with the executions: a block has the moments, a histogram, a
+ * sample of OUTLIER_SAMPLE executions and the OUTLIER_KEPT outliers that are furthest above the
+ * line. Counts and sums cover all executions.
  */
 #ifndef ISPOT_ANALYSIS_OUTLIER_OUTLIER_H
 #define ISPOT_ANALYSIS_OUTLIER_OUTLIER_H
@@ -32,18 +34,19 @@ struct trace_reader;
 
 #define OUTLIER_KEPT	256
 #define OUTLIER_SAMPLE	1024
-#define OUTLIER_CALLEES 16 /* of an execution, with what these call, told apart */
-#define OUTLIER_DEPTH	4  /* of these, calls inside calls */
+#define OUTLIER_CALLEES 16 /* distinct callees of an execution, those of callees included */
+#define OUTLIER_DEPTH	4  /* how deep these callees are nested */
 #define OUTLIER_TOP	UINT32_MAX
-#define OUTLIER_TYPICAL 64 /* callees of typical executions, told apart */
-#define OUTLIER_SCALES	5  /* of the robust rule */
+#define OUTLIER_TYPICAL 64 /* distinct callees of a block's typical executions */
+#define OUTLIER_SCALES	5  /* standard deviations of the robust rule's bound */
 
 enum outlier_rule {
 	/* Above the line of least squares by more than one standard deviation. */
 	OUTLIER_PAPER,
 	/*
-	 * Above the line through the medians by more than five standard deviations, as the median
-	 * of the distances from it tells them, and by half: the few that it looks for move neither.
+	 * Above the line through the medians by more than OUTLIER_SCALES standard deviations, and
+	 * by half of what the line expects. Line and deviation are estimated from medians, so that
+	 * a few outliers move neither.
 	 */
 	OUTLIER_ROBUST,
 };
@@ -59,45 +62,47 @@ struct outlier_callee {
 
 /* One divergent execution. */
 struct outlier {
-	uint64_t index; /* of its block's executions, by their begin, from 0 */
+	uint64_t index; /* number among its block's executions in the order of their begin, from
+			 * 0 */
 	uint64_t entry_ns, duration_ns;
-	double residual_ns;   /* above the line */
-	double inside_ns;     /* the same of calls in it that are outliers of their own kind */
+	double residual_ns;   /* time above the line */
+	double inside_ns;     /* residuals of calls inside that are outliers of their own blocks */
 	uint32_t tid, caller; /* caller: function id, MAP_NONE: none was traced */
-	/* Stack ids, 0: not recorded. Its own, of a critical section that of the call which took
-	 * the lock; site: of the calling place alone. */
+	/* Stack ids; 0: not recorded. stack: of the execution, or of the call that took the lock of
+	 * a critical section; site: of the call site alone. */
 	uint32_t stack, site;
 	uint32_t exit_cpu, entry_cpu;
 	struct offcpu off;
 	uint64_t shape;
-	uint64_t paused_ns;    /* its process's runtime had all threads stopped: in it */
-	uint64_t safepoint_ns; /* of that not to collect garbage */
-	uint64_t monitors_ns;  /* calls in it waited for their locks, as the runtime tells */
-	bool contended;	       /* another thread held its lock when it was asked for */
-	bool rest;	       /* it had more callees than are told apart */
-	bool passed;	       /* inside_ns explains it: it is told of those calls */
+	uint64_t paused_ns;    /* how long the runtime stopped all threads of the process during
+				* the execution */
+	uint64_t safepoint_ns; /* the part of paused_ns that was not for garbage collection */
+	uint64_t monitors_ns;  /* how long calls inside waited for monitors, as the runtime
+				* recorded it */
+	bool contended;	       /* another thread held the lock when it was requested */
+	bool rest;	       /* it had more than OUTLIER_CALLEES distinct callees */
+	bool passed;	       /* inside_ns explains it, so those calls are reported instead */
 	uint32_t counted;      /* bits of enum outlier_count */
 	uint64_t counts[OUTLIER_COUNTS];
 	uint32_t n_callees;
 	struct outlier_callee callees[OUTLIER_CALLEES];
-	struct wait_sums *waits; /* what it slept in, callees included; NULL: it did not */
-	/* cause.c: */
+	struct wait_sums *waits; /* its waits, those of callees included; NULL: none */
+	/* Set by cause.c: */
 	const char *cause; /* static */
 	char *evidence;	   /* a clause */
 };
 
-/*
- * The usual number and time of a callee in the other executions: a tree like that of an execution.
- */
+/* Number and time of a callee in typical executions. Callees form a tree as in struct outlier. */
 struct outlier_usual {
 	uint32_t id, parent;
-	uint64_t executions, calls, ns; /* that called it; their calls; time in it */
+	uint64_t executions, calls, ns; /* executions that called it; their calls of it; time in
+					 * it */
 };
 
 struct outlier_hint {
-	char behaviour; /* A to H, as the paper has them; 0: none of its */
+	char behaviour; /* A to H as in the paper; 0: not in the paper */
 	const char *name;
-	double share; /* of the residuals that are kept; NAN: it is not about these */
+	double share; /* of the residuals of kept outliers; NAN: the behaviour has no share */
 	char *evidence;
 };
 
@@ -107,7 +112,7 @@ struct outlier_hints {
 
 struct outlier_line {
 	double intercept, slope; /* ns, ns per execution */
-	double bound_ns;	 /* an execution above the line by more diverges */
+	double bound_ns;	 /* an execution above the line by more is an outlier */
 };
 
 struct outlier_point {
@@ -116,49 +121,54 @@ struct outlier_point {
 
 struct outlier_block {
 	enum block_kind kind;
-	uint32_t id;			      /* function id; a critical section: group of holds */
+	uint32_t id;			      /* function id; of a critical section: its group in
+					       * struct sections */
 	const char *name;		      /* owned by struct outliers */
-	const struct meta_function *function; /* of a critical section: what takes the lock */
+	const struct meta_function *function; /* of a critical section: the function that takes
+					       * the lock */
 	uint64_t begun;			      /* executions that left records */
-	uint64_t brief;	       /* others, too short for that: shorter than any here */
-	double brief_squares;  /* of their durations */
-	struct hist durations; /* of those that are timed */
+	uint64_t brief;	       /* executions too short to leave records of their own */
+	double brief_squares;  /* sum of the squares of the brief executions' durations */
+	struct hist durations; /* of timed executions */
 	uint32_t threads;
-	/* Running means and sums of products about them. */
+	/* Running means of index (x) and duration (y), and sums of products of the deviations from
+	 * them. */
 	double n, mean_x, mean_y, xx, xy, yy;
 	double stddev_ns;
 	struct outlier_line line;
-	uint64_t keep_mask; /* of hashed indices: those that are 0 under it are in the sample */
+	uint64_t keep_mask; /* an execution is in the sample if the hash of its index is 0 in
+			     * these bits */
 	struct {
 		VEC(struct outlier_point)
-	} sample; /* all executions, as long as these are few */
+	} sample; /* a random sample; all executions while they are few */
 	uint64_t divergent, divergent_ns;
-	uint64_t idle_ns;   /* of divergent_ns, waiting for work or a clock: nobody feels it */
-	double residual_ns; /* sum over the divergent ones */
+	uint64_t idle_ns;   /* part of divergent_ns: idle, for work or a timer, which is no
+			     * slowness */
+	double residual_ns; /* sum over the outliers */
 	/* The parts of divergent, divergent_ns and idle_ns that no other block explains. */
 	uint64_t own, own_ns, own_idle_ns;
 	struct {
 		VEC(struct outlier)
-	} kept; /* by index, once it is over; those that are its own have precedence */
+	} kept; /* the largest outliers, sorted by index at the end; own ones have precedence */
 	struct {
 		uint64_t n;
 		struct offcpu off;
 		double counts[OUTLIER_COUNTS];
-		uint64_t counted[OUTLIER_COUNTS]; /* executions that did */
+		uint64_t counted[OUTLIER_COUNTS]; /* executions with this counter */
 		struct shapes shapes;
 		struct {
 			VEC(struct outlier_usual)
 		} callees;
 	} typical;
-	struct outlier_hints hints;	/* of all that are kept */
-	struct outlier_hints own_hints; /* of its own, where some are not */
+	struct outlier_hints hints;	/* of all kept outliers */
+	struct outlier_hints own_hints; /* of the own ones alone, if not all are own */
 };
 
-/* All threads of a process were stopped. */
+/* A pause: the runtime stopped all threads of a process. */
 struct outlier_pause {
 	uint64_t start_ns, end_ns;
 	uint32_t tgid;
-	bool collects; /* garbage */
+	bool collects; /* for garbage collection */
 };
 
 struct outliers {
@@ -166,31 +176,34 @@ struct outliers {
 	enum outlier_rule rule;
 	struct {
 		VEC(struct outlier_block)
-	} blocks;	     /* after outliers_read(): most divergent time that is not idle first */
-	struct strtab names; /* of blocks */
-	uint64_t section_ns; /* sum over all critical sections, Java's methods and blocks too */
+	} blocks;	     /* after outliers_read(): sorted by the own outliers' time that is
+			      * not idle, most first */
+	struct strtab names; /* names of blocks */
+	uint64_t section_ns; /* time in all critical sections, Java's synchronized methods and
+			      * blocks included */
 	uint64_t start_ns, duration_ns; /* of the recording or window */
 	uint64_t lost_records;
-	uint64_t brief; /* executions too short to be written */
+	uint64_t brief; /* executions too short to leave records of their own */
 	bool switches;	/* context switches were recorded */
 	bool locks;	/* critical sections were seen */
-	bool monitors;	/* calls are known to have waited for their lock, or not */
-	/* while it is read: */
+	bool monitors;	/* the runtime recorded whether calls waited for monitors */
+	/* Used while the recording is read: */
 	struct calls calls;
 	struct sections sections;
 	struct keyed waits;
 	bool judging;	       /* the second pass */
-	uint32_t *of_function; /* [id]: block, MAP_NONE */
+	uint32_t *of_function; /* [function id]: block; MAP_NONE: none */
 	struct map of_group;
-	struct map ran;			    /* (block, thread): it has run there */
-	int8_t counters[META_COUNTERS_MAX]; /* [bit]: enum outlier_count, -1 none */
+	struct map ran;			    /* set of (block, thread): the thread has executed
+					     * the block */
+	int8_t counters[META_COUNTERS_MAX]; /* [counter id]: enum outlier_count; -1: none */
 	uint32_t counted;		    /* bits of enum outlier_count that are recorded */
 	struct {
 		VEC(struct outlier_thread *)
 	} threads;
 	struct {
 		VEC(struct outlier_pause)
-	} pauses; /* by their ends */
+	} pauses; /* in the order of their ends */
 };
 
 /* Reads r twice, from its start. */
@@ -198,11 +211,11 @@ int outliers_read(struct outliers *o, struct trace_reader *r, struct result_opti
 		  enum outlier_rule rule, struct err *err);
 void outliers_release(struct outliers *o);
 
-/* Returns what typical executions did in this callee; NULL: none of them called it. */
+/* Returns what typical executions did in this callee, or NULL if none of them called it. */
 const struct outlier_usual *outlier_usual_of(const struct outlier_block *b, const struct outlier *x,
 					     uint32_t callee);
 
-/* A lock is held from its begin to its end. */
+/* Whether the block's executions are critical sections: a lock is held from begin to end. */
 static inline bool outlier_is_section(const struct outlier_block *b)
 {
 	return b->kind == BLOCK_LOCK || b->function->holds_lock;
@@ -222,14 +235,15 @@ static inline double outlier_expected(const struct outlier_block *b, uint64_t in
 uint64_t outlier_paused_ns(const struct outliers *o, const struct thread *t, const struct call *c,
 			   uint64_t *safepoint_ns);
 
-/* Judges one execution in the second pass. Returns what it explains of the one around it. */
+/* Judges one execution in the second pass. Returns the time that its own excess, or that of calls
+ * inside, explains of the execution around it. */
 double outlier_judge(struct outliers *o, struct outlier_block *b, struct outlier *x);
 
-/* Gives it a name, which lives as long as o. */
+/* Sets the name of b, which o owns. */
 void outlier_name(struct outliers *o, struct outlier_block *b);
 
-#define OUTLIER_EXPLAINS   0.5 /* of the residual: enough to be its cause */
-#define OUTLIER_TIMES_MORE 2   /* than typical, of what is counted: worth a word */
+#define OUTLIER_EXPLAINS   0.5 /* share of the residual that is enough for a cause */
+#define OUTLIER_TIMES_MORE 2   /* a count is evidence if it is so many times the typical one */
 
 static inline double outlier_typical_count(const struct outlier_block *b, unsigned i)
 {

@@ -14,14 +14,14 @@
 #include "trace/meta/meta.h"
 #include "trace/record.h"
 
-#define FRAMES_MAX 1024 /* executions of a thread under way, with what happens inside of them */
+#define FRAMES_MAX 1024 /* calls of a thread that are open at once; deeper ones are ignored */
 #define HOLDS_MAX  64
 
-/* An execution under way: a call, or a lock that is held. */
+/* An execution that has not ended: an open call, or a lock that is held. */
 struct frame {
-	uint32_t block; /* MAP_NONE: of none, as a recursive call */
+	uint32_t block; /* MAP_NONE: not counted for any block, such as a recursive call */
 	uint32_t id;	/* function, or lock */
-	uint32_t level; /* of a lock: open calls that began before, and go on */
+	uint32_t level; /* of a lock: how many of the calls open when it was taken are still open */
 	uint64_t entry_ns, sp;
 	uint64_t counts[OUTLIER_COUNTS];
 	struct outlier x;
@@ -36,10 +36,10 @@ struct frames {
 
 struct outlier_thread {
 	struct frames calls, holds;
-	uint32_t known; /* bits of counts */
+	uint32_t known; /* bits of enum outlier_count that are valid in counts */
 	uint64_t counts[OUTLIER_COUNTS];
-	uint64_t waited_ns; /* when the call began that waited for its lock latest; NO_WAIT: none */
-	/* An execution has ended; what it counted may come with the next record. */
+	uint64_t waited_ns; /* begin of the latest call that waited for its lock; NO_WAIT: none */
+	/* ended holds an execution whose counters may come with the next record. */
 	bool waits;
 	struct frame ended;
 };
@@ -121,14 +121,14 @@ static void drop(struct frame *f)
 	wait_sums_free(&f->x.waits);
 }
 
-/* To the call around it, which is still under way. */
+/* Adds what a call explains to the call around it, which is still open. */
 static void pass_on(struct outlier_thread *ot, double explains_ns)
 {
 	if (ot->calls.n)
 		vec_last(&ot->calls)->x.inside_ns += explains_ns;
 }
 
-/* The execution that ended last is complete. */
+/* Judges the execution that ended last, now that its counters are known. */
 static void settle(struct outliers *o, struct outlier_thread *ot)
 {
 	struct frame *f = &ot->ended;
@@ -144,7 +144,7 @@ static void settle(struct outliers *o, struct outlier_thread *ot)
 	drop(f);
 }
 
-/* OUTLIER_TOP: there is no room for it. */
+/* Returns the index of the callee, which is added if it is new; OUTLIER_TOP: no room. */
 static uint32_t callee_of(struct outlier *x, uint32_t parent, uint32_t id)
 {
 	uint32_t i = 0;
@@ -160,7 +160,7 @@ static uint32_t callee_of(struct outlier *x, uint32_t parent, uint32_t id)
 	return i;
 }
 
-/* A call that is over, and what it called: of. */
+/* Adds a call that has ended, and its callees, which are those of the execution of. */
 static void add_callee(struct outlier *x, const struct call *c, const struct outlier *of)
 {
 	uint32_t at[OUTLIER_CALLEES], depth[OUTLIER_CALLEES],
@@ -226,7 +226,7 @@ static void end(struct outliers *o, struct outlier_thread *ot, const struct thre
 	ot->waits = true;
 }
 
-/* Where it comes from. */
+/* Notes where the execution was called from. */
 static void describe(struct outlier *x, const struct call *c)
 {
 	x->stack = c->stack ? c->stack : c->exit_stack;
@@ -245,7 +245,8 @@ static void on_enter(void *self, const struct thread *t, const struct call *c)
 	settle(o, ot);
 	f.x.contended = ot->waited_ns == c->entry_ns;
 	if (ot->calls.n >= FRAMES_MAX || o->meta->functions.data[c->id].contended_only)
-		return; /* a wait is no execution: the one behind it is told of it */
+		return; /* a wait for a lock is no execution; the call that waited is marked as
+			 * contended */
 	f.block = c->recursive ? MAP_NONE : block_of_call(o, c->id);
 	begin(o, &ot->calls, t, &f);
 }
@@ -261,7 +262,8 @@ static struct frame *frame_of(struct outlier_thread *ot, const struct call *c)
 	return NULL;
 }
 
-/* To the execution it is in, and to the locks that were held all the while. */
+/* Adds the call to the execution around it, and to the locks that were held during the whole
+ * call. */
 static void tell_outer(struct outlier_thread *ot, const struct call *c, uint32_t depth,
 		       const struct outlier *of)
 {
@@ -275,7 +277,7 @@ static void tell_outer(struct outlier_thread *ot, const struct call *c, uint32_t
 		}
 }
 
-/* A runtime's critical section; one in another is part of that. */
+/* Adds a critical section of a runtime. One inside another is part of the outer one. */
 static void add_section(struct outliers *o, const struct outlier_thread *ot, const struct frame *at,
 			const struct call *c)
 {
@@ -351,7 +353,7 @@ static void on_held(void *self, const struct thread *t, uint32_t lock, uint32_t 
 
 /* ---- other records ---- */
 
-/* Values stand in the order of their bits, behind the mask. */
+/* The mask comes first; then the values in the order of its bits. */
 static void take_counts(struct outliers *o, struct outlier_thread *ot, const struct record *r)
 {
 	uint32_t next = 1;
@@ -372,7 +374,7 @@ static void on_counters(struct outliers *o, const struct thread *t, const struct
 	struct outlier_thread *ot = thread_of(o, t);
 
 	take_counts(o, ot, r);
-	/* what its probes counted before does not count */
+	/* what the entry probe itself counted is left out */
 	if (t->entered && t->n_open && ot->calls.n)
 		begin_counting(ot, vec_last(&ot->calls));
 	else if (ot->holds.n && vec_last(&ot->holds)->entry_ns == r->time_ns)
@@ -387,8 +389,8 @@ static void add_sleep(struct frames *frames, const struct thread *t, uint64_t ti
 			wait_add_new(&f->x.waits, t, time_ns);
 }
 
-/* By the call that begins at that time, in those that are open; it may have left no record, and
- * stands before or behind this one. */
+/* The call that begins at the record's time waited for its lock, inside the calls that are open.
+ * That call may have left no record, or its record may come before or after this one. */
 static void on_contended(struct outlier_thread *ot, const struct record *r)
 {
 	ot->waited_ns = r->time_ns;
@@ -406,7 +408,7 @@ static void on_brief(struct outliers *o, const struct record *r)
 
 	if (!brief_read(&brief, r, (uint32_t)o->meta->functions.n))
 		return;
-	block = block_of_call(o, brief.id); /* may move the blocks */
+	block = block_of_call(o, brief.id); /* may reallocate the blocks */
 	outlier_fit_brief(&o->blocks.data[block], &brief, r);
 	o->brief += brief.outer;
 	if (o->meta->functions.data[brief.id].holds_lock)
@@ -438,7 +440,8 @@ static void on_record(void *self, const struct thread *t, const struct record *r
 						r->values[1] != PAUSE_SAFEPOINT };
 	if (!o->judging && r->kind == REC_BRIEF)
 		on_brief(o, r);
-	if (r->kind == REC_SET_OFF) /* releases are not seen, as the sections know, too */
+	if (r->kind == REC_SET_OFF) /* releases are not traced now; struct sections drops its
+				     * locks, too */
 		vec_for_each (&o->threads, struct outlier_thread *, ot)
 			drop_holds(*ot);
 	if (o->locks)
