@@ -16,7 +16,7 @@ struct clock_entry {
 struct clock_mark {
 	uint32_t number;
 	uint64_t time_ns;
-	size_t at; /* entries behind it are of later moves */
+	size_t at; /* number of log entries when the mark was set */
 };
 
 struct clocks *clocks_new(uint32_t n)
@@ -50,7 +50,7 @@ void clocks_clear(struct clocks *cs)
 	cs->newest = cs->open = 0;
 }
 
-/* Keeps the first entry of each clock between two marks, and has room for as many again. */
+/* Keeps only the first entry of each clock between two marks, and makes room for as many again. */
 static void cut_down(struct clocks *cs)
 {
 	uint32_t *stretch = xcalloc(cs->n, sizeof(*stretch)), now = 1;
@@ -160,7 +160,7 @@ static inline uint64_t since(const struct clock *now, uint64_t time_ns,
 	       (count(then->n, then_ns) - then->offset_ns);
 }
 
-/* sign: 1, or -1 modulo 2^64 */
+/* Adds what each clock gained from the mark to time_ns, times sign: 1, or -1 modulo 2^64. */
 static inline void walk(struct gains *g, const struct clocks *cs, uint32_t number, uint64_t time_ns,
 			uint64_t sign)
 {

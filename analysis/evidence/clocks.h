@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Clocks of things that begin and end: each counts thread-nanoseconds, n of them a nanosecond while
- * n threads are at it. What every clock has gained since a moment is told without a look at those
- * that stood still:
+ * Clocks that count thread-nanoseconds: a clock gains n nanoseconds per nanosecond while n threads
+ * run it. What all clocks gained since a mark is found without visiting clocks that stood still:
  *
- *	mark    the moment has a place in a log
- *	move    a clock that moves for the first time behind the newest mark is put down in the log,
- *		as it was
- *	gains   clocks in the log behind the mark, and those that run: no other has gained
+ *	mark    is a position in a log
+ *	move    logs the state of a clock that moves for the first time after the newest mark
+ *	gains   visits the clocks in the log after the mark, and those that run: no other clock
+ *		gained anything
  *
- * A mark costs next to nothing, its gains what has happened since. Between two marks one entry of a
- * clock is enough, and to that the log is cut down when it is full: it has at most twice
- * (marks + 1) * clocks entries, or a few thousand.
+ * Setting a mark is cheap; finding the gains costs as much as has happened since. Between two
+ * marks, one log entry of each clock is enough, so the log is shortened to that when it is full: it
+ * has at most twice (marks + 1) * clocks entries, or a few thousand.
  */
 #ifndef ISPOT_ANALYSIS_EVIDENCE_CLOCKS_H
 #define ISPOT_ANALYSIS_EVIDENCE_CLOCKS_H
@@ -23,43 +22,44 @@
 
 struct clock {
 	int32_t n;
-	uint32_t logged;    /* the newest mark when it was last put down */
-	uint64_t offset_ns; /* its time is n * now - offset_ns, modulo 2^64 */
+	uint32_t logged;    /* the newest mark when the clock was last logged */
+	uint64_t offset_ns; /* the clock's time is n * now - offset_ns, modulo 2^64 */
 };
 
 struct clocks {
-	uint32_t n, used;      /* clocks; those below have moved */
-	uint32_t newest, open; /* the newest mark; the newest that is not forgotten, 0: none */
+	uint32_t n, used;      /* n: number of clocks; used: clocks from here on never moved */
+	uint32_t newest, open; /* the newest mark, and the newest that is not forgotten (0: none) */
 	struct clock *all;
-	uint64_t *running; /* a bit a clock */
+	uint64_t *running; /* a bit for each clock: its n is not 0 */
 	struct {
 		VEC(struct clock_entry)
 	} log;
-	size_t log_room; /* entries to have before it is cut down */
+	size_t log_room; /* the log is shortened when it has so many entries */
 	struct {
 		VEC(struct clock_mark)
 	} marks; /* oldest first */
 };
 
-/* What was gained, of every clock that gained anything or may have: list[0 … n - 1]. */
+/* What clocks gained. list[0 … n - 1] are the clocks that gained anything, or may have. */
 struct gains {
 	uint32_t n, *list;
-	uint32_t walk, cleared; /* walks so far; of these, until it was cleared */
+	uint32_t walk, cleared; /* number of walks so far, and before the last clearing */
 	struct gain {
-		uint64_t ns;  /* of those in the list; modulo 2^64 */
-		uint32_t met; /* the latest walk that came to it */
+		uint64_t ns;  /* valid for clocks in list; modulo 2^64 */
+		uint32_t met; /* the latest walk that visited the clock */
 	} * of;		      /* [clock] */
 };
 
-struct clocks *clocks_new(uint32_t n); /* all stand at 0 */
+struct clocks *clocks_new(uint32_t n); /* all clocks are at 0 */
 void clocks_free(struct clocks *cs);   /* NULL: nothing */
-/* As new, if no clock moved before the first mark. Forgets all marks. */
+/* Resets all clocks and forgets all marks. Clocks that moved before the first mark are not
+ * reset. */
 void clocks_clear(struct clocks *cs);
 
-/* For clocks_move(). */
+/* Logs a clock's state before it moves; for clocks_move(). */
 void clocks_put_down(struct clocks *cs, uint32_t i);
 
-/* One thread more (1) or less (-1). */
+/* One thread begins (1) or ends (-1) to run the clock. */
 static inline void clocks_move(struct clocks *cs, uint32_t i, int by, uint64_t time_ns)
 {
 	struct clock *c = &cs->all[i];
@@ -76,15 +76,15 @@ static inline void clocks_move(struct clocks *cs, uint32_t i, int by, uint64_t t
 		cs->used = i + 1;
 }
 
-void clocks_add(struct clocks *cs, uint32_t i, uint64_t ns); /* modulo 2^64 */
+void clocks_add(struct clocks *cs, uint32_t i, uint64_t ns); /* ns: modulo 2^64 */
 
-/* Times of marks do not decrease. Returns the mark's number. */
+/* Sets a mark and returns its number. Times of marks must not decrease. */
 uint32_t clocks_mark(struct clocks *cs, uint64_t time_ns);
 void clocks_forget(struct clocks *cs, uint32_t mark);
 
 void gains_init(struct gains *g, uint32_t n);
 void gains_release(struct gains *g);
-/* Adds what each clock gained from the mark to time_ns, or takes it away. */
+/* Adds what each clock gained from the mark to time_ns to g, or subtracts it from g. */
 void gains_add(struct gains *g, const struct clocks *cs, uint32_t mark, uint64_t time_ns);
 void gains_take(struct gains *g, const struct clocks *cs, uint32_t mark, uint64_t time_ns);
 void gains_clear(struct gains *g);

@@ -9,10 +9,10 @@
 #include "base/mem.h"
 #include "trace/record.h"
 
-#define RATES	   256 /* a cell has at least one in so many ns of the call */
-#define ROOM_PARTS 4   /* of the cells: one more of these parts is room to grow */
+#define RATES	   256 /* a rate below 1 / RATES gets no cell */
+#define ROOM_PARTS 4   /* 1 / ROOM_PARTS of the cells is added as room to grow */
 
-/* A call that is measured, and the marks of its entry. */
+/* An open call that is measured, and the marks set at its entry. */
 struct coactivity_open {
 	uint32_t id, mark, own_mark;
 	uint64_t entry_ns;
@@ -20,17 +20,19 @@ struct coactivity_open {
 
 struct coactivity_thread {
 	bool running, excluding;
-	uint32_t gap;	     /* the candidate that its untraced code counts for, 0: none */
-	uint32_t taker;	     /* the process that got its CPU, as a candidate */
-	uint32_t stop_mark;  /* excluding: when that began */
-	uint64_t stopped_ns; /* the same */
+	uint32_t gap;	    /* the candidate that the thread's untraced code counts for now; 0:
+			     * none */
+	uint32_t taker;	    /* the candidate of the process that got the thread's CPU; 0: none */
+	uint32_t stop_mark; /* the mark and the time of the begin of excluding */
+	uint64_t stopped_ns;
 	struct {
 		VEC(uint32_t)
-	} active; /* candidates of its open calls, outermost first, recursion once */
+	} active; /* candidates of its open calls, outermost first; recursive calls only once */
 	struct {
 		VEC(struct coactivity_open)
 	} open;		    /* innermost last */
-	struct clocks *own; /* its own part of the clocks while a call of it is measured */
+	struct clocks *own; /* the thread's own part of the clocks, while one of its calls is
+			     * measured */
 };
 
 const char *coactive_part_name(enum coactive_part part)
@@ -152,7 +154,8 @@ static void shift_all(struct coactivity *co, struct coactivity_thread *t, int by
 		shift(co, t, *c, by, time_ns);
 }
 
-/* From here on it waits for a CPU: what runs now runs because it does not. */
+/* The thread waits for a CPU from now on. Others may run only because it does not, so what runs
+ * meanwhile is excluded from its measured calls. */
 static void exclude(struct coactivity *co, struct coactivity_thread *t, uint64_t time_ns,
 		    uint32_t taker)
 {
@@ -164,7 +167,8 @@ static void exclude(struct coactivity *co, struct coactivity_thread *t, uint64_t
 	t->stop_mark = clocks_mark(co->clocks, time_ns);
 }
 
-/* What others gained meanwhile counts as its own, so that it is not theirs. */
+/* Ends the exclusion: what other threads gained meanwhile is added to the thread's own clocks,
+ * which are subtracted from every measured call. */
 static void include(struct coactivity *co, struct coactivity_thread *t, uint64_t time_ns)
 {
 	struct gains *g = &co->gains;
@@ -197,9 +201,9 @@ static void stop(struct coactivity *co, struct coactivity_thread *t, uint64_t ti
 	shift_all(co, t, -1, time_ns);
 }
 
-/* ---- a fair sample of each block's calls, as rows ---- */
+/* ---- a random sample of each block's calls, as rows ---- */
 
-/* A mark in the thread's own clocks, which begin with the first. */
+/* Sets a mark in the thread's own clocks, which are made for the first mark. */
 static uint32_t mark_own(struct coactivity *co, struct coactivity_thread *t, uint64_t time_ns)
 {
 	uint32_t mark;
@@ -215,7 +219,7 @@ static uint32_t mark_own(struct coactivity *co, struct coactivity_thread *t, uin
 	return mark;
 }
 
-/* No call of it is measured any more. */
+/* Gives back the thread's own clocks when none of its calls is measured any more. */
 static void drop_own(struct coactivity *co, struct coactivity_thread *t)
 {
 	if (t->excluding)
@@ -234,8 +238,8 @@ static uint32_t draw(struct coactivity *co, uint32_t n)
 	return (uint32_t)((co->random >> 32) * n >> 32);
 }
 
-/* Calls to pass over before the next one is measured: any of 0 … 2 (gap - 1), gap - 1 on average.
- */
+/* Returns how many calls to skip before the next one is measured: a random number from 0 to 2 (gap
+ * - 1), gap - 1 on average. */
 static uint32_t next_gap(struct coactivity *co, const struct coactivity_block *b)
 {
 	return b->gap > 1 ? draw(co, 2 * b->gap - 1) : 0;
@@ -248,7 +252,7 @@ static void begin_block(struct coactivity *co, struct coactivity_block *b)
 	co->n_blocks++;
 }
 
-/* The call that began just now is measured, unless too many are. */
+/* Begins to measure a call at its entry, unless too many calls are measured already. */
 static void begin_call(struct coactivity *co, struct coactivity_thread *t, const struct call *c)
 {
 	struct coactivity_block *b = &co->blocks[c->id];
@@ -271,21 +275,22 @@ static void begin_call(struct coactivity *co, struct coactivity_thread *t, const
 	};
 }
 
-/* The cells of all blocks are the largest thing in memory: no more room than for a few rows. */
+/* Reserves little more than what is in use, because the cells of all blocks need most of the
+ * memory. */
 static void size_cells(struct lift_sample *s, size_t n)
 {
 	s->cells.room = n + n / ROOM_PARTS + 1;
 	s->cells.data = xrealloc(s->cells.data, s->cells.room * sizeof(*s->cells.data));
 }
 
-/* Every other row goes, and half as many calls are measured from now on. */
+/* Drops half of the rows. From now on, half as many calls are measured. */
 static void thin(struct coactivity *co, struct coactivity_block *b)
 {
 	struct lift_sample *s = &b->sample;
 	uint32_t kept = 0, cells = 0;
 
 	for (size_t i = 0; i + 1 < s->rows.n; i += 2) {
-		/* either of the two: calls may well alternate */
+		/* a random one of the two, because slow and fast calls may alternate */
 		struct lift_row r = s->rows.data[i + draw(co, 2)];
 
 		if (r.n)
@@ -303,13 +308,13 @@ static void thin(struct coactivity *co, struct coactivity_block *b)
 	b->gap *= 2;
 }
 
-/* More than its share, when all have used up what there is. */
+/* Whether all blocks together have reached the limit, and this one has more than its share. */
 static bool beyond(const struct coactivity *co, size_t n, size_t all, size_t most)
 {
 	return all >= most && n >= most / co->n_blocks;
 }
 
-/* Where calls are in groups, each group needs enough rows to compare. */
+/* If calls are grouped, each group needs enough rows for a comparison. */
 static size_t rows_max(const struct lift_sample *s)
 {
 	return vec_last(&s->rows)->group == MAP_NONE ? COACTIVITY_ROWS : COACTIVITY_ROWS_SPLIT;
@@ -323,7 +328,7 @@ static bool full(const struct coactivity *co, const struct lift_sample *s)
 	       (s->rows.n >= 4 && beyond(co, s->cells.n, co->n_cells, COACTIVITY_CELLS_ALL));
 }
 
-/* What the other threads' clocks gained during the call. */
+/* Adds a cell for each candidate whose clock other threads advanced during the call. */
 static void add_cells(struct coactivity *co, const struct coactivity_thread *t,
 		      const struct coactivity_open *o, const struct call *c, uint64_t seen_ns)
 {
@@ -374,7 +379,7 @@ static void add_row(struct coactivity *co, const struct coactivity_thread *t,
 		thin(co, b);
 }
 
-/* One that ends: if it was measured it becomes a row. */
+/* Adds a row for a call that ends, if it was measured. */
 static void end_call(struct coactivity *co, struct coactivity_thread *t, const struct call *c)
 {
 	for (size_t i = t->open.n; i--;) {
@@ -395,7 +400,7 @@ static void end_call(struct coactivity *co, struct coactivity_thread *t, const s
 	}
 }
 
-/* ---- who is at work ---- */
+/* ---- what threads run ---- */
 
 static void on_enter(void *self, const struct thread *thread, const struct call *c)
 {

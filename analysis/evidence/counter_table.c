@@ -6,10 +6,11 @@
 
 #include "base/mem.h"
 
-/* Sums over calls. Behind them n of each: calls that counted it, its sum. */
+/* Sums over the calls of one bucket of durations, then for each counter: calls that counted it, and
+ * the sum of its values. */
 struct counter_row {
 	uint64_t calls, ns, running_ns;
-	uint64_t still; /* of calls, those that counted 0 of all that are written on change */
+	uint64_t still; /* the calls for which all counters that are written on change counted 0 */
 	uint64_t of[];	/* [2 * id]: calls, [2 * id + 1]: sum */
 };
 
@@ -134,7 +135,8 @@ static uint64_t counted_calls(const struct counters *c, const struct counter_row
 	return row->of[2 * i] + (c->on_change & 1u << i ? row->still : 0);
 }
 
-/* From the rows of the shortest calls on, until each counter has some. */
+/* Sets the means of the shortest calls. Rows come from short to long; the first one with a value of
+ * a counter counts. */
 static void take_least(const struct counters *c, const struct counter_row *row,
 		       struct counter_summary *s)
 {

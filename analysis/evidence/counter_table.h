@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * Between the files of counters.h: what calls counted, summed up by their duration, and the means
- * of that once it is known which durations are fast and which slow.
- */
+/* Part of counters.c: sums of the calls' counter values by duration, and their means for fast and
+ * slow calls once the bounds of these are known. */
 #ifndef ISPOT_ANALYSIS_EVIDENCE_COUNTER_TABLE_H
 #define ISPOT_ANALYSIS_EVIDENCE_COUNTER_TABLE_H
 
@@ -11,29 +9,31 @@
 #include "analysis/evidence/counters.h"
 #include "analysis/stat/hist.h"
 
-/* What one call counted. */
+/* Counter values of one call; mask: the counters that are known. */
 struct counter_delta {
 	uint32_t mask;
 	uint64_t of[COUNTERS_MAX];
 };
 
-/* Sums for a line of running time on a value. */
+/* Sums for the regression of running time (y) on a counter's value (x). */
 struct counter_line {
 	double n, x, y, xx, xy, yy;
 };
 
 struct counter_table {
-	struct counter_row *pages[HIST_PAGES]; /* by duration, HIST_PAGE rows each */
+	struct counter_row *pages[HIST_PAGES]; /* [bucket of hist.h / HIST_PAGE]: HIST_PAGE rows;
+						* NULL: no call */
 	struct counter_line *lines;	       /* [counter id] */
-	struct counter_line still; /* of calls that counted 0 of all that are written on change */
+	struct counter_line still; /* calls for which all counters that are written on change
+				    * counted 0 */
 };
 
 void counter_table_add(const struct counters *c, struct counter_table *t, uint64_t ns,
 		       uint64_t running_ns, const struct counter_delta *d);
-/* A call that counted 0 of each, and all are written on change. */
+/* Adds a call that counted 0 of every counter, all of which are written on change. */
 void counter_table_add_still(const struct counters *c, struct counter_table *t, uint64_t ns,
 			     uint64_t running_ns);
-/* On the heap; NULL: no call was counted. */
+/* Returns the means, freed by the caller, or NULL if no call was counted. */
 struct counter_summary *counter_table_summary(const struct counters *c,
 					      const struct counter_table *t, uint64_t fast_max_ns,
 					      uint64_t slow_min_ns);

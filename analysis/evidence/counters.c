@@ -17,12 +17,12 @@ struct counted_function {
 	struct hist cycles;
 };
 
-/* An open call whose entry was counted. */
+/* An open call whose counter values at the entry are known. */
 struct frame {
-	uint64_t entry_ns; /* of the call that it is about; 0: none */
-	uint64_t changes;  /* the thread's then */
+	uint64_t entry_ns; /* entry time of the call; 0: no such call at this depth */
+	uint64_t changes;  /* counted_thread.changes at the entry */
 	bool children_missing;
-	bool children_counted; /* what children holds is set */
+	bool children_counted; /* children is set */
 	struct counter_delta entry, children;
 };
 
@@ -32,7 +32,8 @@ struct ended {
 	uint32_t id, depth;
 	struct call_group group;
 	uint64_t exit_ns, ns, running_ns, own_running_ns;
-	uint64_t probes_ns; /* taken from its duration, for the traced calls inside */
+	uint64_t probes_ns; /* cost of the probes of traced calls inside, subtracted from its
+			     * duration */
 };
 
 struct counted_thread {
@@ -40,8 +41,8 @@ struct counted_thread {
 		VEC(struct frame)
 	} frames; /* [depth] */
 	struct ended ended;
-	struct counter_delta latest; /* of those that are written on change */
-	uint64_t changes;	     /* of it so far */
+	struct counter_delta latest; /* latest values of the counters that are written on change */
+	uint64_t changes;	     /* how often latest changed so far */
 };
 
 void counters_init(struct counters *c, const struct meta *meta)
@@ -108,7 +109,7 @@ static struct counted_function *function_of(struct counters *c, uint32_t id)
 	return c->functions[id];
 }
 
-/* NULL: the call is in none, or in one too many. */
+/* Returns NULL if the call is in no group, or in one beyond COUNTED_GROUPS_MAX. */
 static struct counted_function *group_of(struct counters *c, const struct call_group *group)
 {
 	if (group->number >= COUNTED_GROUPS_MAX)
@@ -151,7 +152,7 @@ static void delta_read(const struct counters *c, const struct record *r, struct 
 	}
 }
 
-/* d becomes d - less; what only one of the two has is not known. */
+/* Subtracts less from d. The result has the counters that both have. */
 static void subtract(const struct counters *c, struct counter_delta *d,
 		     const struct counter_delta *less)
 {
@@ -223,7 +224,8 @@ static void count_call(struct counters *c, struct counted_thread *t, struct coun
 		counter_table_add(c, &g->own, t->ended.ns, t->ended.own_running_ns, d);
 }
 
-/* Nothing changed from its entry to its exit, and nothing else is counted. */
+/* Adds the call that ended last if no counter changed from its entry to its exit, and all counters
+ * are written on change. */
 static void count_still(struct counters *c, struct counted_thread *t)
 {
 	struct counted_function *f = function_of(c, t->ended.id);
@@ -242,7 +244,8 @@ static void count_still(struct counters *c, struct counted_thread *t)
 		counter_table_add_still(c, &g->own, t->ended.ns, t->ended.own_running_ns);
 }
 
-/* A counted call has no values of its own at its exit. */
+/* Finishes the call that ended last, which had no record of counters at its exit: none of those
+ * that are written on change did. */
 static void settle(struct counters *c, struct counted_thread *t)
 {
 	struct frame *f = t->ended.waits ? &t->frames.data[t->ended.depth] : NULL;
@@ -313,7 +316,8 @@ static void count_entry(const struct counters *c, struct counted_thread *t, uint
 	delta_copy(c, &f->entry, d);
 }
 
-/* Its own values, if it has any, come with the next record. */
+/* Takes the latest values for the entry. If the entry has a record of counters, it comes next and
+ * replaces them. */
 static void on_enter(void *self, const struct thread *thread, const struct call *call)
 {
 	struct counters *c = self;
@@ -327,7 +331,8 @@ static void on_enter(void *self, const struct thread *thread, const struct call 
 		count_entry(c, t, (uint32_t)(call - thread->open), call->entry_ns, &t->latest);
 }
 
-/* d becomes complete by what is kept, which becomes what d has of it. */
+/* Stores the values of d in latest, and completes d with the latest values of counters that did not
+ * change. */
 static void keep(const struct counters *c, struct counted_thread *t, struct counter_delta *d)
 {
 	for (unsigned i = 0; i < c->n; i++) {

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the calls of each function counted: cycles, instructions, cache misses … from
- * REC_COUNTERS, which follow the entry and the exit of a counted call. One pass: sums are kept by
- * the call's duration, in the buckets of hist.h, so that fast and slow can be told at the end,
- * when the median and the 90th percentile are known.
+ * What the calls of each function counted: cycles, instructions, cache misses … from REC_COUNTERS
+ * records, which follow the entry and the exit of a counted call. One pass: sums are kept by the
+ * call's duration, in the buckets of hist.h, so that fast and slow calls can be separated at the
+ * end, when the median and the 90th percentile are known.
  *
- * A counter that is written on change (meta on_change) counts at every entry and exit: where its
- * value is missing, it is the thread's latest. Most calls then count 0 of each, which is one sum.
+ * A counter that is written on change (on_change in meta) has a value at every entry and exit: if
+ * the record lacks it, it is the thread's latest value. Most calls then count 0 of every counter;
+ * one sum is enough for all of these.
  *
- * A counted call's value is exit - entry, the traced callees' included; its own value is that less
- * theirs, known only if every traced callee was counted too. Recursion: `all` takes the outermost
- * calls, as durations do, `own` every call.
+ * A call's value is the counter at its exit less that at its entry, traced callees included. Its
+ * own value is that less the values of its traced callees, known only if all of them were counted.
+ * Recursion: `all` covers the outermost calls, as durations do; `own` covers every call.
  *
- * NAN stands for what no call counted: never 0.
+ * What no call counted is NAN, never 0.
  */
 #ifndef ISPOT_ANALYSIS_EVIDENCE_COUNTERS_H
 #define ISPOT_ANALYSIS_EVIDENCE_COUNTERS_H
@@ -34,61 +35,64 @@ struct counter_mean {
 
 struct counter_summary {
 	struct counter_mean ns;			 /* duration of the counted calls */
-	struct counter_mean running_ns;		 /* of it, on a CPU */
+	struct counter_mean running_ns;		 /* the part of ns that was on a CPU */
 	struct counter_mean value[COUNTERS_MAX]; /* [counter id] */
-	double least[COUNTERS_MAX];		 /* mean in the shortest calls; NAN unknown */
-	double running_least_ns;		 /* of those */
-	double slope_ns[COUNTERS_MAX];		 /* running time that each count more comes with */
-	double slope_error_ns[COUNTERS_MAX];	 /* its standard error; NAN as r2 */
-	double r2[COUNTERS_MAX]; /* share of the variance of running_ns between calls that a line
-				    on the value explains; NAN: too few calls, or no variance */
+	double least[COUNTERS_MAX];		 /* mean in the shortest calls; NAN: unknown */
+	double running_least_ns;		 /* running time of the shortest calls */
+	double slope_ns[COUNTERS_MAX];		 /* additional running time for each additional
+						  * count */
+	double slope_error_ns[COUNTERS_MAX];	 /* standard error of slope_ns; NAN as r2 */
+	double r2[COUNTERS_MAX]; /* share of the variance of running_ns that the line on the
+				  * value explains; NAN: too few calls, or no variance */
 };
 
-/* Durations by the cycle counter, of the calls that were stamped with it at both ends (META_STAMP),
- * less what traced callees cost, as of durations in ns. */
+/* Durations by the cycle counter, of calls that were stamped with it at entry and exit
+ * (META_STAMP). The cost of probing traced callees is subtracted, as for durations in ns. */
 struct cycle_summary {
-	uint64_t calls; /* 0: none, and the others mean nothing */
+	uint64_t calls; /* 0: no call, and the other members are invalid */
 	uint64_t min, p50, p99;
 };
 
-/* Of a block; both NULL where nothing was counted. */
+/* The counters of a block. all, own: NULL if nothing was counted. */
 struct block_counters {
 	struct counter_summary *all, *own;
 	struct cycle_summary cycles;
 };
 
-/* What the call that ended just now is one of, where calls are also grouped by something else. */
+/* The group of the call that ended last, if calls are also grouped by something other than their
+ * function. */
 struct call_group {
 	uint32_t number; /* MAP_NONE: no group */
 	bool inner;	 /* inside another call of the group */
 };
 
-#define COUNTED_GROUPS_MAX 1024 /* memory: counters of further groups are not kept apart */
+#define COUNTED_GROUPS_MAX 1024 /* further groups are not kept, to bound memory */
 
 struct counted_function;
 struct counted_thread;
 
 struct counters {
 	const struct meta *meta;
-	uint32_t mask;			     /* bits that meta describes as counted */
-	uint32_t on_change;		     /* of them, those whose value is kept until then */
-	unsigned n;			     /* highest of them + 1 */
-	uint32_t stamp;			     /* of them, the cycle counter; 0: none */
+	uint32_t mask;			     /* bits of the counters that were recorded */
+	uint32_t on_change;		     /* bits of those that are written on change */
+	unsigned n;			     /* highest counter id + 1 */
+	uint32_t stamp;			     /* bit of the cycle counter; 0: none */
 	double cycles_per_ns;		     /* NAN: not known */
 	struct counted_function **functions; /* [id]; NULL: no call was counted */
-	size_t n_functions;		     /* when it began: a live meta grows */
-	const struct call_group *group;	     /* its owner's visitor comes first; NULL: none */
+	size_t n_functions;		     /* at the begin, because a live meta grows */
+	const struct call_group *group;	     /* set by a visitor that is called earlier; NULL:
+					      * calls are not grouped */
 	struct {
 		VEC(struct counted_function *)
-	} groups; /* [number]; the same */
+	} groups; /* [group number]; NULL: no call was counted */
 	struct {
 		VEC(struct counted_thread *)
 	} threads; /* [thread index] */
 };
 
-/* meta must outlive it. */
+/* meta must outlive c. */
 void counters_init(struct counters *c, const struct meta *meta);
-/* The calls are also summed by their group. */
+/* Calls are also summed by the group that group points to when a call ends. */
 void counters_group_by(struct counters *c, const struct call_group *group);
 struct call_visitor counters_visitor(struct counters *c);
 void counters_release(struct counters *c);
@@ -96,15 +100,13 @@ void counters_release(struct counters *c);
 /* Means over the function's calls; released by block_counters_release(). */
 struct block_counters counters_of(const struct counters *c, uint32_t id, uint64_t fast_max_ns,
 				  uint64_t slow_min_ns);
-/* The same of a group. */
+/* Means over a group's calls, as counters_of(). */
 struct block_counters counters_of_group(const struct counters *c, uint32_t number,
 					uint64_t fast_max_ns, uint64_t slow_min_ns);
 void block_counters_release(struct block_counters *bc);
 
-/*
- * The value that plays this role ("cycles", "hitm", …: pmu/groups), whatever the machine calls it.
- * NULL: nobody counted it, or s is NULL.
- */
+/* Returns the mean of the counter with this role ("cycles", "hitm", …: pmu/groups), whatever its
+ * name on the machine, or NULL if it was not counted or s is NULL. */
 const struct counter_mean *counter_role(const struct counter_summary *s, const struct meta *meta,
 					const char *role);
 

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 
 #define ALPHA	     0.05
-#define ASLEEP_MIN   0.1 /* of the slow calls' time: less frees no CPU worth speaking of */
+#define ASLEEP_MIN   0.1 /* share of the slow calls' time; less sleep frees no relevant CPU time */
 #define GROUPS	     2
 #define ROWS_MIN     (LIFT_SLOW_MIN * 10)
 #define LIFT_LOW_MIN 1.1
@@ -47,8 +47,8 @@ static uint64_t length(const struct lift_row *r, bool whole)
 	return whole ? r->duration_ns : r->seen_ns;
 }
 
-/* Of durations in order. Where most calls are slow, those nearer to the fastest than to the slow.
- */
+/* Returns the longest duration of a fast call; d is sorted. This is the median, unless the median
+ * is nearer to slow_min than to the fastest call; then the longest duration that is not. */
 static uint64_t fast_max(const uint64_t *d, size_t n, uint64_t slow_min)
 {
 	size_t i = n / 2;
@@ -124,10 +124,8 @@ static double total(const double *x)
 	return sum;
 }
 
-/*
- * How many calls are worth one independent call: the variance of the stretches' means over what it
- * would be if each call drew for itself.
- */
+/* Returns how many calls are worth one independent call: the variance between the stretches' means
+ * over what this variance would be if the calls were independent. */
 static double design_effect(const struct sums *s, const struct split *split, double n)
 {
 	double mean = total(s->rate) / n, within = s->rate2 / n - mean * mean, between = 0;
@@ -142,8 +140,9 @@ static double design_effect(const struct sums *s, const struct split *split, dou
 }
 
 /*
- * The same of one group's calls, which may be spread over more stretches than all are, or over
- * fewer: by how much calls of a stretch agree, and how many of the group's are in one.
+ * The design effect for one group's calls, which may be spread over the stretches more or less
+ * evenly than all calls: computed from the correlation of calls in one stretch, and the
+ * concentration of the group's calls in stretches.
  */
 static double group_effect(const struct group *g, double deff, double n)
 {
@@ -154,7 +153,7 @@ static double group_effect(const struct group *g, double deff, double n)
 	return 1 + agree * (together - 1);
 }
 
-/* rate in 0..1 of a group, and the number of independent calls that it rests on */
+/* Returns the number of independent calls that a group's rate (0..1) is based on. */
 static double effective(const struct sums *s, const struct group *g, int which, double most,
 			double rate, double deff)
 {
@@ -174,7 +173,8 @@ struct bounds {
 	double low, high;
 };
 
-/* What sleeping slow calls leave to others, as a factor of the others' rates. */
+/* Returns the factor by which the rates of others rise because slow calls sleep and leave their CPU
+ * to them. */
 static double freed(const struct split *split, const struct sums *running, uint32_t cpus)
 {
 	const struct group *slow = &split->groups[SLOW], *fast = &split->groups[FAST];
@@ -190,9 +190,9 @@ static double freed(const struct split *split, const struct sums *running, uint3
 }
 
 /*
- * The lower bound of a ratio x / y from the bounds of both, which do not err together (Donner and
- * Zou, "Closed-form confidence intervals for functions of the normal mean and standard deviation",
- * 2012): x.low / y.high would be as if they did.
+ * Returns the lower bound of the ratio x / y from the bounds of both, whose errors are independent
+ * (Donner and Zou, "Closed-form confidence intervals for functions of the normal mean and standard
+ * deviation", 2012). The bound x.low / y.high would assume the worst of both at once.
  */
 static double ratio_low(double x, double x_low, double y, double y_high)
 {
@@ -219,7 +219,7 @@ static struct lift compare(const struct sums *s, const struct split *split, doub
 		eff[i] = fmax(eff[i], 1);
 		stats_wilson(rate[i], eff[i], z, &b[i].low, &b[i].high);
 	}
-	/* half a call more: an event that was never seen has no rate of 0 */
+	/* half a call is added, because an event that was never seen need not have a rate of 0 */
 	at_least_one = fmax(rate[FAST], 0.5 / (eff[FAST] + 1));
 	l = (struct lift){
 		.lift = rate[SLOW] / at_least_one / raise,
@@ -237,7 +237,7 @@ bool lift_enough(const struct lift_sample *s)
 	return s->rows.n >= ROWS_MIN;
 }
 
-/* [candidate]: calls that met it */
+/* Returns how many calls met each candidate, [candidate]; freed by the caller. */
 static uint32_t *count_met(const struct lift_sample *s, uint32_t n)
 {
 	uint32_t *met = xcalloc(n + 1, sizeof(*met));
@@ -271,13 +271,14 @@ static int larger_share(const void *a, const void *b)
 	return (x->candidate > y->candidate) - (x->candidate < y->candidate);
 }
 
-/* The candidates that a question of whole calls, or of what they were seen of, is about. */
+/* The candidates that are compared: those that take the CPU, over whole calls, or all others, over
+ * the time not spent waiting for a CPU. */
 struct asked {
-	uint32_t *place; /* [candidate]: of its sums, from 1; 0: not asked */
+	uint32_t *place; /* [candidate]: index of its sums + 1; 0: not compared */
 	struct {
 		VEC(struct sums)
 	} sums;
-	uint32_t named; /* of them, without the one that stands for all */
+	uint32_t named; /* how many are compared, without question.running */
 };
 
 static void ask(const struct lift_sample *s, const struct lift_question *q, bool whole,

@@ -12,7 +12,7 @@
 
 struct pending {
 	uint32_t id;
-	uint64_t entry_ns; /* of the call that it is in */
+	uint64_t entry_ns; /* of the open call */
 	struct sample_row row;
 };
 
@@ -70,7 +70,8 @@ static void on_record(void *self, const struct thread *thread, const struct reco
 	}
 }
 
-/* The first SAMPLES_OF_BLOCK, then each in place of a random one: a fair choice of all. */
+/* Keeps a random sample of all rows: the first SAMPLES_OF_BLOCK, then each replaces a random one
+ * with the right probability (reservoir sampling). */
 static void keep(struct samples *s, struct samples_function *f, const struct sample_row *row)
 {
 	uint64_t at;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The low-rate samples inside the calls of each block: which of its calls, how long that one took
- * in the end, and where the thread was. What slow calls do that fast ones do not (lines, callees),
- * and whether they spin, comes from here. A visitor; what is kept of a block is bounded, at random.
+ * The low-rate CPU samples inside the calls of each block, with the final duration of the call and
+ * the stack of the thread. They show what slow calls do that fast ones do not (lines, callees), and
+ * whether the calls spin. A visitor. A bounded number of samples of a block is kept, chosen at
+ * random.
  *
- * A sample stands for so much CPU time that a place's time per call is samples * weight / calls,
- * with the interval of a Poisson count. Slow and fast calls are compared by it: fast calls are
- * short and rarely sampled, but there are many, so that little time in them is known well.
+ * Each sample stands for the same CPU time, so a code location's time per call is samples * weight
+ * / calls, with the interval of a Poisson count. This compares slow with fast calls: fast calls are
+ * short and rarely sampled, but there are many, so even little time in them is known well.
  */
 #ifndef ISPOT_ANALYSIS_EVIDENCE_SAMPLES_H
 #define ISPOT_ANALYSIS_EVIDENCE_SAMPLES_H
@@ -21,18 +22,22 @@ struct meta;
 struct meta_frame;
 
 #define SAMPLES_OF_BLOCK 4096
-#define SAMPLES_PENDING	 4096 /* of a thread, in calls that have not ended */
-#define SAMPLES_MIN	 8    /* in slow calls: fewer say nothing */
+#define SAMPLES_PENDING	 4096 /* samples of a thread in open calls */
+#define SAMPLES_MIN	 8    /* in slow calls: fewer are no evidence */
 
-/* Samples in the block's own code: no traced callee was open. */
+/* Samples in the block's own code, when no traced callee was open. */
 struct block_samples {
-	uint32_t slow, fast;		   /* in calls from p90 on, and up to the median */
-	uint32_t slow_spins;		   /* in a loop around a pause instruction */
+	uint32_t slow, fast;		   /* samples in calls from p90 on, and in calls up to
+					    * the median */
+	uint32_t slow_spins;		   /* samples of slow calls in a loop with a pause
+					    * instruction */
 	const struct meta_frame *spins_at; /* the most frequent place of slow_spins; NULL: none */
-	const struct meta_frame *loop_at;  /* the block's own, in the loop it is in mostly; NULL */
-	uint64_t own_ns, loop_ns;	   /* CPU time in timed calls, and of it there */
-	uint32_t own;			   /* samples that own_ns is made of */
-	uint64_t kernel_ns;		   /* of own_ns */
+	const struct meta_frame *loop_at;  /* a frame of the block itself in the loop that has
+					    * most of own_ns; NULL: none */
+	uint64_t own_ns, loop_ns;	   /* CPU time in timed calls, and its part in the loop
+					    * of loop_at */
+	uint32_t own;			   /* number of samples in own_ns */
+	uint64_t kernel_ns;		   /* part of own_ns in the kernel */
 };
 
 struct sample_row {

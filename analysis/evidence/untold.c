@@ -26,8 +26,11 @@ void untold_release(struct untold *u)
 	vec_release(&u->parts);
 }
 
-/* The function that ran: the innermost frame with a symbol that is no inlined one, so that the
- * vDSO's time is its caller's. Without symbols the innermost frame. NULL: not known. */
+/*
+ * Returns the frame of the function that ran, or NULL if it is not known: the innermost frame that
+ * has a symbol and is not inlined, so that the time in the vDSO counts for its caller. Without
+ * symbols, the innermost frame with an object.
+ */
 static const struct meta_frame *function_at(const struct meta *meta, uint64_t stack)
 {
 	const struct meta_stack *s =
@@ -48,7 +51,7 @@ static const struct meta_frame *function_at(const struct meta *meta, uint64_t st
 	return first;
 }
 
-/* A function of the program or of a library of its own; not what standard ones are made of. */
+/* Whether the frame is of the program or a library of its own, not of a standard library. */
 static bool is_own(const struct meta_frame *f)
 {
 	return !f->inlined && *f->symbol && *f->object && *f->object != '[' &&
@@ -57,7 +60,7 @@ static bool is_own(const struct meta_frame *f)
 }
 
 struct own_functions {
-	const struct meta_frame *innermost, *outermost; /* NULL: there is none */
+	const struct meta_frame *innermost, *outermost; /* NULL: none */
 };
 
 static struct own_functions own_functions_at(const struct meta *meta, uint64_t stack)
@@ -126,8 +129,8 @@ static struct untold_row *row_of(struct untold *u, const struct meta_frame *f, u
 	return &u->rows.data[at];
 }
 
-/* The loop that more than half of the samples are in stays, by the majority vote of Boyer and
- * Moore. */
+/* Boyer and Moore's majority vote: the row's frame ends in the loop that has more than half of the
+ * samples, if any loop has. */
 static void vote(const struct meta *meta, struct untold_row *row, const struct meta_frame *f)
 {
 	if (meta->frames.data[row->frame].loop == f->loop)
@@ -138,7 +141,7 @@ static void vote(const struct meta *meta, struct untold_row *row, const struct m
 		row->frame = (uint32_t)(f - meta->frames.data);
 }
 
-/* What ran before the first probes could be in no call. */
+/* Samples from before the first probes could not be in a traced call, so they are dropped. */
 static void probes_are_on(struct untold *u)
 {
 	bool first = !u->sets_on++ && !u->paused;
@@ -179,7 +182,7 @@ static void switch_set(struct untold *u, const struct record *r)
 		probes_are_off(u);
 }
 
-/* Stacks may be cut short where there are no frame pointers. */
+/* Keeps the thread's longest stack, because stacks are cut short in code without frame pointers. */
 static void note_begin(struct untold *u, uint32_t thread, uint64_t stack)
 {
 	uint32_t longest = map_get(&u->begin_of, thread);
