@@ -3,7 +3,7 @@
 #include "analysis/calls/internal.h"
 #include "trace/record.h"
 
-/* Takes out the calls of one set, which need not be the innermost. */
+/* Ends the thread's open calls of one probe set, which need not be the innermost ones. */
 static void close_set(struct calls *c, struct thread *t, uint32_t set, uint64_t time_ns)
 {
 	uint32_t kept = 0;
@@ -35,7 +35,7 @@ void calls_set_off(struct calls *c, const struct record *r)
 			close_set(c, *t, set, r->time_ns);
 }
 
-/* Values stand in the order of their bits, behind the mask. */
+/* The mask comes first; then the values in the order of its bits. */
 static void add_args(struct call *call, const struct record *r)
 {
 	uint32_t mask = (uint32_t)r->values[0] & ((1u << ARG_BITS) - 1), n = 1;
@@ -53,7 +53,7 @@ static void note_return(struct thread *t, const struct record *r)
 	t->return_value = r->values[1];
 }
 
-/* Calls inside that were not written: the exit that follows is of the call they were in. */
+/* Adds inner calls without records of their own to the innermost open call, whose exit follows. */
 static void add_inside(struct thread *t, const struct record *r)
 {
 	struct call *call = t->n_open ? &t->open[t->n_open - 1] : NULL;

@@ -26,7 +26,7 @@ bool brief_read(struct brief *b, const struct record *r, uint32_t n_functions)
 	return true;
 }
 
-/* 3/4 of where it ends. */
+/* Returns the middle of an octave of durations, which is 3/4 of its end. */
 static uint64_t middle_of(uint32_t octave)
 {
 	return 3ull << (BRIEF_BITS - 2 + octave);

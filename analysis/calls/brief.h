@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Calls that were too short to be written (REC_BRIEF), as if they had been measured by calls.h. */
+/*
+ * Brief calls: too short to be recorded one by one, so only their sums were recorded (REC_BRIEF).
+ * The sums are those that calls.h would have measured. "Outer" calls are not inside another call of
+ * their function.
+ */
 #ifndef ISPOT_ANALYSIS_CALLS_BRIEF_H
 #define ISPOT_ANALYSIS_CALLS_BRIEF_H
 
@@ -13,22 +17,22 @@ struct record;
 struct brief {
 	uint32_t id;
 	uint64_t calls, outer;
-	uint64_t sum_ns, min_ns;     /* of the outer ones */
-	uint64_t inside, cost_ns;    /* traced calls inside these; of probing them, not in sum_ns */
-	uint64_t own_ns, own_min_ns; /* of all */
-	uint64_t top_ns;	     /* of those inside no traced call at all */
+	uint64_t sum_ns, min_ns;     /* of outer calls */
+	uint64_t inside, cost_ns;    /* traced calls inside, and the cost of probing them, which
+				      * sum_ns does not include */
+	uint64_t own_ns, own_min_ns; /* of all calls */
+	uint64_t top_ns;	     /* of calls that are not inside any traced call */
 };
 
-/* False: it is not one, or is damaged. */
+/* Returns false if the record is not REC_BRIEF or is damaged. */
 bool brief_read(struct brief *b, const struct record *r, uint32_t n_functions);
-/* The outer ones: counts, sum and minimum are exact, where in its octave each lies is not known. */
+/* Adds the outer calls. Counts, sum and minimum are exact; each duration is known to its octave
+ * only. */
 void brief_add(const struct brief *b, const struct record *r, struct hist *h);
-/*
- * Returns the notice about this part of the recording, or NULL. Notices about a thread come at its
- * end.
- */
+/* Returns a notice for reports of a part of the recording, or NULL. Brief calls of a thread are
+ * recorded when the thread ends, so the part that they belong to is not known. */
 const char *brief_notice_of_window(const struct meta *meta);
-/* Sum of the squares of their durations, by the middles of the octaves. */
+/* Returns the sum of the squares of the outer calls' durations, taken as the middles of octaves. */
 double brief_squares(const struct record *r);
 
 #endif

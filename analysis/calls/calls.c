@@ -11,7 +11,7 @@
 /* Tail calls share a stack pointer; the kernel follows 64 returns of a thread. */
 #define SAME_SP_MAX 64
 
-/* Probes cost more the more threads run them. */
+/* A probe costs more if more threads run it at the same time. */
 static void choose_costs(struct calls *c)
 {
 	c->table_threads = c->threads.n_alive;
@@ -90,7 +90,7 @@ static uint64_t less_or_0(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-/* Returns what probing the callees took of the time between them. */
+/* Returns how much of the time between the callees was the cost of probing them. */
 static uint64_t cost_between_ns(struct calls *c, const struct call *call)
 {
 	uint64_t own = less_or_0(call->raw_ns, call->children_raw_ns);
@@ -117,13 +117,15 @@ static inline __attribute__((always_inline)) void measure(struct calls *c, const
 	call->never_off = call->off_changes == t->off_changes;
 	if (unlikely(!call->never_off))
 		measure_off(t, call);
-	/* of a call without callees the same: a branch would be guessed wrong every other time */
+	/* calls without callees go through this, too: the branch would be mispredicted half of the
+	 * time */
 	call->inside_cost_ns += cost_between_ns(c, call);
 	call->duration_ns = less_or_0(call->raw_ns, call->inside_cost_ns);
 	call->own_ns = less_or_0(call->duration_ns, call->children_ns);
 }
 
-/* A path so far, and a call more, with the path inside that: order and nesting count. */
+/* Returns the hash of a path with one more call, and the path inside that call. Order and nesting
+ * count. */
 static inline uint64_t path_with(uint64_t path, uint32_t id, uint64_t inside)
 {
 	path = (path + id + 1) * 0xd6e8feb86659fd93ull ^ inside * 0x9e3779b97f4a7c15ull;
@@ -141,7 +143,7 @@ static inline void add_to_parent(struct calls *c, struct call *parent, const str
 	parent->inside += call->inside + is_step;
 	parent->inside_cost_ns += call->inside_cost_ns + call_cost_inside_ns(c, call);
 	parent->between_ns += call_cost_beside_ns(c, call);
-	/* whoever waits in it takes the same path as who need not */
+	/* a call that waits for a lock must not have another path than one that need not */
 	if (is_step)
 		parent->shape = path_with(parent->shape, call->id, call->shape);
 	if (unlikely(!call_has_times(call))) {
@@ -157,9 +159,9 @@ static inline void add_to_parent(struct calls *c, struct call *parent, const str
 }
 
 /*
- * Threads' time that an outermost call covers. One that is open at the end may have been left by a
- * longjmp or an exception where its exits are seen at `ret` only: it counts as long as there were
- * signs of it.
+ * Returns the thread time that an outermost call covers. If the exits of its function are probed at
+ * `ret` only, a call that is open at the end may have been left by a longjmp or an exception: it
+ * covers the time up to the last record inside it.
  */
 static uint64_t covered_ns(const struct calls *c, const struct call *call, uint64_t seen_ns)
 {
@@ -170,7 +172,7 @@ static uint64_t covered_ns(const struct calls *c, const struct call *call, uint6
 	return seen_ns > call->entry_ns ? seen_ns - call->entry_ns : 0;
 }
 
-/* Inlined where most calls end: going there and back is a tenth of what they take. */
+/* Inlined on the path of most calls: a function call would add a tenth to their cost. */
 static inline __attribute__((always_inline)) void
 finish(struct calls *c, struct thread *t, struct call *call, enum call_end end, uint64_t time_ns)
 {
@@ -216,7 +218,8 @@ static void drop_innermost(struct calls *c, struct thread *t, enum call_end end,
 	calls_finish(c, t, t->n_open, end, time_ns);
 }
 
-/* A marker that has been left without an end before was so again: it is not open. */
+/* A marker that was left without an end before was probably left again, so it does not end as
+ * open. */
 static enum call_end end_of_open(struct calls *c, const struct thread *t, enum call_end end)
 {
 	struct marker_faults *faults = &c->marker_faults[t->open[t->n_open - 1].id];
@@ -233,7 +236,7 @@ void calls_drop_all(struct calls *c, struct thread *t, enum call_end end, uint64
 		drop_innermost(c, t, end_of_open(c, t, end), time_ns);
 }
 
-/* Calls whose frames an entry at this stack pointer shows to be gone. */
+/* Ends the calls whose frames cannot exist any more, as shown by an entry at this stack pointer. */
 static inline void drop_gone(struct calls *c, struct thread *t, uint64_t sp, uint64_t time_ns)
 {
 	while (t->n_open) {
@@ -276,14 +279,14 @@ static inline void settle_running(struct calls *c, struct thread *t, uint64_t ti
 	}
 }
 
-/* While gaps are open. */
+/* Checks whether the thread can still be followed, while records of some CPU may be missing. */
 static inline void look(struct calls *c, struct thread *t, uint64_t time_ns)
 {
 	if (unlikely(c->gaps.n))
 		calls_look(c, t, time_ns);
 }
 
-/* The thread of an entry or exit, which runs. */
+/* Returns the thread of an entry or exit. It runs, since it executed a probe. */
 static inline struct thread *runs(struct calls *c, const struct record *r)
 {
 	struct thread *t = threads_of(&c->threads, r->cpu, r->tid, r->tgid, r->time_ns);
@@ -300,7 +303,8 @@ static inline enum call_traced traced(const struct calls *c, uint32_t id)
 	return id < c->n_functions ? c->traced[id] : TRACED_UNKNOWN;
 }
 
-/* Sites are described before the entries that name them: no line means damage. */
+/* Returns the function of a call site. Sites are described before entries refer to them, so a
+ * missing site means a damaged recording. */
 static inline uint32_t function_of_site(const struct calls *c, uint32_t id, uint32_t *stack)
 {
 	const struct meta_site *site = meta_site(c->threads.meta, id);
@@ -311,10 +315,8 @@ static inline uint32_t function_of_site(const struct calls *c, uint32_t id, uint
 	return site->function;
 }
 
-/*
- * On top of those that are open. What a call has from its end on is left alone: this is the hottest
- * store of all. stack: of the calling place, 0 unknown.
- */
+/* Adds a call to the open ones. Members that are set when a call ends are not cleared, because
+ * these are the most frequent stores of all. stack: of the call site; 0: not known. */
 static inline __attribute__((always_inline)) struct call *
 push(struct calls *c, struct thread *t, const struct record *r, uint32_t id, uint32_t stack)
 {
@@ -356,7 +358,8 @@ push(struct calls *c, struct thread *t, const struct record *r, uint32_t id, uin
 	return call;
 }
 
-/* Its exit is not seen: it ends as it begins, or behind its arguments, which tell it apart. */
+/* The innermost call has no exit probe. It ends as it begins, or after the records of its arguments
+ * if it has any, because visitors may group by these. */
 static void enter_untimed(struct calls *c, struct thread *t, const struct record *r)
 {
 	const struct call *call = &t->open[t->n_open - 1];
@@ -369,7 +372,8 @@ static void enter_untimed(struct calls *c, struct thread *t, const struct record
 	c->untimed_ns = r->time_ns;
 }
 
-/* Before a record: NULL: there are no more. */
+/* Ends the call without an exit probe, unless next still describes it. next: NULL after the last
+ * record. */
 static void end_untimed(struct calls *c, const struct record *next)
 {
 	struct thread *t = c->untimed;
@@ -417,8 +421,8 @@ static inline __attribute__((always_inline)) void enter(struct calls *c, const s
 	look(c, t, r->time_ns);
 }
 
-/* The open call that an exit belongs to, then the innermost one, or NULL. Those below its frame are
- * gone. */
+/* Returns the open call that an exit belongs to, or NULL. Ends the calls inside it, and those whose
+ * frames are gone, so that it is the innermost one. */
 static __attribute__((noinline)) struct call *match(struct calls *c, struct thread *t,
 						    const struct record *r)
 {
@@ -436,7 +440,7 @@ static __attribute__((noinline)) struct call *match(struct calls *c, struct thre
 	return &t->open[i - 1];
 }
 
-/* Where no marker is open. */
+/* Ends the call of an exit if no marker is open. */
 static inline __attribute__((always_inline)) void end_innermost(struct calls *c, struct thread *t,
 								const struct record *r)
 {
@@ -451,7 +455,7 @@ static inline __attribute__((always_inline)) void end_innermost(struct calls *c,
 		c->orphan_exits++;
 		return;
 	}
-	/* as drop_innermost(), which most calls do not need to go through */
+	/* same as drop_innermost(), without its cost for most calls */
 	t->n_open--;
 	finish(c, t, call, CALL_TIMED, r->time_ns);
 }
@@ -488,7 +492,7 @@ bool call_is_inner(const struct thread *t, const struct call *c,
 	return c->unseen_outer;
 }
 
-/* A child that is made in a gap may run on the CPU that loses, too. */
+/* A thread that is created during a loss may run on the CPU that loses records, too. */
 static void look_after(struct calls *c, struct thread *t, const struct record *r)
 {
 	if (!c->gaps.n || !t)
@@ -500,7 +504,7 @@ static void look_after(struct calls *c, struct thread *t, const struct record *r
 		calls_look(c, t, r->time_ns);
 }
 
-/* A server may end a million threads. */
+/* Frees the memory for open calls, because a server may end a million threads. */
 static void no_more_calls(struct thread *t)
 {
 	free(t->open);
@@ -598,7 +602,7 @@ void calls_end(struct calls *c, uint64_t time_ns)
 	vec_for_each (&c->threads.all, struct thread *, it) {
 		struct thread *t = *it;
 
-		/* a thread whose number was given away has ended without a word of its own */
+		/* a thread whose tid was reused has ended without a record */
 		if (!t->dead)
 			thread_settle(t, time_ns);
 		if (!t->dead && thread_sleeps(t) && t->n_open)

@@ -15,7 +15,7 @@ static uint64_t since(uint64_t from_ns, uint64_t to_ns)
 	return to_ns > from_ns ? to_ns - from_ns : 0;
 }
 
-/* How long a thread can have been observed by now. */
+/* Returns how long a thread could have been observed at most by now. */
 static uint64_t observable_ns(struct threads *th, uint32_t tgid, uint64_t time_ns)
 {
 	uint64_t most = th->n_sets ? 0 : since(th->start_ns, time_ns), ns;
@@ -59,7 +59,8 @@ static uint64_t scaled(uint64_t ns, double part)
 	return (uint64_t)((double)ns * part);
 }
 
-/* Adds a part of the time in which the thread was observed, as result_off_ns() takes it. */
+/* Adds the part of the time off the CPU in which the thread was observed, as result_off_ns()
+ * does. */
 static void add_off(struct offcpu *sum, const struct offcpu *off, double part)
 {
 	const struct offcpu observed = {
@@ -132,7 +133,7 @@ static void sum_up(struct calls *c, struct thread **chosen, size_t n, uint64_t t
 	is_one = xcalloc(th->all.n, sizeof(*is_one));
 	for (size_t i = 0; i < n; i++) {
 		is_one[chosen[i]->index] = true;
-		/* one whose number was given away ended without a word of its own */
+		/* a thread whose tid was reused ended without a record */
 		calls_drop_all(c, chosen[i], CALL_OPEN, chosen[i]->end_ns);
 		add_times(th, e.into, chosen[i]);
 	}
@@ -156,11 +157,12 @@ void ended_sum_up(struct calls *c, uint64_t time_ns)
 	n = choose(th, time_ns, chosen);
 	if (n)
 		sum_up(c, chosen, n, time_ns);
-	th->ended_full = 2 * th->ended.n; /* looked through so often that it costs each the same */
+	th->ended_full = 2 * th->ended.n; /* the limit doubles, so that the cost per ended thread
+					   * is constant */
 	free(chosen);
 }
 
-/* One that is there twice now is there once. */
+/* Merges wakers that are the same thread and function after the renaming. */
 static void merge_namesakes(struct wait_waker *wakers, uint32_t thread)
 {
 	for (unsigned i = 0; i < WAIT_WAKERS_MAX; i++)

@@ -13,7 +13,7 @@ static inline bool call_is_marker(const struct calls *c, uint32_t id)
 	return c->traced[id] >= TRACED_MARKER;
 }
 
-/* Time off the CPU of a call directly inside. */
+/* Adds the time off the CPU of a direct callee. */
 static inline void call_add_child_off(struct call *call, const struct offcpu *off)
 {
 	if (!call->children_off_any)
@@ -46,28 +46,28 @@ void calls_finish(struct calls *c, struct thread *t, uint32_t i, enum call_end e
 /* Ends all open calls of the thread. */
 void calls_drop_all(struct calls *c, struct thread *t, enum call_end end, uint64_t time_ns);
 
-/* beside.c. A set's probes go off: its open calls end. */
+/* beside.c: ends the open calls of a probe set that is switched off. */
 void calls_set_off(struct calls *c, const struct record *r);
-/* A record that threads_record() took, about t (NULL: none): what it says of open calls. */
+/* Applies a record that threads_record() has processed to the open calls of t (NULL: no thread). */
 void calls_describe(struct calls *c, struct thread *t, const struct record *r);
 
-/* loss.c. A loss begins; those that are over by time_ns end, and visitors are told. */
+/* loss.c: begins a loss; ends losses that are over at time_ns, and notifies visitors if is_told. */
 void calls_lose(struct calls *c, const struct record *r);
 void calls_end_gaps(struct calls *c, uint64_t time_ns, bool is_told);
-/* While gaps are open, behind each record about t: can it still be followed? */
+/* Called after each record about t during a loss: checks whether t can still be followed. */
 void calls_look(struct calls *c, struct thread *t, uint64_t time_ns);
-/* A window opens: what was lost before it does not count. */
+/* Begins a window: records that were dropped before it do not count. */
 void calls_restart_losses(struct calls *c);
 
 /*
- * marker_calls.c. A marker's begin and end are not bound to a frame, so its open call may lie
- * anywhere among those of functions: it is ended by its id alone, the latest begin first, and what
- * the stack pointer says about frames leaves it in place.
+ * marker_calls.c: a marker's begin and end are not bound to a frame, so its open call may be
+ * anywhere among those of functions. It is ended by its id alone, the latest begin first, and stack
+ * pointers, which end calls of functions, do not affect it.
  */
-/* The same as drop_gone() and match() of calls.c, for the open markers of the thread. */
+/* Same as drop_gone() and end_innermost() of calls.c, for threads with open markers. */
 void calls_drop_gone_around(struct calls *c, struct thread *t, uint64_t sp, uint64_t time_ns);
 void calls_leave_around(struct calls *c, struct thread *t, const struct record *r);
-/* Before a begin is pushed: an earlier one that has no end is given up. */
+/* Called before a marker's begin is pushed: ends an earlier begin that was left without an end. */
 void calls_marker_begins(struct calls *c, struct thread *t, const struct record *r);
 void calls_marker_ends(struct calls *c, struct thread *t, const struct record *r);
 

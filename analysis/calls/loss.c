@@ -4,7 +4,7 @@
 #include "analysis/calls/internal.h"
 #include "trace/record.h"
 
-/* It runs on another CPU, and its leaving would have a record. */
+/* Whether the thread runs on another CPU, where its switch-out would have a record. */
 static bool is_elsewhere(const struct calls *c, const struct thread *t, uint32_t cpu)
 {
 	return c->threads.have_switch && t->state == THREAD_RUNNING && t->cpu != cpu;
@@ -42,7 +42,7 @@ void calls_look(struct calls *c, struct thread *t, uint64_t time_ns)
 		lose_sight(c, t, time_ns);
 }
 
-/* The open gap of the CPU, or of the thread; made if need be. */
+/* Returns the gap of the record's CPU or thread, which is added if there is none. */
 static struct call_gap *gap_of(struct calls *c, const struct record *r, uint64_t since_ns)
 {
 	bool of_thread = r->values[2];

@@ -6,7 +6,7 @@
 #include "analysis/threads/setclock.h"
 #include "trace/record.h"
 
-/* The call that began inside of x and goes on beyond it: its time so far is not x's own. */
+/* Subtracts an inner call, which began inside x and continues after it, from the own time of x. */
 static void deduct_open(const struct thread *t, struct call *x, const struct call *inner,
 			uint64_t time_ns)
 {
@@ -20,9 +20,9 @@ static void deduct_open(const struct thread *t, struct call *x, const struct cal
 }
 
 /*
- * The calls above x go on, and will be counted as callees of the call that x is in. So only the
- * part of x before them is counted there now: both parts together are the time from the begin of x
- * to the end of the last one, once.
+ * The calls inside x continue, and will count as callees of x's parent. So only the part of x
+ * before them is added to the parent now: together, the parts cover the time from the begin of x to
+ * the end of the last inner call once.
  */
 static void add_head_to_parent(struct calls *c, struct call *parent, const struct call *x,
 			       const struct call *inner)
@@ -44,7 +44,7 @@ static void remove_open(struct thread *t, uint32_t i)
 	t->n_open--;
 }
 
-/* Ends the i-th open call, wherever it is; those that began inside of it stay open. */
+/* Ends the i-th open call, wherever it is; calls that began inside of it stay open. */
 static void take_out(struct calls *c, struct thread *t, uint32_t i, enum call_end end,
 		     uint64_t time_ns)
 {
@@ -128,10 +128,8 @@ void calls_leave_around(struct calls *c, struct thread *t, const struct record *
 	take_out(c, t, i, CALL_TIMED, r->time_ns);
 }
 
-/*
- * A block that contains itself by recursion begins deeper on the stack. A begin at the same depth,
- * or higher up, means that the earlier one was left without an end.
- */
+/* A recursive block begins deeper on the stack. A begin at the same depth, or higher up, means that
+ * the earlier one was left without an end. */
 void calls_marker_begins(struct calls *c, struct thread *t, const struct record *r)
 {
 	for (uint32_t i = t->n_open; i--;) {
@@ -145,8 +143,9 @@ void calls_marker_begins(struct calls *c, struct thread *t, const struct record 
 }
 
 /*
- * A thread that was there before the probes, or the window, has begun its first block before them
- * if it ends one. That it did is remembered by the slot of the two.
+ * Whether the begin was before the probes or the window, which is so if this is the first record of
+ * the marker on a thread that is older. The slot of thread and marker shows whether it is the
+ * first.
  */
 static bool began_before_probes(struct calls *c, struct thread *t, uint32_t id)
 {

@@ -6,7 +6,8 @@
 #include "base/mem.h"
 #include "trace/meta/meta.h"
 
-/* How far two thread counts are apart: their ratio, so that 1 and 2 differ as 32 and 64 do. */
+/* Returns the distance of two thread counts by their ratio, so that 1 and 2 differ as 32 and 64
+ * do. */
 static double distance(uint32_t row, uint32_t wanted)
 {
 	return fabs(log((double)(row ? row : 1) / (wanted ? wanted : 1)));
@@ -30,8 +31,9 @@ static const struct meta_calibration *nearest(const struct meta *meta,
 }
 
 /*
- * Mean - min of an empty call. The mean itself holds what preempted the calibration, which is
- * neither rare nor the probe's: a line through minimum, median and 99th percentile bounds it.
+ * Returns mean - min of an empty call. The measured mean includes preemptions of the calibration,
+ * which are frequent and not part of the probe's cost. So it is bounded by the mean of a piecewise
+ * linear distribution through minimum, median and 99th percentile.
  */
 static double jitter_of(const struct meta_calibration *c)
 {
@@ -42,7 +44,7 @@ static double jitter_of(const struct meta_calibration *c)
 	return (c->inner_mean_ns < bounded ? c->inner_mean_ns : bounded) - min;
 }
 
-/* A damaged recording may say anything. */
+/* Clamps a value, because a damaged recording may have any. */
 static uint64_t whole_ns(double ns)
 {
 	if (!(ns > 0))
@@ -50,7 +52,7 @@ static uint64_t whole_ns(double ns)
 	return ns < (double)INT64_MAX ? (uint64_t)(ns + 0.5) : INT64_MAX;
 }
 
-/* For a program that runs so many threads, at least 1. */
+/* Sets the cost of a function for a program that runs this number of threads. */
 static void paircost_of(const struct meta *meta, const struct meta_function *f, uint32_t threads,
 			struct paircost *cost)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Paths through a function, told apart by the hash of all traced calls inside, in order and as they
- * are nested (the paper's sequences, section 3.3: every event from f_start to f_end). Each has its
- * own fastest call. A function keeps SHAPES_MAX of them; calls of further paths are counted apart
- * and compared with the fastest of them all.
+ * Paths through a function, distinguished by the hash of all traced calls inside, with their order
+ * and nesting (the paper's sequences, section 3.3: every event from f_start to f_end). Each path
+ * has its own fastest call. A function has SHAPES_MAX paths at most; calls of further paths share a
+ * row and are compared with the fastest of them.
  */
 #ifndef ISPOT_ANALYSIS_CALLS_SHAPE_H
 #define ISPOT_ANALYSIS_CALLS_SHAPE_H
@@ -14,23 +14,24 @@
 #include "base/likely.h"
 
 #define SHAPES_MAX  64
-#define SHAPE_SLOTS 512 /* an eighth is taken at most */
+#define SHAPE_SLOTS 512 /* at most an eighth of them is in use */
 
 struct shape {
 	uint64_t hash, calls, sum_ns, min_ns;
 };
 
-/* Zeroed: empty. */
+/* Empty if zeroed. */
 struct shapes {
 	uint32_t n;
-	uint8_t at[SHAPE_SLOTS];	   /* by hash, and on from there: index of rows; 0: free */
-	struct shape rows[SHAPES_MAX + 1]; /* [0]: of all that did not fit */
+	uint8_t at[SHAPE_SLOTS];	   /* hash table with linear probing: index of rows; 0:
+					    * free */
+	struct shape rows[SHAPES_MAX + 1]; /* [0]: for all paths that did not fit */
 };
 
-/* The path's row, made if need be: where it is not the first to be looked at. */
+/* Continues shapes_row() beyond the first slot of the hash; adds the row if it is new. */
 struct shape *shapes_row_further(struct shapes *s, uint64_t hash);
 
-/* Whether a path has a row cannot be foreseen, so that is no branch. */
+/* Returns the path's row. Whether the slot is in use is unpredictable, so that is not a branch. */
 static inline struct shape *shapes_row(struct shapes *s, uint64_t hash)
 {
 	uint32_t i = s->at[hash % SHAPE_SLOTS];
@@ -50,7 +51,7 @@ static inline void shapes_add(struct shapes *s, uint64_t hash, uint64_t duration
 	shape->sum_ns += duration_ns;
 }
 
-/* Sum over the paths of (duration - the path's fastest). */
+/* Returns the sum over all calls of (duration - fastest call of the same path). */
 double shapes_excess_ns(const struct shapes *s);
 
 #endif
