@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Threads that one thread makes until it makes another one after it waited for the end of one of
- * them: told, in order, by what sees each creation and each wait. Recordings see less (forkjoin.h).
+ * Broods of threads. A brood is the threads that one thread creates, up to its first wait for the
+ * end of one of them; a thread created after that begins a new brood. The caller reports each
+ * creation and each wait, in order. Recordings do not show all of these (forkjoin.h).
  */
 #ifndef ISPOT_ANALYSIS_IMBALANCE_SECTION_BROOD_H
 #define ISPOT_ANALYSIS_IMBALANCE_SECTION_BROOD_H
@@ -15,15 +16,16 @@
 #define BROOD_NONE UINT32_MAX
 
 struct brood {
-	uint32_t maker;	 /* the caller's number of the thread that made it */
-	uint32_t before; /* the maker's previous one; BROOD_NONE: none */
-	uint32_t made;	 /* so many threads */
+	uint32_t maker;	 /* the thread that created the brood, as a number of the caller's */
+	uint32_t before; /* the maker's previous brood; BROOD_NONE: none */
+	uint32_t made;	 /* number of threads */
 	bool awaited;
-	uint32_t site; /* where its maker waited last, the caller's number; BROOD_NONE: nowhere */
+	uint32_t site; /* site of its maker's last wait, as a number of the caller's; BROOD_NONE:
+			* no wait */
 };
 
 struct broods {
-	struct map latest; /* maker -> its latest one */
+	struct map latest; /* maker -> index of its latest brood */
 	struct {
 		VEC(struct brood)
 	} all;

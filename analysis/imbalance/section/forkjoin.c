@@ -10,37 +10,36 @@
 #include "base/hash.h"
 #include "trace/record.h"
 
-#define BETWEEN_NS 1000000 /* from one join to the next, where neither sleeps, at most */
-/*
- * A thread that makes others takes part in their work if its own work is so many times the mean
- * thread's.
- */
+#define BETWEEN_NS 1000000 /* longest time between two joins that do not sleep */
+/* A maker takes part in the work of its threads if its own work, divided by the mean thread's, is
+ * between these. */
 #define MAKER_LEAST 0.25
 #define MAKER_MOST  4
 
 struct forkjoin_thread {
-	uint32_t maker; /* index; MAP_NONE: not seen */
-	uint32_t of;	/* which of its maker's broods it is of */
-	uint64_t word;	/* as struct forkjoin_part's */
+	uint32_t maker; /* index of the thread that created it; MAP_NONE: not seen */
+	uint32_t of;	/* number of its brood among its maker's */
+	uint64_t word;	/* as in struct forkjoin_part */
 	struct offcpu maker_off;
-	uint32_t stack; /* it went to sleep with; 0: not known */
+	uint32_t stack; /* stack of its last sleep; 0: not known */
 	bool met, awaited;
-	uint32_t awaited_at; /* site */
-	/* as a maker: */
-	uint32_t brood; /* counts them */
+	uint32_t awaited_at; /* site of the wait for it */
+	/* As a maker of threads: */
+	uint32_t brood; /* number of the current brood */
 	uint32_t alive, n_awaited;
-	uint32_t joins;	   /* calls under way */
-	bool open;	   /* the last one was, when its probe went */
-	bool mixed;	   /* one of the brood met others */
-	uint32_t site;	   /* where it was joined */
-	uint64_t until_ns; /* it waited for ends; 0: for none */
-	/* when the brood's last one began, 0: not seen, and it came to wait for one, 0: it did not;
-	 * what it was off the CPU then */
+	uint32_t joins;	   /* open calls of functions that join */
+	bool open;	   /* the last of these calls was still open when the recording or its
+			    * probes ended */
+	bool mixed;	   /* a thread of the brood met others */
+	uint32_t site;	   /* where the brood was joined */
+	uint64_t until_ns; /* latest time of a wait for an end; 0: none */
+	/* When the brood's last thread was created (0: not seen), and when the maker began to wait
+	 * for one (0: never), with the maker's time off the CPU at these times. */
 	uint64_t made_ns, arrived_ns;
 	struct offcpu made_off, arrived_off;
 	struct {
 		VEC(struct forkjoin_part)
-	} ended; /* in that order */
+	} ended; /* in the order of their ends */
 };
 
 void forkjoin_release(struct forkjoin *f)
@@ -59,7 +58,7 @@ static struct forkjoin_thread *state_of(struct forkjoin *f, uint32_t index)
 	return &f->all.data[index];
 }
 
-/* NULL: none that is under way has it. */
+/* Returns the maker of a thread whose brood is still open, or NULL. */
 static struct forkjoin_thread *maker_of(struct forkjoin *f, const struct forkjoin_thread *child)
 {
 	struct forkjoin_thread *maker =
@@ -77,7 +76,8 @@ static int by_birth(const void *a, const void *b)
 	return x->born_ns < y->born_ns ? -1 : 1;
 }
 
-/* It came to wait for an end: what it did since it made the last one is its own share. */
+/* Notes that the maker begins to wait for an end. Its work since it created the last thread is its
+ * own share. */
 static void arrive(struct forkjoin_thread *maker, const struct thread *t, uint64_t time_ns)
 {
 	if (maker->arrived_ns || !maker->made_ns)
@@ -91,10 +91,8 @@ static uint64_t running_ns(uint64_t from, uint64_t to, const struct offcpu *off)
 	return to > from ? offcpu_running_ns(to - from, off) : 0;
 }
 
-/*
- * Whether the maker has a share of the work, as in recursive programs: it keeps a share to itself,
- * and waits then. A maker with much more or much less to do does something else.
- */
+/* Whether the maker has a share of the work. In recursive programs, it keeps a share for itself
+ * before it waits. A maker with much more or much less work does something else. */
 static bool takes_part(const struct forkjoin_thread *maker, size_t n)
 {
 	struct offcpu off = offcpu_between(&maker->made_off, &maker->arrived_off);
@@ -111,7 +109,7 @@ static bool takes_part(const struct forkjoin_thread *maker, size_t n)
 	return own >= MAKER_LEAST * mean && own <= MAKER_MOST * mean;
 }
 
-/* From when it made the first of them. */
+/* Adds the maker's part, which begins when it created the first thread. */
 static void add_maker(struct forkjoin *f, struct forkjoin_thread *maker)
 {
 	const struct thread *t = f->threads->all.data[maker - f->all.data];
@@ -126,7 +124,8 @@ static void add_maker(struct forkjoin *f, struct forkjoin_thread *maker)
 	};
 }
 
-/* Each time they are new threads: the first one made corresponds to the first, and so on. */
+/* Ends a brood. Each instance has new threads, which correspond to those of other instances by the
+ * order of their creation. */
 static void close_brood(struct forkjoin *f, struct forkjoin_thread *maker)
 {
 	size_t n = 0;
@@ -178,9 +177,10 @@ static void leave_out_former(struct forkjoin_thread *maker, uint64_t word)
 }
 
 /*
- * Another thread begins, with that word. What had it before was waited for without sleep or is
- * detached: if none is alive, so were the others. Without the words nothing tells whether those
- * that have ended will be waited for yet.
+ * Handles the creation of a thread with this futex. An ended thread that had the futex before was
+ * waited for without a sleep, or is detached; if no thread of the brood is alive, the same holds
+ * for the others. Without futexes, it is not known whether the ended threads will still be waited
+ * for.
  */
 static void make_room(struct forkjoin *f, struct forkjoin_thread *maker, uint64_t word)
 {
@@ -236,7 +236,7 @@ static void on_death(struct forkjoin *f, const struct thread *t)
 		maker->site = child->awaited_at;
 }
 
-/* It goes to sleep: perhaps until another one's end. */
+/* Handles a sleep of t, which may be a wait for the end of another thread. */
 static void on_sleep(struct forkjoin *f, const struct thread *t)
 {
 	uint32_t stack = state_of(f, t->index)->stack;
@@ -262,7 +262,8 @@ static void on_sleep(struct forkjoin *f, const struct thread *t)
 	child->awaited = true;
 }
 
-/* The maker need not have slept for threads that ended before it was on a CPU again. */
+/* Threads that ended before the maker was on a CPU again need no sleep of their own, so the wait
+ * for ends is extended to that time. */
 static void on_awake(struct forkjoin *f, const struct thread *t, uint64_t time_ns)
 {
 	struct forkjoin_thread *maker = state_of(f, t->index);
@@ -298,7 +299,7 @@ void forkjoin_record(struct forkjoin *f, const struct thread *t, const struct re
 	}
 }
 
-/* Where functions that join call each other, the outermost is the one that the program called. */
+/* Functions that join may call each other; the outermost one was called by the program. */
 void forkjoin_enter(struct forkjoin *f, const struct thread *t, const struct call *c)
 {
 	struct forkjoin_thread *maker = state_of(f, t->index);
@@ -308,7 +309,7 @@ void forkjoin_enter(struct forkjoin *f, const struct thread *t, const struct cal
 	maker->open = false;
 	maker->site = callsites_of(f->sites, c);
 	arrive(maker, t, c->entry_ns);
-	if (maker->ended.n) /* they have waited for it */
+	if (maker->ended.n) /* ended threads have waited for this join */
 		wait_until(maker, c->entry_ns);
 }
 

@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Threads from their creation to their join. What one thread makes is a brood: until it makes
- * another one after it waited for the end of one of them. That an end is waited for shows in
+ * Threads from their creation to their join. A brood is the threads that one thread creates, up to
+ * its first wait for the end of one of them; a thread created after that begins a new brood. A wait
+ * for the end of a thread is recognized by
  *
  *	a call of a function that joins
- *	a sleep on a word that holds the thread's number, which the kernel clears at its end
+ *	a sleep on the thread's tid futex, which the kernel clears at the thread's end
  *
- * so calls need not be seen: most programs make their threads at once, and wait for them long
- * before the function has a probe. A thread that has ended before is waited for without a sleep:
- * its stack, in which that word is, goes to a later thread only then, or if it is detached. So one
- * whose word another has now is no part of the brood, which ends with it if none is alive; where
- * the words are not recorded it ends when none is. Those that end behind the last one that was
- * waited for are detached, and no part of it. Who made them is, if what it works until it first
- *waits is as much as what one of them does, roughly.
+ * so calls need not be recorded: most programs create their threads at once, and wait for them long
+ * before the function has a probe.
+ *
+ * A wait for a thread that has ended before needs no sleep. The stack of such a thread, which
+ * contains the futex, is given to a later thread only after that wait, or if the thread is
+ * detached. So a thread whose futex belongs to another thread now is not part of the brood; and if
+ * no thread of the brood is alive then, the brood ends. Without recorded futexes, a brood ends when
+ * none of its threads is alive. Threads that end after the last one that was waited for are
+ * detached, and not part of the brood.
+ *
+ * The maker is part of its brood if its work until its first wait is roughly as much as that of one
+ * of the threads.
  */
 #ifndef ISPOT_ANALYSIS_IMBALANCE_SECTION_FORKJOIN_H
 #define ISPOT_ANALYSIS_IMBALANCE_SECTION_FORKJOIN_H
@@ -32,16 +38,17 @@ struct forkjoin_part {
 	uint32_t number; /* rank in the order of creation, from 0, or SECTION_MAKER */
 	uint32_t tid;
 	uint64_t born_ns, end_ns;
-	uint64_t word;		 /* address of what the kernel clears at its end; 0: not known */
-	struct offcpu off;	 /* in between */
-	struct offcpu maker_off; /* its maker's, when it was born */
+	uint64_t word;		 /* address of the tid futex, which the kernel clears at the
+				  * thread's end; 0: not known */
+	struct offcpu off;	 /* between born_ns and end_ns */
+	struct offcpu maker_off; /* of its maker, at born_ns */
 };
 
 struct forkjoin {
 	const struct threads *threads;
 	struct callsites *sites;
-	/* Told of each brood in the order of their ends; site MAP_NONE: not known where it was
-	 * joined. */
+	/* Called for each brood, in the order of their ends. site: where it was joined; MAP_NONE:
+	 * not known. */
 	void (*joined)(void *ctx, const struct forkjoin_part *parts, size_t n, uint32_t site);
 	void *ctx;
 	struct {
@@ -51,15 +58,18 @@ struct forkjoin {
 
 void forkjoin_release(struct forkjoin *f);
 
-/* For a visitor: any record about t; calls of functions that join. open: it did not return. */
+/* For a visitor: any record about t, and calls of functions that join. open: the call did not
+ * return. */
 void forkjoin_record(struct forkjoin *f, const struct thread *t, const struct record *r);
 void forkjoin_enter(struct forkjoin *f, const struct thread *t, const struct call *c);
 void forkjoin_leave(struct forkjoin *f, const struct thread *t, bool open);
-/* It met others at a barrier, or in a region: these are sections, so its brood is none. */
+/* Notes that t met other threads at a barrier or in a region. These are sections of their own, so
+ * the brood of t is none. */
 void forkjoin_met(struct forkjoin *f, const struct thread *t);
-/* It runs a region: what it made are the runtime's threads, which are kept for more of them. */
+/* Notes that t runs a region. Its brood is the OpenMP runtime's threads then, which live for
+ * further regions. */
 void forkjoin_region(struct forkjoin *f, const struct thread *t);
-/* The recording has ended. Broods that are waited for still have not. */
+/* Ends the recording, and with it all broods except those that are still waited for. */
 void forkjoin_end(struct forkjoin *f);
 
 #endif

@@ -12,20 +12,20 @@
 #include "trace/meta/meta.h"
 #include "trace/record.h"
 
-#define BODY_MIN_NS 100000 /* a region shorter than this need not be known */
+#define BODY_MIN_NS 100000 /* shorter regions may be missing without a notice */
 
-/* A thread's stay at a barrier, or its call of a body or chosen function. */
+/* A thread's call of a barrier, a body or the chosen function. */
 struct stay {
 	uint32_t thread, tid;
-	uint64_t since_ns; /* its section's begin; 0: not known */
+	uint64_t since_ns; /* when the thread began its section; 0: not known */
 	uint64_t entry_ns, exit_ns;
 	uint32_t since_site;
-	struct offcpu off; /* from since to entry */
-	uint64_t late_ns;  /* before since, in the barrier: runnable without a CPU */
+	struct offcpu off; /* between since_ns and entry_ns */
+	uint64_t late_ns;  /* run queue time in the barrier before since_ns */
 };
 
 struct parallel_meeting {
-	uint64_t opened_ns; /* the first one left */
+	uint64_t opened_ns; /* when the first thread left */
 	uint32_t site, id;
 	struct {
 		VEC(struct stay)
@@ -34,17 +34,17 @@ struct parallel_meeting {
 
 struct parallel_bodies {
 	VEC(struct stay)
-	/* The region that ended last, until no more of its bodies can: where the runtime's return
-	 * takes no probe it seems to end before it waits for the other threads. */
-	uint64_t entry_ns, duration_ns; /* entry 0: none */
+	/* The region that ended last, until no more of its bodies can end. If the runtime's return
+	 * has no probe, the region seems to end before it waits for the other threads. */
+	uint64_t entry_ns, duration_ns; /* entry_ns 0: no region */
 	uint32_t site, id;
 };
 
 struct parallel_thread {
-	uint64_t since_ns; /* it left a barrier, or began; 0: not known */
+	uint64_t since_ns; /* when it left a barrier or was created; 0: not known */
 	uint32_t since_site;
 	struct offcpu since_off, entry_off;
-	uint64_t late_ns; /* of the next stay */
+	uint64_t late_ns; /* late_ns of its next stay */
 };
 
 void parallel_release(struct parallel *p)
@@ -80,7 +80,8 @@ static struct offcpu off_between(const struct offcpu *from, const struct offcpu 
 
 /* ---- an instance is complete ---- */
 
-/* "at worker (app.c:42)"; without a site the function's name, or what is waited for there. */
+/* Returns the name of a site, "worker (app.c:42)", or without a site that of the function or what
+ * threads wait for there. Freed by the caller. */
 static char *place_name(const struct parallel *p, uint32_t site, uint32_t id)
 {
 	const struct meta_function *f = meta_function(p->meta, id);
@@ -93,7 +94,8 @@ static char *place_name(const struct parallel *p, uint32_t site, uint32_t id)
 	return name.s ? name.s : xstrdup("");
 }
 
-/* begin: of the instance. Who is let go late, since other threads have the CPUs, waits for one. */
+/* begin: of the instance. A thread that leaves the barrier late because other threads have the CPUs
+ * waits for a CPU meanwhile. */
 static struct section_part part_of(const struct stay *s, uint64_t begin, bool to_exit, bool off)
 {
 	uint64_t to = to_exit ? s->exit_ns : s->entry_ns, late = s->since_ns - begin;
@@ -111,7 +113,8 @@ static struct section_part part_of(const struct stay *s, uint64_t begin, bool to
 	};
 }
 
-/* Stays' times from the first one's begin to each one's end: entry_ns, or exit_ns of bodies. */
+/* Adds an instance. The time of each stay is from the begin of the first one to its entry_ns, or to
+ * its exit_ns if to_exit. */
 static void add_instance(struct parallel *p, enum section_kind kind, const struct stay *stays,
 			 size_t n, bool to_exit, uint32_t site, uint32_t id)
 {
@@ -229,7 +232,7 @@ static struct parallel_bodies *bodies_of(struct parallel *p, uint32_t tgid)
 	return &p->processes.data[at];
 }
 
-/* A thread may run several pieces of one region: it was done after the last. */
+/* Adds a body. A thread may run several pieces of one region; it is done after the last one. */
 static void add_body(struct parallel_bodies *b, const struct stay *stay)
 {
 	vec_for_each (b, struct stay, s)
@@ -298,7 +301,8 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 	}
 }
 
-/* The time before the region is no part of a section that ends at a barrier in the region. */
+/* Begins a section at the begin of a body, so that the time before the region is not part of a
+ * section that ends at a barrier inside the region. */
 static void begin_anew(struct parallel *p, const struct thread *t, const struct call *c)
 {
 	struct parallel_thread *state = state_of(p, t->index);
@@ -360,7 +364,8 @@ static void on_joined(void *self, const struct forkjoin_part *parts, size_t n, u
 	free(stays);
 }
 
-/* Before, or in between, threads may have been at barriers without a record. */
+/* Drops the begins of sections if the probes of barriers were off, because threads may have left
+ * barriers without a record. */
 static void on_set(struct parallel *p, const struct record *r)
 {
 	bool barriers = false;
@@ -387,7 +392,7 @@ static void on_record(void *self, const struct thread *t, const struct record *r
 		forkjoin_record(&p->forkjoin, t, r);
 }
 
-/* It is not known what the thread did meanwhile, nor where its section began. */
+/* Drops the begin of the thread's section, because the thread may have left a barrier meanwhile. */
 static void on_unseen(void *self, const struct thread *t)
 {
 	state_of(self, t->index)->since_ns = 0;

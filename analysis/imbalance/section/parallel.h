@@ -2,18 +2,19 @@
 /*
  * Finds the parallel sections of a recording (a visitor) and sums up what each loses:
  *
- *	barrier  the threads that are in one barrier when it opens took part in a section; it began
- *	         for each when it last left a barrier, or began itself. Calls of one barrier (its
- *	         address, where recorded) belong together if they overlap when the first one returns
- *	join     the threads that one thread made and then waited for (forkjoin.h), if they met
- *	         at no barrier and ran no region's body
- *	region   calls of the functions that a compiler makes of an OpenMP region's body, within the
- *	         call that runs the region
- *	named    blocks of a marker, or calls of a chosen function, which overlap when the first one
+ *	barrier  a section of the threads that are in one barrier when it opens. For each thread, it
+ *	         began when the thread last left a barrier, or was created. Calls of one barrier (by
+ *	         its address, if recorded) belong together if they overlap when the first returns
+ *	join     the threads that one thread created and then waited for (forkjoin.h), if they did
+ *	         not meet at a barrier or run the body of a region
+ *	region   calls of the functions that a compiler creates for the body of an OpenMP region,
+ *	         within the call that runs the region
+ *	named    blocks of a marker, or calls of a chosen function, that overlap when the first one
  *	         ends
  *
- * A section is from its first thread's begin to the arrival of its last; a thread's time counts
- * from the former. Where a thread's begin is not known (attached, loss), it is not of the section.
+ * A section lasts from the begin of its first thread to the arrival of its last thread. The time of
+ * each thread counts from the begin of the section. Threads whose begin is not known (attached,
+ * dropped events) are left out.
  */
 #ifndef ISPOT_ANALYSIS_IMBALANCE_SECTION_PARALLEL_H
 #define ISPOT_ANALYSIS_IMBALANCE_SECTION_PARALLEL_H
@@ -45,7 +46,7 @@ struct parallel {
 	struct forkjoin forkjoin;
 	struct {
 		VEC(struct parallel_bodies)
-	} processes; /* OpenMP bodies that ended, by process */
+	} processes; /* OpenMP bodies that have ended, by process */
 	struct map process_of;
 	bool named;	  /* a function or marker was chosen */
 	uint64_t sampled; /* calls at barriers that were not recorded */
@@ -53,10 +54,8 @@ struct parallel {
 	uint64_t bodiless; /* regions of which no body was recorded */
 };
 
-/*
- * named: a function or marker whose calls are the sections, NULL: those that are found. -ENOENT:
- * it was not recorded; says how to.
- */
+/* named: a function or marker whose calls are the sections; NULL: all sections that are found.
+ * Returns -ENOENT if it was not recorded; err says how to record it. */
 int parallel_init(struct parallel *p, const struct meta *meta, const struct calls *calls,
 		  const char *named, struct err *err);
 struct call_visitor parallel_visitor(struct parallel *p);

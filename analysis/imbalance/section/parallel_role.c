@@ -40,9 +40,9 @@
 #define BODY(separator, mark)	       separator mark,
 #define BODY_PATTERN(separator, mark)  "*" separator mark "*",
 #define BEGIN_PATTERN(separator, mark) "*" mark "*",
-/* callgrind's names have the version behind: pthread_barrier_wait@@GLIBC_2.34 */
+/* callgrind appends the version to names: pthread_barrier_wait@@GLIBC_2.34 */
 #define VERSIONED(symbol) symbol, symbol "@*",
-/* The name of C++'s function where it is demangled, as callgrind's and a stack's are. */
+/* The demangled name of the C++ function, which callgrind and stacks use. */
 #define CXX_JOIN "std::thread::join()"
 
 static const struct {
@@ -56,9 +56,9 @@ const char *const parallel_patterns[] = { BARRIERS(PATTERN) JOINS(PATTERN) REGIO
 						  BODIES(BODY_PATTERN) NULL };
 const char *const parallel_regions[] = { REGIONS(PATTERN) BODIES(BODY_PATTERN) NULL };
 const char *const parallel_barriers[] = { BARRIERS(VERSIONED) NULL };
-/* Functions of languages and libraries that make threads call this one. */
+/* Other functions that create threads call this one. */
 const char *const parallel_makers[] = { VERSIONED("pthread_create") NULL };
-/* glibc's, which does it in each new thread before anything that has a name. */
+/* glibc calls this function in each new thread before any other function with a name. */
 const char *const parallel_births[] = { VERSIONED("__ctype_init") NULL };
 const char *const parallel_joins[] = { JOINS(VERSIONED) CXX_JOIN, NULL };
 const char *const parallel_begins[] = { BODIES(BEGIN_PATTERN) NULL };
