@@ -4,11 +4,11 @@
 #include "analysis/score/axis.h"
 #include "analysis/stat/stats.h"
 
-#define BIN_CALLS_MIN 8 /* the fastest of fewer says little */
+#define BIN_CALLS_MIN 8 /* the fastest of fewer calls may still be a slow one */
 #define BINS_MIN      3
 #define R2_MIN	      0.9
 #define RATIO_MIN     2
-#define PROBE_HIDES   0.2 /* of its own time: a call that takes less cannot be told from none */
+#define PROBE_HIDES   0.2 /* share of the probe's own time: shorter calls cannot be measured */
 
 static unsigned bin_of(uint64_t x)
 {
@@ -33,7 +33,8 @@ void axis_add(struct axis *a, uint64_t x, uint64_t duration_ns, uint64_t number)
 	bin->sum_number += (double)number;
 }
 
-/* The better of a line and a power, without the probe's time; falling is no growth of work. */
+/* Returns the better r2 of a line and a power law, or NAN if none rises. The power law is fitted to
+ * durations without the probe's time. */
 static double best_r2(double *x, double *y, unsigned n, uint64_t probe_ns)
 {
 	double line, power, slope;
@@ -59,7 +60,7 @@ static bool says_much(const struct axis_bin *bin)
 	return bin->calls >= BIN_CALLS_MIN && bin->min_ns;
 }
 
-/* The bin behind it that says something; NULL: there is none. */
+/* Returns the next bin with enough calls, or NULL. */
 static const struct axis_bin *next_of(const struct axis *a, const struct axis_bin *bin)
 {
 	for (bin++; bin < a->bins + AXIS_BINS; bin++)
@@ -68,10 +69,8 @@ static const struct axis_bin *next_of(const struct axis *a, const struct axis_bi
 	return NULL;
 }
 
-/*
- * Returns the mean time of a bin's calls as far as their number explains it: on the line from the
- * bin's fastest call to the next bin's.
- */
+/* Returns the mean time of a bin's calls that their number explains: by the line from the bin's
+ * fastest call to that of the next bin. */
 static double work_of(const struct axis *a, const struct axis_bin *bin)
 {
 	const struct axis_bin *next = next_of(a, bin);

@@ -20,17 +20,17 @@ const char *block_kind_name(enum block_kind kind)
 	return names[kind];
 }
 
-/* One thread's part of a block: its excess and the calls that it stands for. */
+/* One thread's excess in a block. */
 struct part {
 	double excess_ns, own_excess_ns, open_ns;
 };
 
-/* Fastest calls, NAN unknown. */
+/* Durations of the fastest calls; NAN: unknown. */
 struct fastest {
 	double d, own;
 };
 
-/* Returns the number of calls of which these are a sample. */
+/* Returns the estimated number of all calls, of which the recorded ones are a sample. */
 static double estimated(const struct sci_cell *c, uint64_t calls, uint64_t unrecorded,
 			const struct block_options *o)
 {
@@ -49,7 +49,7 @@ static double estimated_outer(const struct sci_cell *c, const struct block_optio
 	return estimated(c, c->outer_calls, c->unrecorded_outer, o);
 }
 
-/* Excess of the timed calls, blown up to the calls that sampling left out. */
+/* Returns the excess of the timed calls, scaled up to the calls that sampling left out. */
 static double timed_excess(uint64_t n, uint64_t sum_ns, double min, double weight)
 {
 	double excess = (double)sum_ns - (double)n * min;
@@ -78,7 +78,8 @@ static struct part part_of(const struct sci_cell *c, const struct fastest *min,
 	if (!isnan(min->own))
 		p.own_excess_ns = timed_excess(c->own_timed, c->own_ns, min->own, all) +
 				  open_excess(c->own_open, c->own_open_ns, min->own);
-	/* calls inside of it that sampling left out look like its own time, and they recur */
+	/* inner calls of the same function that sampling left out are counted as own time several
+	 * times */
 	if (all > 1 && p.own_excess_ns > p.excess_ns && !isnan(min->d))
 		p.own_excess_ns = p.excess_ns;
 	return p;
@@ -91,7 +92,7 @@ static double least(uint64_t seen, uint64_t baseline)
 	return min == UINT64_MAX ? NAN : (double)min;
 }
 
-/* Calls that need not wait for a lock are not recorded: they take no time. */
+/* Whether only calls that waited for a lock are recorded. The others take no time. */
 static bool is_waiting(const struct block *b, const struct sci *sci)
 {
 	return b->function->contended_only && !sci->of_holds;
@@ -109,7 +110,8 @@ static struct fastest fastest_of(const struct block *b, const struct block_optio
 				 .own = least(b->sums->own_min_ns, own) };
 }
 
-/* A faster call that ran undisturbed, and so never left the CPU. */
+/* Replaces the fastest call if a call in a --solo window was faster. Such a call never left the
+ * CPU. */
 static void take_solo(struct block *b, struct fastest *min)
 {
 	const struct solo_sums *solo = &b->sums->solo;
@@ -140,10 +142,8 @@ static void copy_solo(struct block *b)
 				       .own_error_ns = sqrt(fmax(0, variance) / n) };
 }
 
-/*
- * Takes the fastest call from this recording or from the baseline. The fastest call here does not
- * have the waits of the baseline's call: those come from the baseline.
- */
+/* Takes the fastest call from this recording or from the baseline, with its time off the CPU from
+ * the same recording. */
 static void take_fastest(struct block *b, const struct sci *sci, const struct block_options *o,
 			 struct fastest *min)
 {
@@ -159,7 +159,8 @@ static void take_fastest(struct block *b, const struct sci *sci, const struct bl
 	take_solo(b, min);
 }
 
-/* Calls left open while the fastest was not known yet: now it is. */
+/* Counts open calls that were shorter than the fastest call known when they ended, but are not
+ * shorter than the fastest call that is known now. */
 static void settle_short(struct sci *sci, const struct block *b, const struct fastest *min)
 {
 	vec_for_each (&b->sums->open_short, const struct sci_short, s) {
@@ -181,7 +182,8 @@ static void name_block(struct block *b, const struct sci *sci)
 	b->name = f->name && *f->name ? f->name : f->symbol;
 	b->kind = f->block && f->block[0] == 'm' ? BLOCK_MARKER : BLOCK_FUNCTION;
 	if (b->grouped) {
-		if (sci->keyed->rule.kind != BLOCK_FUNCTION) /* else a marker stays one */
+		if (sci->keyed->rule.kind != BLOCK_FUNCTION) /* a group of a marker's calls stays
+							      * a marker */
 			b->kind = sci->keyed->rule.kind;
 		b->key = sci->keyed->groups.data[b->id].name;
 	}
@@ -223,7 +225,8 @@ static void copy_sums(struct block *b)
 	b->max_ns = h->max;
 }
 
-/* summed_up: of how many threads, each too short for a score of its own; 0: of one. */
+/* summed_up: the number of ended threads that p stands for, too short for a score of their own; 0:
+ * p is of one thread. */
 static void add_part(struct block *b, const struct part *p, double observed, double duration,
 		     uint64_t summed_up)
 {
@@ -303,7 +306,7 @@ static void add_shapes(struct block *b, double excess_ns, double observed)
 		return;
 	b->shapes = s->n;
 	b->shapes_overflow = s->rows[0].calls;
-	/* the same share of timed and of estimated excess */
+	/* the paths' share of the timed excess is also that of the estimated excess */
 	if (timed > 0)
 		b->sci_by_shape = excess_ns * (shapes_excess_ns(s) / timed) / observed;
 }
@@ -316,13 +319,11 @@ static void no_score(struct block *b)
 
 static double at_most_1(double score)
 {
-	return score > 1 ? 1 : score; /* NAN stays */
+	return score > 1 ? 1 : score; /* NAN stays NAN */
 }
 
-/*
- * No thread can be longer in a block than it was observed. An estimate from few calls, one of them
- * long, may say so: then only the interval is known.
- */
+/* A thread cannot spend more time in a block than it was observed. An estimate from few calls, one
+ * of them long, may still do so; then only the interval is known. */
 static void bound_estimate(struct block *b)
 {
 	if (b->estimated_calls == BLOCK_NONE)
@@ -349,7 +350,7 @@ static void score_without_solo(struct block *b, double excess, double observed)
 		b->solo.sci_without = fmax(0, excess - n * more) / observed;
 }
 
-/* Sums of excess become scores. */
+/* Turns the sums of excess into scores. */
 static void score(struct block *b, const struct fastest *min, const struct block_options *o)
 {
 	double excess = b->sci, own = b->self_sci, observed = (double)b->observed_ns;

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A block: what a report ranks. Its numbers as design and ispot-sci(7) define them:
+ * A block: what a report ranks, with its numbers as ispot-sci(7) defines them:
  *
  *	excess_t   sum over thread t's timed outermost calls of (d - d_min), plus (time so far -
- *	           d_min) of calls still open where positive; under sampling the mean excess of its
- *	           recorded calls times its estimated calls
+ *	           d_min) of calls still open if positive; with sampling, the mean excess of the
+ *	           recorded calls times the estimated number of calls
  *	sci        sum of excess_t / sum of T_t, over the threads that ran the block
  *	self_*     the same over own times of every call against the smallest own time
- *	floor      what the probes' own jitter would score: calls, traced callees included, times
- *	           (mean - min of an empty call; the block's own: at least a fifth of min), plus the
- *	           share of preempted time that fell on probe code because it is most of what the
- *	           block ran
- *	           Under sampling an estimate; one of more time than there was is none: NAN
- *	sci_low    sci - floor - what sampling may be off by (bootstrap.h; 0 unless calls were
- *	           sampled), at least 0
- *	sci_high   sci + the same + untimed calls at the mean excess of the timed
+ *	floor      noise floor, the score that the probes' own jitter would cause: calls, traced
+ *	           callees included, times (mean - min of an empty call; for the block's own calls
+ *	           at least a fifth of min), plus preempted time, multiplied by the share of probe
+ *	           code in the time that the block ran; NAN if it cannot be estimated
+ *	sci_low    sci - floor - sampling error (bootstrap.h; 0 unless calls were sampled), at
+ *	           least 0
+ *	sci_high   sci + sampling error + untimed calls at the mean excess of the timed ones
  *
- *	lost_threads  the part of the own excess that evidence attributes to interference / duration
- *	idle_threads  the part that waited for the outside (wakeup_chain.h), unexplained_threads the
- *part on a CPU that nothing explains: more work, or interference that counters would show
+ *	lost_threads         own excess that evidence attributes to interference / duration
+ *	idle_threads         own excess that waited for input or a timer (wakeup_chain.h) / duration
+ *	unexplained_threads  own excess on a CPU that nothing explains / duration: more work, or
+ *	                     interference that only counters would show
  *
  * NAN and META_UNKNOWN (BLOCK_NONE) stand for what was not measured.
  */
@@ -59,67 +59,73 @@ enum block_kind {
 
 const char *block_kind_name(enum block_kind kind);
 
-#define SCI_HIGH     0.2 /* the paper's threshold for a real problem */
+#define SCI_HIGH     0.2 /* the paper's threshold of a real problem */
 #define SCI_LOW	     0.05
-#define SCI_SMALL    0.01 /* less is not worth a line of the first screen */
-#define CALLS_MIN    100  /* fewer timed calls: their fastest may still be a slow one */
-#define SCI_OVER     1.1  /* an estimate beyond it says that the sample was too small */
-#define LOOP_SHARE   0.05 /* of its threads' time: less is not worth a marker */
-#define FLOOR_FACTOR 2	  /* under so many floors a score is noise */
+#define SCI_SMALL    0.01 /* smaller scores are not on the first screen */
+#define CALLS_MIN    100  /* of fewer timed calls, the fastest may still be a slow one */
+#define SCI_OVER     1.1  /* a larger estimate means that the sample was too small */
+#define LOOP_SHARE   0.05 /* share of the threads' time that makes a marker worthwhile */
+#define FLOOR_FACTOR 2	  /* a score below so many noise floors is noise */
 
 struct block {
 	enum block_kind kind;
-	bool grouped;	  /* a group of calls (keyed.h) */
-	uint32_t id;	  /* function id; thread: its index; grouped: number of its group */
+	bool grouped;	  /* it is a group of calls (keyed.h) */
+	uint32_t id;	  /* function id; of a thread its index; of a group its number */
 	const char *name; /* demangled, or the thread's name */
-	bool split;	  /* a function whose groups by key are blocks as well */
-	bool asked;	  /* for: its calls are told apart as --key said */
-	bool alike;	  /* it, or one of these, where no key stands out and none was asked for */
-	const char *key;  /* what tells it from others of the name: a site, arguments; NULL none */
+	bool split;	  /* its groups of calls are blocks as well */
+	bool asked;	  /* the user asked for its groups with --key */
+	bool alike;	  /* the function or one of its groups, if no group differs and none was
+			   * asked for */
+	const char *key;  /* distinguishes it from blocks of the same name: a call site,
+			   * arguments; NULL: none */
 	const struct meta_function *function; /* NULL: a thread */
 	const struct meta_object *object;     /* NULL: unknown */
 	const struct section
-		*section; /* a lock's: hold times and holders (section.h); NULL: none */
-	const struct meta_frame *place;	   /* a call site's, in its caller; NULL: none */
+		*section; /* of a lock: hold times and holders (section.h); NULL: none */
+	const struct meta_frame *place;	   /* frame of a call site in its caller; NULL: none */
 	const struct sci_function *sums;   /* NULL: a thread */
 	const struct wait_sums *waits;	   /* its sleeps; NULL: not known */
-	const struct threads *all_threads; /* of the recording; NULL as waits */
+	const struct threads *all_threads; /* threads of the recording; NULL if waits is NULL */
 	const struct paircost *cost;
 	const struct thread *thread; /* NULL: not a thread */
 	uint64_t calls, timed_calls, open_calls, untimed_calls;
 	uint64_t estimated_calls; /* BLOCK_NONE: every call was recorded */
-	uint64_t outer_calls;	  /* recorded, inside no other of the block */
-	double estimated_outer;	  /* with those that sampling left out; 0: every one was recorded */
-	uint64_t period;	  /* one call in so many was recorded, of every function */
+	uint64_t outer_calls;	  /* recorded calls that are not inside another call of the block */
+	double estimated_outer;	  /* outer_calls and those that sampling left out; 0: all were
+				   * recorded */
+	uint64_t period;	  /* one call in so many was recorded */
 	uint32_t threads;
 	uint64_t observed_ns;	    /* sum of T_t */
-	double idle_threads;	    /* own excess that waited for the outside, as lost_threads */
-	double unexplained_threads; /* own excess on a CPU that nothing explains, as lost_threads */
-	double lost_share;	    /* of the own excess: the part that is lost_threads */
+	double idle_threads;	    /* own excess that waited for input or a timer / duration */
+	double unexplained_threads; /* own excess on a CPU that nothing explains / duration */
+	double lost_share;	    /* share of the own excess that is lost_threads */
 	double lost_threads, sci, sci_low, sci_high, sci_worst_thread, self_sci, sci_by_shape,
 		floor;
 	uint64_t lost_records;
 	enum verdict verdict;
-	bool in_lost; /* its own excess is part of the recording's lost and unexplained time */
+	bool in_lost; /* its own excess counts for the recording's lost and unexplained time */
 	uint64_t total_ns, excess_ns, self_excess_ns, open_ns;
-	uint64_t min_ns, p50_ns, p90_ns, p99_ns, max_ns; /* min_ns: d_min, also from a baseline */
-	/* The same in cycles: by its stamps, or min_ns and so on converted; BLOCK_NONE: unknown. */
+	uint64_t min_ns, p50_ns, p90_ns, p99_ns, max_ns; /* min_ns: d_min, which may be from a
+							  * baseline */
+	/* Durations in cycles, by the cycle counter at entry and exit, or converted from ns;
+	 * BLOCK_NONE: unknown. */
 	uint64_t min_cycles, p50_cycles, p99_cycles;
 	uint64_t self_min_ns;
-	struct block_solo solo; /* what the windows of record --solo say of it */
-	struct offcpu off_fastest, own_off_fastest; /* of the calls that the two are of */
+	struct block_solo solo;			    /* its calls in the windows of record --solo */
+	struct offcpu off_fastest, own_off_fastest; /* time off the CPU of the calls that set
+						     * min_ns and self_min_ns */
 	bool never_fast;	  /* the fastest call itself mostly waited for a lock or a CPU */
-	uint32_t shapes;	  /* paths told apart */
-	uint64_t shapes_overflow; /* calls of paths beyond the table */
+	uint32_t shapes;	  /* number of distinct paths */
+	uint64_t shapes_overflow; /* calls of further paths */
 	struct workload_fit fit;
-	struct work work;	   /* the proof that follows from it */
-	double pools[CAUSE_POOLS]; /* excess by where the time went, ns; their sum is excess */
-	double unexplained[CAUSE_POOLS]; /* what of the pools no rule took */
-	double harmless_ns; /* own excess that a rule attributes to more work or to ispot itself */
-	bool off_known;	    /* there are switch records; else own time is all in POOL_RUNNING */
+	struct work work;	   /* proof that its work varies */
+	double pools[CAUSE_POOLS]; /* excess in ns by what threads did; the sum is excess_ns */
+	double unexplained[CAUSE_POOLS]; /* parts of the pools that no rule attributed to a cause */
+	double harmless_ns; /* own excess that rules attribute to more work or to ispot, in ns */
+	bool off_known;	    /* there are switch records; else all own time is in POOL_RUNNING */
 	struct block_counters counters;
-	double off_cpu_ns;	   /* excess off the CPU, traced callees included */
-	struct coactives coactive; /* who else was at work while it was slow */
+	double off_cpu_ns;	   /* excess off the CPU, in traced callees, too */
+	struct coactives coactive; /* what ran concurrently while it was slow */
 	struct block_samples samples;
 	struct causes causes;
 };
@@ -131,39 +137,40 @@ struct blocks {
 struct block_options {
 	uint64_t duration_ns; /* of the recording or window */
 	uint64_t period;      /* one call in so many was recorded */
-	/* Fastest call of a block in a baseline recording; BLOCK_NONE: not in it. NULL: no
-	 * baseline. */
+	/* Returns the fastest call of a block in a baseline recording, or BLOCK_NONE if it has
+	 * none. NULL: there is no baseline. */
 	uint64_t (*baseline)(void *ctx, const struct block *b, bool own);
-	/* The time off the CPU of that call of the baseline. */
+	/* Sets the time off the CPU of the baseline's fastest call. */
 	void (*baseline_off)(void *ctx, const struct block *b, bool own, struct offcpu *off);
 	void *baseline_ctx;
-	/* T_t of a thread that may still run; NULL: the recording has ended and it is known. */
+	/* Returns T_t of a thread that may still run. NULL: the recording has ended, so T_t is
+	 * known. */
 	uint64_t (*observed_ns)(void *ctx, const struct thread *t);
 	void *observed_ctx;
 	const struct counters *counters; /* NULL: nothing was counted */
 };
 
-/* A scored block for every function that was called, in order of id; to be released. What is said
- * of them is the judge's (analysis/cause/judge.h). */
+/* Appends a scored block for every function that was called, in the order of ids. The caller
+ * releases the blocks; the judge (analysis/cause/judge.h) sets their verdicts and causes. */
 void blocks_build(struct blocks *blocks, struct sci *sci, const struct block_options *o);
-/* Sets the cycles of blocks whose times are known. cycles_per_ns: NAN unknown. */
+/* Sets the durations in cycles of blocks whose times are known. cycles_per_ns: NAN if unknown. */
 void blocks_count_cycles(struct blocks *blocks, double cycles_per_ns);
 void blocks_release(struct blocks *blocks);
-void block_release(struct block *b); /* of one that is taken out of them */
+void block_release(struct block *b); /* for a block that is removed from its blocks */
 
-/* Whether the block is a function or a marker, or the calls of one that share a key. */
+/* Whether the block is a function or a marker, or a group of its calls. */
 static inline bool block_is_call(const struct block *b)
 {
 	return b->kind == BLOCK_FUNCTION || b->kind == BLOCK_MARKER;
 }
 
-/* A place where threads wait outside every traced call (site.h), no call site. */
+/* Whether the block is a blocking stack outside all traced calls (site.h), not a call site. */
 static inline bool block_is_wait(const struct block *b)
 {
 	return b->kind == BLOCK_SITE && !b->function;
 }
 
-/* Excess whose kind of time is known, ns: all of it, or none. */
+/* Returns the sum of the pools: the block's excess in ns, or 0 if it was not divided. */
 static inline double block_pools_ns(const struct block *b)
 {
 	double sum = 0;
@@ -173,8 +180,11 @@ static inline double block_pools_ns(const struct block *b)
 	return sum;
 }
 
-/* Fast calls: up to the median, with all of its bucket, which of calls that always take the same
- * time has most. Slow ones: from the 90th percentile, and not fast. */
+/*
+ * The bounds of fast and slow calls. Fast: up to the median, including its whole histogram bucket,
+ * which has most calls if all take about the same time. Slow: from the 90th percentile on, and not
+ * fast.
+ */
 uint64_t block_fast_max_ns(const struct block *b);
 uint64_t block_slow_min_ns(const struct block *b);
 /* Whether the block's own excess is part of the recording's lost and unexplained time. */
@@ -183,16 +193,14 @@ static inline bool block_counts(const struct block *b)
 	return b->verdict == VERDICT_INTERFERENCE || b->unexplained_threads > 0;
 }
 
-/* Own excess that is, or may be, interference. */
+/* Returns the own excess that is, or may be, interference. */
 static inline double block_suspect_threads(const struct block *b)
 {
 	return b->lost_threads + b->unexplained_threads;
 }
 
-/*
- * Own excess by thread, ns, [thread index], of the blocks that are in_lost; caller frees.
- * The scores of threads and the trace's lost time come from it.
- */
+/* Returns the own excess by thread, in ns, [thread index], over the blocks that are in_lost; the
+ * caller frees it. The scores of threads and the recording's lost time are computed from it. */
 double *blocks_thread_excess(const struct blocks *blocks, struct sci *sci,
 			     const struct block_options *o);
 

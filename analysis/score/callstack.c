@@ -34,7 +34,8 @@ static bool same_frames(const struct meta *meta, uint32_t a, uint32_t b)
 	       (!x->n_frames || !memcmp(x->frames, y->frames, x->n_frames * sizeof(*x->frames)));
 }
 
-/* Processes number the same places differently. 0 for a stack that the file does not describe. */
+/* Returns the first stack with the same frames, because each process numbers stacks on its own; 0
+ * if the recording does not describe the stack. */
 static uint32_t twin(struct callstacks *s, uint32_t id)
 {
 	const struct meta_stack *m = stack_at(s->meta, id);
@@ -134,7 +135,7 @@ struct call_visitor callstacks_visitor(struct callstacks *s)
 	return (struct call_visitor){ .self = s, .call = on_call };
 }
 
-/* Whether the site's calls are the block's. */
+/* Whether the site's calls belong to the block. */
 static bool is_of(const struct callstacks *s, const struct callstack_site *site,
 		  const struct block *b)
 {
@@ -162,7 +163,8 @@ static struct callstack part_of(const struct callstack_site *site, uint32_t stac
 	};
 }
 
-/* A stack may be that of two sites only if one of them is not known. */
+/* Adds c to the stack in the list if it is there: two sites can share a stack only if one of them
+ * is not known. */
 static void add(struct callstack_list *list, const struct callstack *c)
 {
 	vec_for_each (list, struct callstack, known)

@@ -8,14 +8,15 @@
 #include "analysis/score/sci.h"
 
 /*
- * In a program's calls a probe's cost varies more than in a loop of empty ones, which caches and
- * branch predictors know by heart: of functions that always take the same time the mean call is
- * beyond the fastest by this part of an empty call and more (tests/live/noise.t prints it); under
- * twice the floor a score is noise.
+ * A probe's cost varies more in a program than in a loop of empty calls, for which caches and
+ * branch predictors are warm. In functions that always take the same time, the mean call is slower
+ * than the fastest one by this part of an empty call, or more (tests/live/noise.t prints it).
+ * Scores under twice the floor are noise.
  */
 #define PROBE_VARIES 0.2
 
-/* No call is faster than its own probe: one that is shows the probe's true minimum. */
+/* Returns by how much the fastest call is shorter than the calibrated minimum of its probe. No call
+ * is shorter than its probe, so such a call shows the probe's true minimum. */
 static double below_calibrated_ns(const struct block *b)
 {
 	uint64_t least = b->cost->inner_min_ns;
@@ -24,8 +25,9 @@ static double below_calibrated_ns(const struct block *b)
 }
 
 /*
- * Traced calls inside for each that was recorded: the others' probes were there as well, and are in
- * the durations, because in which call they were is not known.
+ * Returns how many traced calls were inside for each recorded one. With sampling, the probes of
+ * calls that were not recorded ran, too. Their cost is still in the durations, because it is not
+ * known in which call they were.
  */
 static double left_out(const struct block *b)
 {
@@ -54,7 +56,8 @@ double floor_probe_share(const struct block *b)
 	return probes < ran ? probes / ran : 1;
 }
 
-/* Recorded ones were taken out of the durations, these are in some of them. */
+/* Returns the cost of the probes of calls that sampling left out. Durations include it, while the
+ * cost of recorded calls was subtracted from them. */
 static double left_out_probes_ns(const struct block *b)
 {
 	return (left_out(b) - 1) * (double)b->sums->inside_cost_ns;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The judgement of a scored block: its verdict, the proof that its work varies, and its causes. The
- * judge (analysis/cause/judge.h) fills these; they stand here because a block holds them.
+ * judge (analysis/cause/judge.h) sets these; they are declared here because struct block contains
+ * them.
  */
 #ifndef ISPOT_ANALYSIS_SCORE_JUDGEMENT_H
 #define ISPOT_ANALYSIS_SCORE_JUDGEMENT_H
@@ -32,8 +33,8 @@ enum work_by {
 
 struct work {
 	enum work_by by;
-	double share; /* of the excess that it accounts for */
-	bool median;  /* it is the median call that grows, not the fastest: less sure */
+	double share; /* share of the excess that it accounts for */
+	bool median;  /* the median call grows, not the fastest one: less certain */
 	bool alone;   /* undisturbed: no other thread of the program ran */
 };
 
@@ -41,8 +42,8 @@ const char *work_by_name(enum work_by by); /* "call-index" …; NULL: unproven *
 enum cause_pool { POOL_CALLEE, POOL_PREEMPTED, POOL_BLOCKED, POOL_IDLE, POOL_RUNNING, CAUSE_POOLS };
 
 struct cause {
-	const char *kind;  /* static: one of the contract's kinds */
-	double share;	   /* of the block's excess */
+	const char *kind;  /* static string: one of the kinds of the JSON output */
+	double share;	   /* share of the block's excess */
 	double lost;	   /* the part of share that is lost: not idle, not more work */
 	double confidence; /* 1: records prove it; 0.5: estimated; 0: unknown */
 	struct {

@@ -37,7 +37,7 @@ static bool is_group(const struct keyed_group *g, const struct keyed_group *want
 	       g->key == want->key;
 }
 
-/* The group's number, or MAP_NONE; *at: where the map has it, or has room. */
+/* Returns the group's number, or MAP_NONE. *at: its key in the map, or the free key for it. */
 static uint32_t find_group(const struct keyed *k, const struct keyed_group *want, uint64_t *at)
 {
 	uint64_t salt = (uint64_t)want->function << 2 | want->has << 1 | want->rest;

@@ -33,7 +33,7 @@ static const struct words unended = {
 	"begin", "has no end (left by a way without ISPOT_END?): it is not timed", "begins",
 	"have no end (left by a way without ISPOT_END?): they are not timed"
 };
-/* The words for static probes: a pair with several ways out has an end for each. */
+/* The texts for pairs of static probes. A block with several exits needs an end probe for each. */
 static const struct words unended_pair = {
 	"begin", "has no end on its thread: it is not timed; ends may be several, BEGIN..END|END",
 	"begins",
@@ -81,7 +81,8 @@ static void report_endless(const struct meta_function *f,
 	free(line);
 }
 
-/* Static probes that were named alone, `usdt:PROVIDER:NAME`: one sentence for all of them. */
+/* Reports all static probes that were chosen without an end, `usdt:PROVIDER:NAME`, in one
+ * sentence. */
 static void report_single(const struct meta *meta, void (*say)(void *ctx, const char *sentence),
 			  void *ctx)
 {

@@ -13,7 +13,7 @@ bool block_never_fast(const struct block *b)
 	uint64_t waited = f->own_off_fastest.preempted_ns;
 
 	if (!f->own_timed || b->self_min_ns < f->own_min_ns)
-		return false; /* the baseline has seen a faster one */
+		return false; /* the baseline has a faster call */
 	if (b->waits && b->waits->n && wait_part(b->all_threads, b->waits, "lock").lost_share > 0.5)
 		waited += f->own_off_fastest.blocked_ns;
 	return waited > f->own_min_ns / 2;

@@ -78,10 +78,8 @@ static inline struct sci_cell *cell_of(struct sci *s, uint32_t slot)
 	return &s->cells.data[slot];
 }
 
-/*
- * Whether a call without an exit is still going on. Functions whose exits are seen at their `ret`
- * are those that an unwinder may leave otherwise: nothing tells then when they were left.
- */
+/* Whether a call without an exit is certainly still open. If exits are probed at `ret`
+ * instructions, an unwinder may have left the call without a record. */
 static bool leaves_by_ret(const struct sci *s, uint32_t id)
 {
 	return s->meta->functions.data[id].exit != EXIT_RET_SITES;
@@ -92,7 +90,8 @@ static void add_path(struct sci_function *f, const struct call *c)
 	if (!f->shapes) {
 		if (!c->shape)
 			return;
-		/* All calls so far had no callee: one path, which the sums already hold. */
+		/* All calls so far had no callee: they took one path, whose sums are those of the
+		 * function. */
 		f->shapes = xcalloc(1, sizeof(*f->shapes));
 		if (f->durations.count)
 			*shapes_row(f->shapes, 0) = (struct shape){
@@ -104,7 +103,7 @@ static void add_path(struct sci_function *f, const struct call *c)
 	shapes_add(f->shapes, c->shape, c->duration_ns);
 }
 
-/* A timed call that is not inside another one of its function. */
+/* Adds a timed call that is not inside another call of its function. */
 static inline __attribute__((always_inline)) void
 add_outer(struct sci *s, struct sci_function *f, struct sci_cell *cell, const struct call *c)
 {
@@ -177,7 +176,7 @@ static void add_open(struct sci_function *f, struct sci_cell *cell, uint32_t slo
 	}
 }
 
-/* Made if need be: where it is not the first to be looked at. */
+/* Continues edge_of() beyond the first slot of the id; adds the edge if it is new. */
 static __attribute__((noinline)) struct sci_edge *edge_further(struct sci_function *caller,
 							       uint32_t id)
 {
@@ -193,7 +192,8 @@ static __attribute__((noinline)) struct sci_edge *edge_further(struct sci_functi
 	return &caller->edges[caller->n_edges];
 }
 
-/* Whether a callee has one cannot be foreseen, so that is no branch. */
+/* Returns the edge to a callee. Whether the slot is in use is unpredictable, so that is not a
+ * branch. */
 static inline struct sci_edge *edge_of(struct sci_function *caller, uint32_t id)
 {
 	uint32_t i = caller->edge_at[id % SCI_EDGE_SLOTS];
@@ -260,10 +260,8 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 		add_edge(self, c->parent->id, c);
 }
 
-/*
- * Adds the counts of calls that were too short to be written. They say nothing about why one call
- * took longer than another.
- */
+/* Adds the sums of brief calls, which have no records of their own. They are no evidence of why one
+ * call took longer than another. */
 static void add_brief(struct sci *s, const struct brief *b, uint32_t slot, const struct record *r)
 {
 	struct sci_function *f = function_of(s, b->id);
@@ -288,7 +286,7 @@ static void add_brief(struct sci *s, const struct brief *b, uint32_t slot, const
 	f->own_timed += b->calls;
 	cell->own_timed += b->calls;
 	cell->own_ns += b->own_ns;
-	free(f->shapes); /* which paths they took is not known */
+	free(f->shapes); /* the paths of brief calls are not known */
 	f->shapes = NULL;
 }
 
@@ -312,7 +310,7 @@ static void on_record(void *self, const struct thread *t, const struct record *r
 	cell_of(s, slot)->unrecorded_outer += r->values[r->n_values > 2 ? 2 : 1];
 }
 
-/* Every function that the thread has run may have lost calls. */
+/* Any function that the thread has called may have lost records. */
 static void on_lost(void *self, const struct thread *t, const struct call_loss *loss)
 {
 	struct sci *s = self;

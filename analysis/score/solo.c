@@ -4,7 +4,7 @@
 #include "analysis/threads/call.h"
 #include "trace/meta/meta.h"
 
-#define OVERLAP_MOST 0.25 /* of a call, by windows: it still is one of all the others */
+#define OVERLAP_MOST 0.25 /* share of a call that may be in windows if it is to be scored */
 
 void solo_init(struct solo_sums *s)
 {

@@ -9,12 +9,12 @@
 #include "base/mem.h"
 
 #define BIN_FIRST     16  /* calls in the first bin */
-#define BIN_CALLS_MIN 3	  /* the fastest of fewer calls says little */
+#define BIN_CALLS_MIN 3	  /* the fastest of fewer calls may still be a slow one */
 #define BINS_MIN      12  /* three octaves of calls */
-#define R2_MIN	      0.9 /* a step up in the middle of a run has 0.8 */
+#define R2_MIN	      0.9 /* a step in the middle of a run has an r2 of 0.8 */
 #define RATIO_MIN     2
 
-/* Returns the typical times of the calls that were kept of the last bin. */
+/* Returns the typical times of the last bin, from the calls that were kept. */
 static struct workload_typical typical_kept(const struct workload *w)
 {
 	struct workload_typical t = { 0 };
@@ -60,7 +60,8 @@ static const struct workload_bin *bin_at(const struct workload *w, size_t i)
 	return i < w->bins.n ? &w->bins.data[i] : &w->last;
 }
 
-/* Somewhere in the next stride: what recurs every few calls must not fall on all of them. */
+/* Keeps this call, and chooses a random one of the next stride, so that a periodic program cannot
+ * bias the choice. */
 static void keep(struct workload *w, uint64_t running_ns)
 {
 	uint64_t begin = w->next_kept / w->stride * w->stride + w->stride;
@@ -87,7 +88,7 @@ static double correlation_r2(const struct workload *w)
 	double syy = w->yy - w->y * w->y / n;
 	double sxy = w->xy - w->x * w->y / n;
 
-	/* sums of squares: what rounding leaves of equal values is not variation */
+	/* equal values leave a rounding error in the sums of squares, which is no variation */
 	if (!w->calls || sxx <= 1e-9 * w->xx || syy <= 1e-9 * w->yy || sxy <= 0)
 		return NAN;
 	return sxy * sxy / (sxx * syy);
@@ -98,7 +99,8 @@ static struct workload_typical typical(const struct workload *w, size_t i)
 	return i < w->bins.n ? w->bins.data[i].typical : typical_kept(w);
 }
 
-/* Bins as points: (number of the middle call, the call that stands for it). Returns how many. */
+/* Sets a point for each bin: the number of its middle call, and its median or fastest duration.
+ * Returns the number of points. */
 static size_t points(const struct workload *w, bool median, double *x, double *y)
 {
 	uint64_t before = 0;
@@ -117,10 +119,8 @@ static size_t points(const struct workload *w, bool median, double *x, double *y
 	return n;
 }
 
-/*
- * Returns the time of a bin's calls that the growth alone explains: from the bin's own fastest
- * call, at its begin, to the next bin's.
- */
+/* Returns the time of a bin's calls that growth alone explains: it rises from the bin's own fastest
+ * call, at its begin, to that of the next bin. */
 static double grown_ns(const struct workload *w, size_t i)
 {
 	const struct workload_bin *bin = bin_at(w, i), *next = bin_at(w, i + 1);
@@ -149,7 +149,7 @@ static double growth_share(const struct workload *w, bool median)
 	return excess > 0 ? explained / excess : 0;
 }
 
-/* A power of the number, or a line with an offset: the better of the two. */
+/* Fits a line with an offset and a power law to the bins, and returns the better of the two. */
 static struct workload_growth growth(const struct workload *w, bool median, uint64_t probe_ns)
 {
 	struct workload_growth g = { NAN, NAN, NAN };

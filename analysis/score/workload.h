@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Does a block's duration vary because its work does? Two proofs are accepted, and nothing else
- * is called workload:
+ * Does a block's duration vary because its work does? Two proofs are accepted; nothing else is
+ * called workload:
  *
  * growth    The block takes longer the later it is called (a list that grows). Calls are binned
- *           by the logarithm of their number; over the bins the fastest call doubles at least, on a
- *           line or a power of the number (GSL, r2 >= 0.9), and the bins' fastest calls account
- *           for half of the excess. The fastest call of a bin stands for its work, because
- *           interference seldom reaches every one of a bin's calls. The time of the probe, which
- *           is the same in all of them, is no part of what doubles.
- *           Where some calls have nothing to do (the word is there already), the fastest says
- *           nothing. Then the median call, without its time off the CPU, may stand for the
- *           others' work in the same way; as interference does reach half of the calls at times,
- *           more must be known of the block to believe it (work.h).
+ *          by the logarithm of their number. Over the bins, the fastest call must at least double,
+ *          on a line or a power law of the number (GSL, r2 >= 0.9), and the bins' fastest calls
+ *          must account for half of the excess. The fastest call of a bin stands for its work,
+ *          because interference rarely affects every call of a bin. The time of the probe, which
+ *          is the same in all calls, does not count when the durations are compared.
+ *          If some calls have nothing to do (the word is there already), the fastest call is no
+ *          evidence. Then the median call, without its time off the CPU, may stand for the work
+ *          in the same way. Interference may affect half of the calls, so this needs further
+ *          evidence (work.h).
  * children  Durations follow the number of traced calls made inside (r2 >= 0.95 over calls).
- *           Only for time spent running: a call that waits may well make more calls while it does.
+ *          This is only for time spent running: a call may make more calls because it waits.
  */
 #ifndef ISPOT_ANALYSIS_SCORE_WORKLOAD_H
 #define ISPOT_ANALYSIS_SCORE_WORKLOAD_H
@@ -30,21 +30,22 @@
 #define WORKLOAD_BINS		 (48 * WORKLOAD_BINS_PER_OCTAVE)
 
 #define WORKLOAD_ARGUMENTS 8
-#define WORKLOAD_KEPT	   256 /* calls of a bin that give its median, to some percent */
+#define WORKLOAD_KEPT	   256 /* calls of a bin for its median, to a few percent */
 
-/* Typical times, of the calls that were kept of a bin. */
+/* Typical times of a bin, from the calls that were kept. */
 struct workload_typical {
-	uint64_t median_ns; /* 0: none */
-	double mean_ns;	    /* of each call, at most their 90th percentile: slow is beyond it */
+	uint64_t median_ns; /* 0: no call */
+	double mean_ns;	    /* mean of the durations, each at most the 90th percentile, so that
+			     * slow calls do not count */
 };
 
 struct workload_bin {
 	uint64_t calls, sum_ns, min_ns;
-	struct workload_typical typical; /* the last bin: not yet */
+	struct workload_typical typical; /* not set for the last bin */
 };
 
-/* Zeroed: no calls. Memory grows with the logarithm of their number. What every call changes stands
- * together, first. */
+/* Empty if zeroed. Memory grows with the logarithm of the number of calls. Members that every call
+ * changes come first, close together. */
 struct workload {
 	uint64_t calls;
 	uint64_t next_turn; /* the lower of next_edge and next_kept */
@@ -52,38 +53,37 @@ struct workload {
 	double x, xx, xy;
 	struct workload_bin last;
 	uint64_t next_edge; /* number of the call that opens the next bin */
-	/*
-	 * Calls kept of the last bin: one of every stride, chosen at random, as its time on a CPU.
-	 */
+	/* Running times of calls of the last bin: one call of every stride, chosen at random. */
 	uint64_t next_kept, stride, random;
 	struct {
 		VEC(uint64_t)
 	} kept;
 	struct {
 		VEC(struct workload_bin)
-	} bins;					    /* before the last */
-	struct axis *arguments[WORKLOAD_ARGUMENTS]; /* NULL: none recorded */
+	} bins;					    /* those before the last one */
+	struct axis *arguments[WORKLOAD_ARGUMENTS]; /* NULL: not recorded */
 };
 
-/* Over the bins, the call that stands for each. */
+/* How the call that stands for each bin grows over the bins. */
 struct workload_growth {
-	double r2;    /* of a line or a power, the better; NAN: too little to tell */
-	double ratio; /* last bin / first */
-	double share; /* of the excess that these calls account for */
+	double r2;    /* of a line or a power law, the better one; NAN: too little data */
+	double ratio; /* last bin / first bin */
+	double share; /* share of the excess that these calls account for */
 };
 
 struct workload_fit {
 	struct workload_growth fastest, median;
 	double children_r2; /* NAN: the number of calls inside does not vary */
-	/* of the integer argument that accounts for most; argument_number from 1, 0: none */
+	/* of the integer argument that accounts for most excess; argument_number counts from 1; 0:
+	 * none */
 	struct axis_fit argument;
 	unsigned argument_number;
 };
 
-/* A bin is full, or this call is one of those to be kept. */
+/* Called for a call that begins a new bin, or is to be kept. */
 void workload_turn(struct workload *w, uint64_t running_ns);
 
-/* off: of the duration. */
+/* Adds a timed call. off: its time off the CPU. */
 static inline void workload_add(struct workload *w, uint64_t duration_ns, const struct offcpu *off,
 				uint32_t calls_inside)
 {
@@ -103,17 +103,17 @@ static inline void workload_add(struct workload *w, uint64_t duration_ns, const 
 	w->xy += x * y;
 }
 
-/* mask: bit n, values[n] is integer argument n + 1. */
+/* Adds the arguments of a call. Bit n of mask: values[n] is integer argument n + 1. */
 void workload_add_arguments(struct workload *w, uint32_t mask, const uint64_t *values,
 			    uint64_t duration_ns);
 void workload_release(struct workload *w);
-/* probe_ns: as of axis_fit(). */
+/* probe_ns: as in axis_fit(). */
 void workload_fit(const struct workload *w, uint64_t probe_ns, struct workload_fit *fit);
 /* Returns the fit of a block without calls. */
 struct workload_fit workload_no_fit(void);
-/* The fastest calls get slower with the number of the call: more to do, nobody's interference. */
+/* Whether the fastest calls get slower with the number of the call: more work, not interference. */
 bool workload_grows(const struct workload_fit *fit);
-/* The median calls do. */
+/* Whether the median calls get slower with the number of the call. */
 bool workload_mostly_grows(const struct workload_fit *fit);
 
 #endif
