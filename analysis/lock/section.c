@@ -17,7 +17,8 @@ struct hold {
 	uint32_t thread, function, site, depth;
 	bool shared;
 	uint64_t since_ns, calls, cost_ns;
-	uint64_t stuck_ns; /* until then a call waited for it in vain; 0: none did */
+	uint64_t stuck_ns; /* end of the latest wait for the lock that never got it; 0: no such
+			    * wait */
 	uint32_t cpu;
 	struct offcpu off;
 };
@@ -28,9 +29,9 @@ struct waiter {
 	bool contended;
 };
 
-#define TOLD_MAX 64 /* of a lock: further ones are taken as they are told */
+#define TOLD_MAX 64 /* holds kept in lock.told; further ones are counted at once */
 
-/* A record that says, when a lock is released, how long it was held (REC_HELD). */
+/* A hold that a REC_HELD record reported: how long the lock was held, when it was released. */
 struct told {
 	struct hold hold;
 	struct call as_call;
@@ -39,11 +40,12 @@ struct told {
 struct lock {
 	uint64_t address;
 	uint32_t tgid;
-	uint32_t function; /* the latest that took it, or tried */
-	uint32_t first;	   /* lock at the same place, in whatever process: they are one block */
-	bool released;	   /* of first: the release of one of them was seen */
-	/* of first: how often they were taken; of these, while another thread held it by all that
-	 * was recorded: its release was not seen */
+	uint32_t function; /* the latest function that took the lock, or tried to */
+	uint32_t first;	   /* first lock with the same name, in any process; such locks are one
+			    * block */
+	bool released;	   /* only of first: a release of one of these locks was recorded */
+	/* Only of first: how often these locks were taken, and how often another thread still held
+	 * the lock according to the records, because its release was not recorded. */
 	uint64_t taken, unclear;
 	struct {
 		VEC(struct hold)
@@ -53,12 +55,12 @@ struct lock {
 	} waiters;
 	struct {
 		VEC(struct told)
-	} told; /* in another section, which may have had it from before, and have it still */
+	} told; /* holds inside another critical section, which may have held the lock before and
+		 * after */
 };
 
-/*
- * Counts of the thread's calls so far: the difference of two of them is what happened in a section.
- */
+/* Sums over the thread's calls so far. The difference between two moments is what happened in a
+ * critical section. */
 struct section_thread {
 	uint64_t calls, cost_ns;
 };
@@ -152,7 +154,7 @@ static struct section_thread *thread_of(struct sections *s, const struct thread 
 	return &s->threads.data[t->index];
 }
 
-/* Returns the index of the lock, or MAP_NONE. *key: where the map has it, or has room for it. */
+/* Returns the index of the lock, or MAP_NONE. *key: its key in the map, or the free key for it. */
 static uint32_t find_lock(const struct sections *s, uint32_t tgid, uint64_t address, uint64_t *key)
 {
 	uint32_t i;
@@ -164,7 +166,7 @@ static uint32_t find_lock(const struct sections *s, uint32_t tgid, uint64_t addr
 	return i;
 }
 
-/* Index of the lock that a call is about, MAP_NONE: it is not known. */
+/* Returns the index of the lock that a call is about, which is added if it is new, or MAP_NONE. */
 static uint32_t lock_of(struct sections *s, const struct thread *t, const struct call *c,
 			const struct lock_function *row)
 {
@@ -197,7 +199,8 @@ static uint32_t group_of(struct sections *s, struct keyed *k, uint32_t function,
 	return group;
 }
 
-/* A place beyond the kept ones is told as the last of them with an unknown site. */
+/* Returns the holder for a call site. Sites beyond SECTION_HOLDERS share the last one, whose site
+ * becomes unknown. */
 static struct section_holder *holder_of(struct section *section, uint32_t site)
 {
 	for (uint32_t i = 0; i < section->n_holders; i++)
@@ -211,7 +214,7 @@ static struct section_holder *holder_of(struct section *section, uint32_t site)
 	return &section->holders[section->n_holders++];
 }
 
-/* Whether w waited while h held it, until then. */
+/* Counts the wait of w while h held the lock, up to end_ns. Returns whether there was any. */
 static bool tell(struct sections *s, struct waiter *w, const struct hold *h, uint64_t end_ns)
 {
 	uint64_t from = w->since_ns > h->since_ns ? w->since_ns : h->since_ns;
@@ -232,7 +235,8 @@ static void tell_waiters(struct sections *s, struct lock *l, const struct hold *
 		tell(s, w, h, end_ns);
 }
 
-/* The thread still waits at the end of what is seen of it: for those that hold the lock then. */
+/* Counts the waits of a thread that still waits at its last record, for the threads that hold the
+ * lock at that time. */
 static void tell_holders(struct sections *s, struct lock *l, const struct thread *t,
 			 uint64_t end_ns)
 {
@@ -302,10 +306,8 @@ static void release(struct sections *s, const struct thread *t, uint32_t lock, u
 	}
 }
 
-/*
- * A thread that takes a lock shows that the earlier holders have released it, although no release
- * was seen.
- */
+/* Drops holds of other threads when a thread takes the lock: they must have released it, although
+ * no release was recorded. Returns whether there were any. */
 static bool drop_stale(struct lock *l, const struct thread *t, bool shared)
 {
 	bool any = false;
@@ -321,7 +323,7 @@ static bool drop_stale(struct lock *l, const struct thread *t, bool shared)
 	return any;
 }
 
-/* True: the thread did not have it before. */
+/* Begins a hold. Returns false if the thread holds the lock already. */
 static bool take(struct sections *s, const struct thread *t, uint32_t lock, const struct call *c,
 		 bool shared, uint32_t site)
 {
@@ -354,7 +356,7 @@ static bool is_held_by_other(const struct lock *l, const struct thread *t, bool 
 	return false;
 }
 
-/* A call that takes or releases has begun, and its arguments are known. */
+/* Handles the entry of a call that takes or releases a lock, once its arguments are known. */
 static void begin(struct sections *s, const struct thread *t, const struct call *c)
 {
 	const struct lock_function *row = s->functions[c->id];
@@ -399,9 +401,10 @@ static bool took(struct sections *s, const struct lock_function *row, const stru
 	return known ? !(uint32_t)c->args[ARG_RETURN] : row->action != LOCK_TRY;
 }
 
-/* ---- holds that a record tells ---- */
+/* ---- holds reported by records ---- */
 
-/* The call site that stands for a function which holds a lock from its entry to its exit. */
+/* Returns the call site that stands for a function which holds a lock from its entry to its
+ * exit. */
 static uint32_t place_of(struct sections *s, uint32_t function)
 {
 	const struct meta_function *f = &s->meta->functions.data[function];
@@ -416,7 +419,8 @@ static uint32_t place_of(struct sections *s, uint32_t function)
 	return site;
 }
 
-/* Innermost first: the open call that holds a lock, from depth *n on; NULL: none does. */
+/* Returns the innermost open call below depth *n that holds a lock, and sets *n to its depth, or
+ * returns NULL. */
 static const struct call *section_below(const struct sections *s, const struct thread *t,
 					uint32_t *n)
 {
@@ -436,7 +440,8 @@ static void count_told(struct sections *s, uint32_t lock, const struct told *tol
 		   &told->as_call);
 }
 
-/* A monitor that is entered again is given back by the outermost call: that is told later. */
+/* Drops holds inside the outer one: a thread that enters a monitor again releases it only when its
+ * outermost call ends, whose record comes last. */
 static void drop_inner(struct lock *l, const struct hold *outer)
 {
 	size_t kept = 0;
@@ -447,10 +452,8 @@ static void drop_inner(struct lock *l, const struct hold *outer)
 	l->told.n = kept;
 }
 
-/*
- * A hold that ended by then was a release: another thread has the lock now, or the recording has
- * ended.
- */
+/* Counts the reported holds that ended before until_ns. They were real releases, because another
+ * thread has the lock now, or the recording has ended. */
 static void take_told(struct sections *s, uint32_t lock, uint64_t until_ns)
 {
 	struct lock *l = &s->locks.data[lock];
@@ -537,7 +540,8 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 			      contended && !unclear);
 }
 
-/* While the probes of lock functions are out, locks are taken and released unseen. */
+/* Drops all holds and waits when the probes of lock functions are switched off, because locks are
+ * then taken and released without records. */
 static void set_off(struct sections *s, uint64_t set, uint64_t tgid)
 {
 	bool of_locks = false;
@@ -562,7 +566,7 @@ static void on_record(void *self, const struct thread *t, const struct record *r
 		begin(self, t, &t->open[t->n_open - 1]);
 }
 
-/* Forgets which locks the thread holds: it is not known any more. */
+/* Drops the thread's holds and waits, because its records may be missing. */
 static void forget(struct sections *s, const struct thread *t)
 {
 	vec_for_each (&s->locks, struct lock, l) {
@@ -579,9 +583,9 @@ static void on_unseen(void *self, const struct thread *t)
 }
 
 /*
- * A lock that is held at the end counts where a thread waits for it: it is held for that long at
- * least. Where no thread waits, the lock may have been released unseen, as by a pthread_cond_wait
- * without probes.
+ * A lock that is held at the end is counted if a thread waits for it: then it is held until the end
+ * of that wait at least. If no thread waits, it may have been released without a record, for
+ * example by a pthread_cond_wait without probes.
  */
 static void on_end(void *self)
 {
@@ -617,7 +621,7 @@ struct keyed_rule sections_rule(struct sections *s)
 	return (struct keyed_rule){ .kind = BLOCK_LOCK, .ctx = s, .name = name_of };
 }
 
-/* ---- what locks and those who held them are called, when all are known ---- */
+/* ---- names of locks and holders, at the end ---- */
 
 static const char *keep(struct sections *s, const char *name)
 {

@@ -35,7 +35,8 @@ static const struct lock_function rows[] = {
 	{ "cnd_timedwait", LOCK_WAIT, 1, false },
 };
 
-/* libc has its functions under several names. */
+/* Ignores leading underscores and versions, because libc exports its functions under several
+ * names. */
 const struct lock_function *lock_function_of(const struct meta_function *f)
 {
 	static const struct lock_function contended_only = { .action = LOCK_AWAIT };

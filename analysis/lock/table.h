@@ -10,10 +10,10 @@ struct meta_function;
 
 enum lock_action {
 	LOCK_TAKE,
-	LOCK_TRY, /* took it if it returned 0 */
+	LOCK_TRY, /* took the lock if it returned 0 */
 	LOCK_RELEASE,
-	LOCK_WAIT,  /* releases, waits for something else, takes it again */
-	LOCK_AWAIT, /* waited for it and took it: how long it is held a record of its own says */
+	LOCK_WAIT,  /* releases the lock, waits for something else, and takes the lock again */
+	LOCK_AWAIT, /* waited for the lock and took it; a REC_HELD record has the hold time */
 };
 
 struct lock_function {
@@ -23,7 +23,7 @@ struct lock_function {
 	bool shared;
 };
 
-/* By its symbol; NULL: it has nothing to do with a lock. */
+/* Returns the row of a function by its symbol, or NULL if it is no lock function. */
 const struct lock_function *lock_function_of(const struct meta_function *f);
 
 #endif
