@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Part of sequence.c: nested sequences, by their function and the row of calls that it made. */
+/* Part of sequence.c: nested sequences, identified by their function and the row of its direct
+ * calls. */
 #ifndef ISPOT_ANALYSIS_SEQUENCE_BODY_H
 #define ISPOT_ANALYSIS_SEQUENCE_BODY_H
 
@@ -10,14 +11,15 @@ struct track;
 
 struct body {
 	uint32_t function, group, n;
-	bool rest; /* every body of the function that is not told apart */
+	bool rest; /* stands for all bodies of the function without a row of their own */
 	struct pattern_element *elements;
 	uint64_t calls;
 };
 
-/* Returns the body of an ended call. row: the calls that it made, in short; NULL: not known. */
+/* Returns the body of an ended call. row: its direct calls, with repetitions folded; NULL: not
+ * known. */
 struct body *sequence_body(struct sequences *s, const struct call *c, const struct track *row);
-/* Returns the body that stands for all bodies of the function that are not told apart. */
+/* Returns the body that stands for all bodies of the function without a row of their own. */
 struct body *sequence_rest_body(struct sequences *s, uint32_t function);
 
 #endif

@@ -5,7 +5,7 @@
 #include "analysis/sequence/pattern.h"
 #include "analysis/sequence/track.h"
 
-/* Known loops at the end of the row become one symbol each. */
+/* Replaces known loops at the end of the row by one symbol each. */
 static void reduce(struct fold *f, const struct patterns *p)
 {
 	for (;;) {
@@ -24,7 +24,7 @@ static void reduce(struct fold *f, const struct patterns *p)
 	}
 }
 
-/* Elements of a row that stands twice at the end, 0: none does. */
+/* Returns the length of a sequence that the row ends with twice, or 0 if there is none. */
 static uint32_t repeated(const struct fold *f)
 {
 	const uint32_t *end = f->symbols + f->n;
@@ -35,7 +35,8 @@ static uint32_t repeated(const struct fold *f)
 	return 0;
 }
 
-/* The row may hold single iterations of loops that were learnt since, here or in other rows. */
+/* Reads the row again, because it may contain single iterations of loops that were learnt since,
+ * here or in other rows. */
 static void again(struct fold *f, struct patterns *p)
 {
 	struct fold row = *f;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Finds the loops in a row of sibling calls, as one pass over it (nested loop recognition: what
- * equals the row just before it is a second iteration). Keeps the last FOLD_WINDOW elements, each
- * a call or a loop already folded; a loop is found if two of its iterations fit there.
+ * Finds the loops in a row of sibling calls in one pass (nested loop recognition: elements that
+ * equal those just before them are a second iteration). Keeps the last FOLD_WINDOW elements, each a
+ * call or a loop that is folded already. A loop is found if two of its iterations fit in the
+ * window.
  */
 #ifndef ISPOT_ANALYSIS_SEQUENCE_FOLD_H
 #define ISPOT_ANALYSIS_SEQUENCE_FOLD_H
@@ -15,11 +16,11 @@ struct patterns;
 #define FOLD_WINDOW 128
 
 struct fold {
-	uint32_t n, known; /* known: version of the dictionary when the row was last read */
+	uint32_t n, known; /* known: patterns.version when the row was last read */
 	uint32_t symbols[2 * FOLD_WINDOW];
 };
 
-/* learn: new loops become patterns of p; else only those of p are folded. */
+/* Appends a symbol. learn: new loops become patterns of p; else only loops in p are folded. */
 void fold_push(struct fold *f, struct patterns *p, uint32_t symbol, bool learn);
 static inline void fold_clear(struct fold *f)
 {

@@ -5,7 +5,7 @@
 #include "analysis/sequence/pattern.h"
 #include "base/mem.h"
 
-#define GONE UINT32_MAX /* symbol of a node that was joined to its left neighbour */
+#define GONE UINT32_MAX /* symbol of a node that was merged into its left neighbour */
 
 void pairs_init(struct pairs *p, struct patterns *patterns)
 {
@@ -32,7 +32,7 @@ static uint64_t key(const struct pair_node *a, const struct pair_node *b)
 	return (uint64_t)a->symbol << 32 | b->symbol;
 }
 
-/* a and b stand no longer beside each other. */
+/* Removes the pair a, b, which are no neighbours any more. */
 static void forget(struct pairs *p, const struct pair_node *a, const struct pair_node *b)
 {
 	if (a && b && map_get(&p->at, key(a, b)) == a - p->nodes)
@@ -61,7 +61,7 @@ static struct pair_node *append(struct pairs *p, uint64_t last, uint32_t symbol)
 	return n;
 }
 
-/* a's right neighbour becomes part of it. */
+/* Merges a with its right neighbour; symbol stands for both. */
 static void take_right(struct pairs *p, struct pair_node *a, uint32_t symbol)
 {
 	struct pair_node *b = node(p, a->right), *c = node(p, b->right);
@@ -79,7 +79,7 @@ static void take_right(struct pairs *p, struct pair_node *a, uint32_t symbol)
 	b->right = 0;
 }
 
-/* The first occurrence of a pair that has become a pattern. */
+/* Replaces the first occurrence of a pair that has become a pattern. */
 static void rewrite(struct pairs *p, struct pair_node *a, uint32_t symbol)
 {
 	take_right(p, a, symbol);
@@ -87,7 +87,7 @@ static void rewrite(struct pairs *p, struct pair_node *a, uint32_t symbol)
 	remember(p, a, node(p, a->right));
 }
 
-/* The symbol that stands for a and b, or PATTERN_NONE: they are met for the first time. */
+/* Returns the symbol that stands for a and b, or PATTERN_NONE if the pair is new. */
 static uint32_t pair_symbol(struct pairs *p, const struct pair_node *a, const struct pair_node *b)
 {
 	uint32_t symbol = patterns_pair(p->patterns, a->symbol, b->symbol), first;

@@ -7,7 +7,7 @@
 #include "base/text.h"
 
 #define NAME_MAX_BYTES 400
-#define EXPANDED_MAX   1024 /* calls of a pattern that is rewritten */
+#define EXPANDED_MAX   1024 /* longer patterns are dropped when the dictionary is rewritten */
 
 void patterns_init(struct patterns *p, uint32_t n_functions)
 {
@@ -41,13 +41,14 @@ static uint32_t add(struct patterns *p, const uint32_t *symbols, uint32_t n)
 	return p->n_functions + (uint32_t)p->all.n - 1;
 }
 
-/* From the last symbol to the first, so that a suffix is hashed while it grows. */
+/* Adds a symbol to a hash. Symbols are added from last to first, so that the hashes of all suffixes
+ * come in one pass. */
 static uint64_t hash_more(uint64_t hash, uint32_t symbol)
 {
 	return hash_u64(hash * 0x9e3779b97f4a7c15ull + symbol + 1);
 }
 
-/* Makes a loop that has those elements now the one to be found by them. */
+/* Adds a loop to the map under its present elements. */
 static void put_loop(struct patterns *p, uint32_t loop)
 {
 	const struct pattern *q = pattern_of(p, loop);
@@ -187,7 +188,7 @@ uint32_t patterns_resolve(const struct patterns *p, uint32_t symbol)
 	return q && q->n == 1 ? q->elements[0].symbol : symbol;
 }
 
-/* Whether one of its elements is not what it was, or all of the loop's stand in it. */
+/* Whether an element of q was rewritten, or q contains all elements of the loop in a row. */
 static bool is_touched(const struct patterns *p, const struct pattern *q,
 		       const struct pattern *loop)
 {
@@ -205,7 +206,7 @@ static bool is_touched(const struct patterns *p, const struct pattern *q,
 	return false;
 }
 
-/* Folds the elements of q again. Whatever it becomes, everything that points to it stays right. */
+/* Folds the elements of a loop again. If it becomes another loop, references to it are updated. */
 static void fold_again(struct patterns *p, uint32_t symbol)
 {
 	struct pattern *q = pattern_of(p, symbol);
@@ -226,7 +227,7 @@ static void fold_again(struct patterns *p, uint32_t symbol)
 		q->elements[i].symbol = fold.symbols[i];
 	if (q->n > 1)
 		put_loop(p, symbol);
-	/* what pointed to symbol now points to what it has become */
+	/* patterns that had become symbol now become what symbol has become */
 	for (uint32_t i = 0; q->n == 1 && i < p->all.n; i++)
 		if (p->all.data[i].n == 1 && p->all.data[i].elements[0].symbol == symbol)
 			p->all.data[i].elements[0].symbol = q->elements[0].symbol;
@@ -280,7 +281,7 @@ static int shorter_first(const void *a, const void *b)
 	return x->index < y->index ? -1 : 1;
 }
 
-/* One loop of the old dictionary, in terms of the new one. */
+/* Adds a loop of the old dictionary to the new one, with its calls folded by the new loops. */
 static void rewrite(const struct patterns *old, uint32_t index, struct patterns *p)
 {
 	struct row calls = { 0 };

@@ -13,24 +13,25 @@
 #include "trace/meta/meta.h"
 #include "trace/record.h"
 
-/* The row of calls at one depth of a thread: those inside the open call above it. */
+/* The row of calls at one depth of a thread: the direct calls of the open call above. */
 struct level {
-	struct fold *fold;	 /* while loops are learnt */
-	struct track *track;	 /* else */
-	bool cut;		 /* a part of the row is not known */
-	struct track *iteration; /* calls of one, where they take turns; NULL: there was none */
-	uint32_t choice;	 /* of them; PATTERN_NONE: none is under way */
-	uint32_t first;		 /* function of its first call */
-	bool several;		 /* it has others, too */
-	struct mark begin, end;	 /* of it */
-	bool same_inside;	 /* the call above holds another of its function */
+	struct fold *fold;	 /* used while loops are learnt */
+	struct track *track;	 /* used in the other stages */
+	bool cut;		 /* a part of the row is missing */
+	struct track *iteration; /* calls of the open iteration of a choice (turns.h); NULL: not
+				  * used yet */
+	uint32_t choice;	 /* choice of the open iteration; PATTERN_NONE: none is open */
+	uint32_t first;		 /* function of the iteration's first call */
+	bool several;		 /* the iteration has calls of other functions, too */
+	struct mark begin, end;	 /* of the iteration */
+	bool same_inside;	 /* the open call above contains another call of its function */
 };
 
 struct sequence_thread {
 	struct {
 		VEC(struct level)
 	} levels;
-	struct sleeps *sleeps; /* NULL: none yet */
+	struct sleeps *sleeps; /* NULL: none so far */
 };
 
 void sequences_init(struct sequences *s, const struct meta *meta)
@@ -132,9 +133,9 @@ static struct level *level_of(struct sequences *s, const struct thread *t, size_
 }
 
 /*
- * Returns the cost of probing in a row of calls. The first call's own probe stays in its duration,
- * as it does in that of a single call; the cost beside the calls is at most the time that there was
- * between them.
+ * Returns the cost of probing in a row of calls. The first call's own probe stays in the duration,
+ * as it does for a single call. The cost outside of the calls is at most the time between the
+ * calls.
  */
 static uint64_t cost_of_row(const struct mark *begin, const struct mark *end)
 {
@@ -147,7 +148,7 @@ static uint64_t cost_of_row(const struct mark *begin, const struct mark *end)
 	return cost_ns + (between_ns < room_ns ? between_ns : room_ns);
 }
 
-/* Adds up the thread's sleeps in and between the calls of the row. */
+/* Sums the thread's sleeps in and between the calls of the row. */
 static struct wait_sums *sleeps_of_row(const struct sequences *s, const struct call *c,
 				       struct wait_sums *waits)
 {
@@ -159,7 +160,7 @@ static struct wait_sums *sleeps_of_row(const struct sequences *s, const struct c
 	return waits;
 }
 
-/* A sequence as a call, from its first event to its last. */
+/* Adds an occurrence of a sequence as a made-up call, from its first event to its last. */
 static void seen(void *self, uint32_t symbol, const struct mark *begin, const struct mark *end)
 {
 	struct sequences *s = self;
@@ -202,7 +203,7 @@ static void settled(void *self, struct track *t, uint32_t symbol)
 	t->learnt.settled = symbol;
 }
 
-/* ---- the steps from one call or element of a row to the next (transition.h) ---- */
+/* ---- transitions from one call or element of a row to the next (transition.h) ---- */
 
 static uint64_t less_cost(uint64_t from_ns, uint64_t to_ns, uint64_t cost_ns)
 {
@@ -251,13 +252,13 @@ static void placed(void *self, struct track *t, const struct element *e)
 	place(self, t, e->symbol, &e->begin, &e->end);
 }
 
-/* Nobody saw the call's end: what comes next does not follow it. */
+/* Whether the call's end has no record, so that the next call need not follow it directly. */
 static bool call_ended_unseen(const struct call *c)
 {
 	return c->end == CALL_OPEN || c->end == CALL_LOST;
 }
 
-/* From the last call inside to the exit of the call around it. */
+/* Adds the transition from the last inner call to the exit of the call around it. */
 static void leave(struct sequences *s, const struct call *c, const struct track *row)
 {
 	const struct placed *last = row ? &row->placed : NULL;
@@ -290,7 +291,7 @@ static struct track_user user_of(struct sequences *s)
 	};
 }
 
-/* The calls of one iteration of a choice are no elements of the row. */
+/* The user for calls of an iteration of a choice, which are no elements of the row. */
 static struct track_user user_inside(struct sequences *s)
 {
 	struct track_user u = user_of(s);
@@ -333,7 +334,7 @@ static void level_clear(struct level *l)
 	l->cut = l->same_inside = false;
 }
 
-/* Cuts the row: the next call does not follow the ones before. */
+/* Ends the row and begins a new one: the next call need not follow the calls before. */
 static void cut(struct sequences *s, const struct thread *t, size_t depth)
 {
 	struct level *l = level_of(s, t, depth, true);
@@ -345,7 +346,7 @@ static void cut(struct sequences *s, const struct thread *t, size_t depth)
 	l->cut = true;
 }
 
-/* Half of the cost beside a call is before its entry, half behind its exit. */
+/* Half of the cost outside of a call is taken to be before its entry, half after its exit. */
 static void count_call(const struct calls *calls, struct row_sums *row, struct mark *begin,
 		       struct mark *end, const struct call *c)
 {
@@ -375,7 +376,11 @@ static void set_marks(struct sequences *s, const struct thread *t, struct track 
 	begin->caller = c->arg_mask & 1u << ARG_CALLER ? (uint32_t)c->args[ARG_CALLER] : 0;
 }
 
-/* Where calls take turns, one that begins an iteration ends the one before, but for a run of it. */
+/*
+ * Adds a call to the open iteration if its function belongs to a choice, else returns false. A call
+ * that begins an iteration ends the one before, unless the iteration consists only of calls of this
+ * function.
+ */
 static bool take_turn(struct sequences *s, struct level *l, uint32_t caller, uint32_t function,
 		      const struct mark *begin, const struct mark *end)
 {
@@ -441,7 +446,8 @@ static void push(struct sequences *s, const struct thread *t, size_t depth, cons
 	track_push(l->track, &s->patterns, &u, c->id, &begin, &end);
 }
 
-/* An inner call of its own function may be of the same sequence only if it holds one, too. */
+/* Whether a recursive call may be of the same sequence as a call around it: only if it contains a
+ * call of its function, as that one does. */
 static bool is_inner(struct sequences *s, const struct thread *t, const struct call *c,
 		     const struct level *inside)
 {
@@ -476,7 +482,8 @@ static void measure(struct sequences *s, const struct thread *t, const struct ca
 	keyed_add(s->keyed, t, b->group, inner, c);
 }
 
-/* A call that ended around others still open (markers that overlap): its rows are parted there. */
+/* Handles a call that ended before calls inside it (overlapping markers): the rows at its depth and
+ * below are cut. */
 static void take_out(struct sequences *s, const struct thread *t, size_t depth,
 		     const struct call *c)
 {
@@ -493,7 +500,7 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 	struct level *inside = level_of(s, t, depth + 1, false);
 
 	s->thread = t;
-	/* whether a call had to wait for a lock is no part of what the program does in turn */
+	/* records of waits for locks are no steps of the program */
 	if (s->meta->functions.data[c->id].contended_only)
 		return;
 	if (depth < t->n_open) {
@@ -551,7 +558,7 @@ static void slept(struct sequences *s, const struct thread *t, uint64_t time_ns)
 	sleeps_add(st->sleeps, t, time_ns);
 }
 
-/* While probes are out nobody knows what stands in the rows. */
+/* Cuts all rows when probes are switched off, because calls are missing then. */
 static void set_off(struct sequences *s, uint64_t tgid)
 {
 	vec_for_each (&s->calls->threads.all, struct thread *, t) {
@@ -596,7 +603,7 @@ struct call_visitor sequences_visitor(struct sequences *s)
 	};
 }
 
-/* ---- what sequences are called, and which of them a report has ---- */
+/* ---- names of sequences, and which of them are reported ---- */
 
 static const char *function_name(void *ctx, uint32_t id)
 {
@@ -645,7 +652,8 @@ static int more_calls(const void *a, const void *b)
 	return (x->calls < y->calls) - (x->calls > y->calls);
 }
 
-/* Orders the bodies: only their names were needed. */
+/* Returns the share of all calls that the n most frequent bodies have. Sorts the bodies, whose
+ * indices are not needed any more. */
 static double share_of(struct sequences *s, uint32_t n)
 {
 	uint64_t all = 0, first = 0;

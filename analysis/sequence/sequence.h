@@ -2,15 +2,16 @@
 /*
  * Sequences that repeat (ispot-sci(7), SEQUENCES), each with its own fastest execution:
  *
- *	nested       a call with what it called directly, in order: "f { g h×n }"; from its entry to
- *	             its exit
- *	consecutive  a row of calls of one thread beside each other, at its outermost level or
- *inside one call: "lock unlock"; from its first entry to its last exit
+ *	nested       a call with its direct calls, in order: "f { g h×n }"; from its entry to its
+ *	             exit
+ *	consecutive  a row of successive calls of one thread, at its outermost level or inside one
+ *	             call: "lock unlock"; from the entry of the first to the exit of the last
  *
- * Three passes over a recording: loops are learnt, then what repeats in the rows from which they
- * are folded, then everything is measured, so that the first occurrence counts like the last.
- * A nested sequence is told by the functions that it calls, not by what those called in turn, which
- * has sequences of its own: else any branch deep inside would part all that is around it.
+ * Three passes over a recording: the first learns loops, the second learns what repeats in the rows
+ * whose loops are folded, and the third measures everything, so that the first occurrence counts
+ * like the last. A nested sequence is identified by the functions that it calls directly, not by
+ * what those call: these have sequences of their own, and otherwise any branch deep inside would
+ * split all sequences around it.
  */
 #ifndef ISPOT_ANALYSIS_SEQUENCE_SEQUENCE_H
 #define ISPOT_ANALYSIS_SEQUENCE_SEQUENCE_H
@@ -26,16 +27,17 @@
 #include "analysis/sequence/transition.h"
 #include "analysis/sequence/turns.h"
 
-#define SEQUENCE_DEPTH	256  /* calls nested deeper have no row of their own */
-#define SEQUENCE_BODIES 4096 /* nested sequences told apart */
+#define SEQUENCE_DEPTH	256  /* deeper calls are in no row */
+#define SEQUENCE_BODIES 4096 /* further nested sequences are not kept apart */
 
 enum sequence_stage { SEQUENCE_LOOPS, SEQUENCE_PAIRS, SEQUENCE_MEASURE };
 
 struct sequences {
 	const struct meta *meta;
 	const struct calls *calls;
-	struct keyed *keyed;		 /* measuring puts the executions here */
-	struct transitions *transitions; /* or, if not NULL, the steps between them here */
+	struct keyed *keyed;		 /* measuring adds the executions here */
+	struct transitions *transitions; /* if not NULL, measuring adds the transitions here
+					  * instead */
 	enum sequence_stage stage;
 	struct patterns patterns;
 	struct pairs pairs;
@@ -43,28 +45,29 @@ struct sequences {
 	struct {
 		VEC(struct sequence_thread *)
 	} threads;		     /* [thread index] */
-	const struct thread *thread; /* whose row is being read */
+	const struct thread *thread; /* thread of the present call */
 	struct {
 		VEC(struct body)
 	} bodies;
-	struct map body_of; /* hash, probed upwards -> body */
-	uint32_t *leaf_of;  /* [function]: its body without callees */
-	uint32_t *rest_of;  /* [function]: its bodies that are not told apart */
+	struct map body_of; /* hash -> body; the next free key on a collision */
+	uint32_t *leaf_of;  /* [function id]: its body without callees */
+	uint32_t *rest_of;  /* [function id]: body that stands for its other bodies */
 	uint32_t *group_of; /* [symbol]: group of a consecutive sequence */
 	uint64_t not_kept;  /* calls whose body is too long, cut off, or beyond SEQUENCE_BODIES */
-	/* After sequences_finish(): of the calls, in the 50 most frequent nested sequences. */
+	/* Share of all calls in the 50 most frequent nested sequences. Set by
+	 * sequences_finish(). */
 	double share_of_50;
 };
 
-/* For one stage after the other: learning ones first. calls, keyed and meta must outlive it.
- * Transitions of functions need no learning. */
+/* Begin an analysis, and each of its stages in the order of enum sequence_stage. calls, keyed and
+ * meta must outlive s. Transitions between functions need only the last stage. */
 void sequences_init(struct sequences *s, const struct meta *meta);
 void sequences_begin(struct sequences *s, enum sequence_stage stage, const struct calls *calls,
 		     struct keyed *keyed);
 struct call_visitor sequences_visitor(struct sequences *s);
 struct keyed_rule sequences_rule(struct sequences *s);
-/* After keyed_build(): names the blocks, leaves out what was seen once or is only part of another.
- */
+/* Names the blocks, and drops sequences that occurred once or are always part of another one.
+ * Called after keyed_build(). */
 void sequences_finish(struct sequences *s, struct blocks *blocks);
 void sequences_release(struct sequences *s);
 

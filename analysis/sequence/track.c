@@ -42,7 +42,7 @@ static uint32_t last_of(const struct patterns *p, uint32_t symbol)
 	return q ? q->elements[q->n - 1].symbol : symbol;
 }
 
-/* The open sequences of e from that depth on do not grow any more. */
+/* Hands on the open sequences of e from that depth on, which are complete now. */
 static void finish(struct patterns *p, const struct track_user *u, const struct element *e,
 		   uint32_t depth)
 {
@@ -71,7 +71,7 @@ void track_note_parent(struct patterns *p, const struct element *e, uint32_t who
 		q->parent = PATTERN_NONE;
 }
 
-/* The sequences that end with from go on with e, at that depth. */
+/* Moves the open sequences of from to e, below that depth. */
 static void take_open(struct patterns *p, const struct track_user *u, struct element *e,
 		      const struct element *from, uint32_t depth)
 {
@@ -115,7 +115,7 @@ static struct element make(uint32_t symbol, const struct mark *begin, const stru
 	return e;
 }
 
-/* The last k elements are a loop's iteration. */
+/* Replaces the last k elements, which are an iteration of the loop, by one element. */
 static void join(struct track *t, struct patterns *p, const struct track_user *u, uint32_t loop,
 		 uint32_t k)
 {
@@ -180,7 +180,7 @@ static void drop_half(struct track *t, const struct track_user *u)
 	t->dropped = true;
 }
 
-/* Settled elements are joined to pairs as they come. */
+/* Adds a settled element to the folded row, and merges pairs at its end. */
 static void add_to_row(struct track *t, struct patterns *p, const struct track_user *u,
 		       const struct element *e)
 {
@@ -226,7 +226,7 @@ static void settle(struct track *t, struct patterns *p, const struct track_user 
 	}
 	t->n -= n;
 	if (!t->n)
-		return; /* nor is there memory, maybe */
+		return; /* the arrays may not exist */
 	memmove(t->elements, t->elements + n, t->n * sizeof(*t->elements));
 	memmove(t->symbols, t->symbols + n, t->n * sizeof(*t->symbols));
 }

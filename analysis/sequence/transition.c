@@ -39,7 +39,7 @@ void transitions_pass(struct transitions *t, uint32_t state, uint64_t ns)
 		count(&t->states.data[state].times, ns);
 }
 
-/* States are fewer than 2^16, so every transition has a key of its own. */
+/* There are fewer than 2^16 states, so keys are unique. */
 static uint64_t key_of(enum transition_kind kind, uint32_t from, uint32_t to)
 {
 	return (uint64_t)from << 32 | (uint64_t)to << 8 | kind;
@@ -73,7 +73,7 @@ void transitions_add(struct transitions *t, enum transition_kind kind, uint32_t 
 		t->beyond++;
 }
 
-/* ---- when all are known ---- */
+/* ---- after the last transition ---- */
 
 static const char *function_name(void *ctx, uint32_t id)
 {
@@ -94,7 +94,7 @@ static void name_states(struct transitions *t, const struct meta *meta, const st
 	}
 }
 
-/* Returns the counter of the steps that begin where this step does. */
+/* Returns the counter of all transitions that begin where this one does. */
 static uint64_t *ways(struct transitions *t, const struct transition *one)
 {
 	struct transition_state *from = &t->states.data[one->from];
@@ -102,7 +102,8 @@ static uint64_t *ways(struct transitions *t, const struct transition *one)
 	return one->kind == TRANSITION_CALL ? &from->entered : &from->left;
 }
 
-/* A call without a traced call inside goes from its entry to its own exit. */
+/* Sets each transition's share of those that begin at the same entry or exit. Calls without traced
+ * calls inside have no transition from their entry, but count as a way to leave it. */
 static void set_shares(struct transitions *t)
 {
 	uint64_t begins = 0;
@@ -121,7 +122,8 @@ static void set_shares(struct transitions *t)
 			     (double)(one->kind == TRANSITION_BEGIN ? begins : *ways(t, one));
 }
 
-/* The order of a file must not depend on that of threads in it. */
+/* Sorts by count, then by key, so that the order does not depend on that of threads in the
+ * recording. */
 static int more_often(const void *a, const void *b)
 {
 	const struct transition *x = a, *y = b;

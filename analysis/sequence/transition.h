@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The transition graph of a recording (the ISPOT paper's section 5.8): what a thread does after
- * what, how often, and the fastest and slowest time between. A state is a function, or with
- * of_sequences an element of a row of calls from which repetitions are folded (sequence.h). A
- * transition is one step from an entry or exit of a state to the thread's next one:
+ * The transition graph of a recording (the ISPOT paper's section 5.8): which step of a thread
+ * follows which, how often, and the shortest and longest time between. A state is a function, or
+ * with of_sequences an element of a row of calls whose repetitions are folded (sequence.h). A
+ * transition is one step from an entry or exit of a state to the thread's next entry or exit:
  *
- *	call    entry of the caller to entry of the first call inside it
- *	next    exit of a call to entry of the next one beside it
- *	return  exit of the last call inside to exit of the caller
- *	begin, end  the first and last thing that a thread was seen to do; they have no time
+ *	call        entry of the caller to entry of the first call inside it
+ *	next        exit of a call to entry of the next call at the same level
+ *	return      exit of the last call inside to exit of the caller
+ *	begin, end  the first and last element of a thread; they have no time
  *
- * Memory: so many states and transitions; what is beyond is counted.
+ * Memory: TRANSITION_STATES and TRANSITIONS_MOST; further ones are only counted.
  */
 #ifndef ISPOT_ANALYSIS_SEQUENCE_TRANSITION_H
 #define ISPOT_ANALYSIS_SEQUENCE_TRANSITION_H
@@ -36,23 +36,25 @@ enum transition_kind {
 	TRANSITION_END,
 };
 
-/* Times of the steps that have one: count may be more than timed. */
+/* Times of a transition or state. count may be larger than timed, because some have no known
+ * time. */
 struct transition_times {
 	uint64_t count, timed, total_ns, min_ns, max_ns;
 };
 
 struct transition_state {
 	uint32_t symbol;
-	char *name;		       /* from transitions_finish() on */
-	struct transition_times times; /* from its entry to its exit */
-	uint64_t entered, left;	       /* transitions that began at its entry, and at its exit */
+	char *name;		       /* set by transitions_finish() */
+	struct transition_times times; /* times from entry to exit */
+	uint64_t entered, left;	       /* transitions from its entry, and from its exit */
 };
 
 struct transition {
-	uint32_t from, to; /* indices of states; of what begins and ends only one counts */
+	uint32_t from, to; /* indices in states; equal for begin and end */
 	enum transition_kind kind;
 	struct transition_times times;
-	double share; /* of the ways to go on from there, after transitions_finish() */
+	double share; /* share of the transitions from the same entry or exit; set by
+		       * transitions_finish() */
 };
 
 struct transitions {
@@ -65,17 +67,17 @@ struct transitions {
 	} all;		     /* after transitions_finish(): most frequent first */
 	struct map state_of; /* symbol -> index */
 	struct map at;	     /* from, to, kind -> index */
-	uint64_t beyond;     /* steps from or to what found no room */
+	uint64_t beyond;     /* transitions that were not added for lack of room */
 };
 
-/* Index of the state of that symbol, MAP_NONE without room. */
+/* Returns the state of a symbol, which is added if it is new, or MAP_NONE if there is no room. */
 uint32_t transitions_state(struct transitions *t, uint32_t symbol);
-/* A state, MAP_NONE being none, was passed; it took that long (TRANSITION_NOTIME: not known). */
+/* Counts a pass through a state (MAP_NONE: none). ns: its time; TRANSITION_NOTIME: not known. */
 void transitions_pass(struct transitions *t, uint32_t state, uint64_t ns);
-/* A step. from or to MAP_NONE: it is not told apart. */
+/* Counts a transition. from or to MAP_NONE: there was no room for the state. */
 void transitions_add(struct transitions *t, enum transition_kind kind, uint32_t from, uint32_t to,
 		     uint64_t ns);
-/* Names the states, puts all in order. */
+/* Names the states, sets shares and sorts the transitions. */
 void transitions_finish(struct transitions *t, const struct meta *meta, const struct patterns *p);
 void transitions_release(struct transitions *t);
 

@@ -9,14 +9,15 @@
 #define MANY (TURNS_CALLEES + 1)
 
 struct turns_function {
-	uint32_t n; /* callees; MANY: too many */
+	uint32_t n; /* number of callees; MANY: too many */
 	uint32_t callees[TURNS_CALLEES];
-	uint64_t next[TURNS_CALLEES]; /* mask of those that came directly behind */
-	uint64_t begins;	      /* mask of those that a row began with */
+	uint64_t next[TURNS_CALLEES]; /* [callee]: mask of the callees that came directly after
+				       * it */
+	uint64_t begins;	      /* mask of the callees that rows began with */
 	uint32_t longest, n_bodies;
 	uint64_t bodies[TURNS_BODIES + 1];
-	/* decided; NULL: nothing takes turns in it */
-	struct turn *turns; /* [number of the callee] */
+	/* set by decide(); NULL: no choices */
+	struct turn *turns; /* [callee] */
 };
 
 void turns_init(struct turns *t, uint32_t n_functions)
@@ -96,7 +97,7 @@ void turns_row(struct turns *t, uint32_t function, uint64_t elements, uint32_t n
 		f->bodies[f->n_bodies++] = elements;
 }
 
-/* For each callee: the set of callees that can come behind it, at any distance. */
+/* Sets, for each callee, the mask of the callees that can come after it, at any distance. */
 static void reach(const struct turns_function *f, uint64_t *to)
 {
 	for (uint32_t i = 0; i < f->n; i++)
@@ -185,7 +186,7 @@ static bool is_form(const struct patterns *p, uint32_t symbol, const struct trac
 	return true;
 }
 
-/* The pattern of a row that is more than one symbol; PATTERN_NONE: the choice has too many. */
+/* Returns the form for a row of an iteration, or PATTERN_NONE if the choice has too many forms. */
 static uint32_t row_form(struct turns *t, struct patterns *p, uint32_t choice,
 			 const struct track *row)
 {

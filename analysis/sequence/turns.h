@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Loops whose iterations take turns at being of several forms: `a b` now, `a c` or `a d` next, in
- * no order that repeats. Folding finds loops of whatever happened to follow itself, and nearly
- * every call of the function around them is a body of its own. So, of a function whose calls have
- * more than TURNS_BODIES bodies: which of its callees comes behind which is a graph; what can come
- * again behind itself there (a strongly connected component) is a loop. If it is always entered at
- * the same callee, an iteration goes from one of these to the next (a natural loop and its header),
- * else each callee is one. All forms that the iterations have are one element of the row, a choice,
+ * Loops whose iterations have several forms: `a b` now, `a c` or `a d` next, in no order that
+ * repeats. Folding does not find these loops, so nearly every call of the function around them
+ * would be a body of its own. Therefore, for a function whose calls have more than TURNS_BODIES
+ * bodies, the order of its callees is taken as a graph: which callee comes after which. A strongly
+ * connected component of this graph is a loop. If the loop is always entered at the same callee, an
+ * iteration lasts from one call of this callee to the next (a natural loop and its header); else
+ * each call is an iteration. All forms of the iterations are one element of the row, a choice,
  * "(a b | a c)×n".
  *
- * Rows of at most TURNS_ROW calls are no loops but statements that look alike. Memory: of every
- * function TURNS_CALLEES callees, beyond which it is left as it is, and of a loop TURNS_FORMS
- * forms.
+ * Rows of at most TURNS_ROW calls are not loops but statements that look alike. Memory:
+ * TURNS_CALLEES callees of every function (functions with more have no choices), and TURNS_FORMS
+ * forms of a loop.
  */
 #ifndef ISPOT_ANALYSIS_SEQUENCE_TURNS_H
 #define ISPOT_ANALYSIS_SEQUENCE_TURNS_H
@@ -34,33 +34,35 @@ struct turns_function;
 
 struct turns {
 	uint32_t n_functions;
-	struct turns_function **functions; /* [id]; NULL: it called nothing so far */
-	struct map callee_of;		   /* function << 32 | callee -> number among its callees */
-	struct map form_of;		   /* choice and elements, probed upwards -> symbol */
+	struct turns_function **functions; /* [function id]; NULL: it has no callee so far */
+	struct map callee_of;		   /* function << 32 | callee -> number of the callee */
+	struct map form_of;		   /* hash of choice and elements -> symbol; the next
+					    * free key on a collision */
 	uint32_t n_choices;
 };
 
-/* Where a call stands among turns; choice PATTERN_NONE: in none. */
+/* The role of a callee in a choice. choice PATTERN_NONE: it is in none. */
 struct turn {
 	uint32_t choice;
-	bool first; /* an iteration begins with it, a run of it at least */
-	bool alone; /* it is one by itself */
+	bool first; /* an iteration begins with this callee, or a run of it */
+	bool alone; /* each call of it is an iteration */
 };
 
 void turns_init(struct turns *t, uint32_t n_functions);
 void turns_release(struct turns *t);
 
-/* Learning: the next of a row of calls in function; *last 0 at its begin, for the next time then.
- */
+/* Learns the next call of a row of calls in function. *last is 0 at the begin of a row, and is set
+ * for the next call. */
 void turns_next(struct turns *t, uint32_t function, uint32_t *last, uint32_t callee);
-/* A row ended: what its elements hash to, and how many calls that was, runs as one. */
+/* Learns from a row that ended. elements: hash of its elements; n: number of its calls, where a run
+ * of equal ones counts once. */
 void turns_row(struct turns *t, uint32_t function, uint64_t elements, uint32_t n);
-/* All are known: choices become patterns of p, to which forms are added as they come. */
+/* Ends learning: makes patterns of p for the choices. Their forms are added when they occur. */
 void turns_decide(struct turns *t, struct patterns *p);
 
 struct turn turns_of(const struct turns *t, uint32_t function, uint32_t callee);
-/* An iteration, as a row in short, was of one of the forms, which is told to u like any sequence.
- */
+/* Counts an iteration, given as a folded row, for one of the choice's forms, and reports the form
+ * to u like any sequence. */
 void turns_take(struct turns *t, struct patterns *p, const struct track_user *u, uint32_t choice,
 		const struct track *iteration);
 
