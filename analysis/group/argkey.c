@@ -14,15 +14,15 @@
 #include "symbol/demangle.h"
 #include "trace/meta/meta.h"
 
-#define PLACE	 (1ull << 63) /* a key that is a number in names */
-#define NEGATIVE 65	      /* the size class of a negative value */
+#define PLACE	 (1ull << 63) /* marks a key that is an index of names */
+#define NEGATIVE 65	      /* size class of negative values */
 
 static bool matches(const char *pattern, const char *name)
 {
 	return !strcmp(pattern, name) || !fnmatch(pattern, name, 0);
 }
 
-/* Whether the pattern is the function's name as screens show it: without its parameters. */
+/* Whether the pattern matches the function's name without parameters, as reports show it. */
 static bool is_named_bare(const struct meta_function *f, const char *pattern)
 {
 	char *bare = symbol_is_mangled(f->symbol) ? demangle_bare(f->symbol) : NULL;
@@ -103,8 +103,8 @@ static int malformed(const char *key, struct err *err)
 }
 
 /*
- * One --key, taken apart in place. After a comma comes a further argument, or, where there is an
- * '@' before the next comma, another function; commas of C++ parameters stand before the first '@'.
+ * Parses one --key in place. A comma is followed by a further argument, or, if there is an '@'
+ * before the next comma, by another function. Commas of C++ parameters come before the first '@'.
  */
 static int parse(struct argkeys *a, const char *key, char *s, struct err *err)
 {
@@ -151,7 +151,8 @@ static int unsplit(struct argkeys *a, const char *function, struct err *err)
 		       near ? "?" : "");
 }
 
-/* Where no variable is known, the place in the object's file: the same in every run. */
+/* Returns the variable's name, or if it is not known the object's: an offset in the object's file
+ * is the same in every run. */
 static const char *place_base(const struct meta_address *m)
 {
 	return *m->symbol ? m->symbol : text_base_name(m->object);
@@ -202,7 +203,7 @@ void argkeys_release(struct argkeys *a)
 	*a = (struct argkeys){ 0 };
 }
 
-/* 0: 0, k: from 2^(k-1) to below 2^k. */
+/* Returns the size class: 0 for 0, k for values from 2^(k-1) to below 2^k. */
 static uint64_t size_class(const struct meta_argument *arg, uint64_t value)
 {
 	if (arg->is_signed && (int64_t)value < 0)
@@ -338,21 +339,19 @@ const char *argkeys_place(const struct argkeys *a, uint64_t address, char hex[24
 	return hex;
 }
 
-/* ---- which functions are shown by their keys, when all that these lose is known ---- */
+/* ---- functions that are reported by their keys, once the lost time of the keys is known ---- */
 
 #define KEYS_FEW 4
 
-/* The lost time of a function's keys: the largest, and the sum. */
+/* The lost time of a function's keys: the largest one, and the sum. */
 struct key_losses {
 	double most, sum;
-	bool judged; /* the verdict on one of them is interference */
-	bool shared; /* ... on one that several threads use */
+	bool judged; /* at least one key has interference */
+	bool shared; /* at least one of these is used by several threads */
 };
 
-/*
- * Each thread waits at a place of its own, as in a queue whose waiters have a condition variable
- * each: such a place is no more than another name of the thread.
- */
+/* Whether each thread waits at an address of its own, as in a queue in which every waiter has its
+ * own condition variable. Such an address is just another name of the thread. */
 static bool are_threads_own(const struct argkey_function *f, const struct block *whole,
 			    const struct key_losses *keys)
 {
@@ -361,8 +360,8 @@ static bool are_threads_own(const struct argkey_function *f, const struct block 
 }
 
 /*
- * Many keys of which none stands out say nothing that the function as a whole does not, and keys
- * that cannot be judged say less; unless it is the whole of which nothing can be said.
+ * Whether the keys show no more than the function as a whole: many keys without a dominant one, or
+ * keys that cannot be judged. If only the function as a whole cannot be judged, its keys are shown.
  */
 static bool none_stands_out(const struct block *whole, const struct key_losses *keys, uint32_t n)
 {

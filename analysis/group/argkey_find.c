@@ -12,7 +12,8 @@
 #include "trace/meta/argument.h"
 #include "trace/meta/meta.h"
 
-/* A declaration may name a parameter "ret" or "arg1": these words are the result and the first. */
+/* Whether name means the parameter. "ret" and "arg1" always mean the result and the first argument,
+ * even if a declaration uses them as parameter names. */
 static bool is_called(const struct meta_parameter *p, const char *name)
 {
 	uint64_t n = meta_argument_number(name);
@@ -22,7 +23,7 @@ static bool is_called(const struct meta_parameter *p, const char *name)
 	return !strcmp(p->name, name);
 }
 
-/* One parameter may have several names: libc's own declaration says "nbytes" of read's count. */
+/* A parameter may have several names: libc's own declaration calls the count of read "nbytes". */
 static bool is_parameter(const struct meta_function *f, const struct meta_argument *a,
 			 uint32_t number)
 {
@@ -35,8 +36,9 @@ static bool is_parameter(const struct meta_function *f, const struct meta_argume
 }
 
 /*
- * Which register parameter N is in is known by the prototype alone: floating-point ones before it
- * take none of those that are recorded. Without a prototype it is the N-th.
+ * Whether name means the recorded argument. Only the prototype shows which register has parameter
+ * N, because floating-point parameters use other registers. Without a prototype, argument N is in
+ * register N.
  */
 static bool is_meant(const struct meta_function *f, const struct meta_argument *a, const char *name)
 {
@@ -64,9 +66,7 @@ const struct meta_argument *argkey_find(const struct meta_function *f, const cha
 #define REGISTERS_X86	6
 #define REGISTERS_ARM64 8
 
-/*
- * Returns how many integer arguments are in registers; of a marker all arguments are recorded so.
- */
+/* Returns how many integer arguments are in registers. Markers can have 8 on all machines. */
 static uint64_t recordable(const struct meta *meta, const struct meta_function *f)
 {
 	const char *machine = meta->session.machine;
@@ -76,7 +76,8 @@ static uint64_t recordable(const struct meta *meta, const struct meta_function *
 		       : REGISTERS_X86;
 }
 
-/* Where declarations differ, the declaration that most others agree with decides. */
+/* Whether an earlier parameter of the prototype has the same name, so that it is listed only
+ * once. */
 static bool is_said_before(const struct meta_function *f, uint32_t parameter)
 {
 	for (uint32_t i = 0; i < parameter; i++)
@@ -85,7 +86,8 @@ static bool is_said_before(const struct meta_function *f, uint32_t parameter)
 	return false;
 }
 
-/* By what the recorder would say: it has looked at the prototype. */
+/* Reports what the prototype shows, as the recorder did: why the argument cannot be recorded, or
+ * how it can. */
 static void report_as_recorder(const struct meta_function *f, const char *arg, struct text *out)
 {
 	for (uint32_t i = 0; i < f->n_prototype; i++) {
@@ -105,10 +107,8 @@ static void report_as_recorder(const struct meta_function *f, const char *arg, s
 			text_printf(out, "%s %s", n++ ? "," : "", f->prototype[i].name);
 }
 
-/*
- * The recorded prototype has the arguments that the probes fetched: nothing is known of the
- * function itself.
- */
+/* For imported recordings: the prototype has only the arguments that perf's probes fetched, so the
+ * function's real arguments are not known. */
 static void report_to_perf(const struct meta *meta, const struct meta_function *f, const char *arg,
 			   struct text *out)
 {
@@ -122,7 +122,7 @@ static void report_to_perf(const struct meta *meta, const struct meta_function *
 		text_printf(out, meta_argument_number(arg) ? " %s=%%REGISTER'" : " %s'", arg);
 }
 
-/* Says what rules the argument out, or how to come by it. */
+/* Appends why the argument cannot be recorded, or how to record it. */
 static void report_how(const struct meta *meta, const struct meta_function *f, const char *arg,
 		       struct text *out)
 {

@@ -19,8 +19,8 @@ void callsites_release(struct callsites *s)
 	vec_release(&s->all);
 }
 
-/* The innermost frame whose source is no system header, among those inlined at the place where the
- * stack ends; else the first. */
+/* Returns the frame that stands for the innermost place of the stack: the innermost of the frames
+ * inlined there whose source is not a system header, or the first frame. */
 static uint32_t frame_of(const struct meta *meta, uint32_t stack)
 {
 	const struct meta_stack *m = stack < meta->stacks.n ? &meta->stacks.data[stack] : NULL;
@@ -65,7 +65,8 @@ static uint32_t site_of_frame(struct callsites *s, uint32_t frame)
 	return (uint32_t)s->all.n - 1;
 }
 
-/* Places without a frame are told apart by their stack: what they are is not known. */
+/* Returns the site of a stack. Each stack without a frame is a site of its own, because its
+ * location is not known. */
 static uint32_t site_of(struct callsites *s, uint32_t stack)
 {
 	uint32_t i = map_get(&s->of_stack, stack);
@@ -117,8 +118,8 @@ static const struct meta_frame *frame_of_group(const struct callsites *s,
 	return frame == MAP_NONE ? NULL : &s->meta->frames.data[frame];
 }
 
-/* "worker (app.c:42)", "worker+0x3c", "libfoo.so+0x1234"; two calls on one line have the offset
- * too: "worker (app.c:42) +0x3c" */
+/* Appends "worker (app.c:42)", "worker+0x3c" or "libfoo.so+0x1234"; if a line has several call
+ * sites, "worker (app.c:42) +0x3c". */
 static void name_frame(const struct callsites *s, const struct meta_frame *f, struct text *name)
 {
 	bool has_line = *f->file && f->line;

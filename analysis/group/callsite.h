@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Calls by where they come from: a rule for keyed.h whose key is the place of the call, from the
- * return address that was recorded with the entry (ARG_CALLER: a stack of the calling place and of
- * the functions it was inlined into). The same place in several processes is one site.
+ * Groups calls by call site: a rule for keyed.h. The call site is found from the return address
+ * that was recorded at the entry (ARG_CALLER: a stack of the call site and of the functions that it
+ * was inlined into). The same call site in several processes is one site.
  */
 #ifndef ISPOT_ANALYSIS_GROUP_CALLSITE_H
 #define ISPOT_ANALYSIS_GROUP_CALLSITE_H
@@ -15,28 +15,26 @@
 
 struct callsites {
 	const struct meta *meta;
-	struct map of_stack; /* stack id -> index of all */
-	struct map of_frame; /* frame of the calling place -> index of all */
-	struct map on_line;  /* hash of its function, file and line -> how many places are there */
+	struct map of_stack; /* stack id -> index in all */
+	struct map of_frame; /* frame of the call site -> index in all */
+	struct map on_line;  /* hash of function, file and line -> number of call sites there */
 	struct {
 		VEC(uint32_t)
-	} all; /* frames of the calling places; MAP_NONE: not known */
+	} all; /* frames of the call sites; MAP_NONE: not known */
 };
 
 void callsites_init(struct callsites *s, const struct meta *meta);
-/* The number of a call's site, MAP_NONE: not recorded; and what it is called. */
+/* Returns the index of a call's site, or MAP_NONE if it was not recorded. */
 uint32_t callsites_of(struct callsites *s, const struct call *c);
-/*
- * The same of a stack that a thread went to sleep with: where the program called the library that
- * sleeps. passes: the function with that symbol only passes the wait on.
- */
+/* Returns the site for the stack of a sleep: where the program called the library that sleeps.
+ * passes(symbol): the function only passes the wait on, so its caller is used. */
 uint32_t callsites_of_wait(struct callsites *s, uint32_t stack, bool (*passes)(const char *symbol));
-/* The same of a place by its name in the source, whoever was called there. */
+/* Returns the site of a place in the source, with any function called there, or MAP_NONE. */
 uint32_t callsites_at(struct callsites *s, const char *symbol, size_t n, const char *file,
 		      uint32_t line);
 void callsites_name(const struct callsites *s, uint32_t site, struct text *name);
 struct keyed_rule callsites_rule(struct callsites *s);
-/* After keyed_build(): tells the blocks of k's groups their places in the source. */
+/* Sets the places of the blocks of k's groups. Called after keyed_build(). */
 void callsites_place(const struct callsites *s, const struct keyed *k, struct blocks *blocks);
 void callsites_release(struct callsites *s);
 
