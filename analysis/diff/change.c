@@ -5,11 +5,12 @@
 
 #include "analysis/stat/stats.h"
 
-/* A side's mean: of its runs with equal weight. Variances are of that mean. */
+/* The mean of a side's runs, with equal weight, and the variance of this mean. */
 struct side_mean {
 	double mean;
-	double within, df; /* as the slices of its runs have it */
-	double between;	   /* as the runs' means have it; 0: one run */
+	double within, df; /* variance within the runs, from their slices, and its degrees of
+			    * freedom */
+	double between;	   /* variance between the runs' means; 0: one run */
 	size_t runs;
 };
 
@@ -46,7 +47,8 @@ static double t_margin(double variance, double df, double level)
 	return stats_t_quantile(1 - level / 2, df > 1e6 ? 1e6 : df) * sqrt(variance);
 }
 
-/* Few runs: the larger variance of each side, and what it is worth (Welch, Satterthwaite). */
+/* Margin for few runs: the larger variance of each side, with the degrees of freedom by Welch and
+ * Satterthwaite. */
 static double margin_of_few(const struct side_mean *a, const struct side_mean *b, double level)
 {
 	double va = fmax(a->within, a->between), vb = fmax(b->within, b->between);
@@ -58,9 +60,10 @@ static double margin_of_few(const struct side_mean *a, const struct side_mean *b
 }
 
 /*
- * How far a difference of the two may be from the truth, at the level. With enough runs how much
- * they differ is known, and taken to be the same on both sides. Where chance made it smaller than
- * what the slices have, that is no knowledge: its degrees of freedom stay.
+ * Returns the error margin of the difference of two means at the level. With enough runs, the
+ * variance between runs is known, and taken as equal on both sides. If it is by chance smaller than
+ * the variance within runs, the latter is used, but with the degrees of freedom of the former,
+ * because a small value by chance is no additional knowledge.
  */
 static double margin(const struct side_mean *a, const struct side_mean *b, double level)
 {
@@ -74,7 +77,7 @@ static double margin(const struct side_mean *a, const struct side_mean *b, doubl
 	return t_margin(fmax(pooled, a->within + b->within), df, level);
 }
 
-/* Returns the part of the time in which the program could run and other programs had the CPUs. */
+/* Returns the share of the program's time not asleep in which other programs had the CPUs. */
 static double cpu_wait_share(const struct diff_run *run)
 {
 	double waited = 0, asleep = 0, all = (double)run->result.threads_ns;
@@ -96,8 +99,9 @@ static double mean_cpu_wait_share(const struct diff_match *m, size_t n)
 }
 
 /*
- * The thread that a sleep waits for may be late itself, where the two sides had the CPUs for
- * different parts of their time; relative.
+ * Returns the relative part of a change that may come from other programs: if they had the CPUs for
+ * different shares of time on the two sides, the threads that a sleep waits for were late by as
+ * much.
  */
 static double late_part(const struct diff_pair *p, double seen_ns)
 {
@@ -110,7 +114,7 @@ static double late_part(const struct diff_pair *p, double seen_ns)
 	return asleep.mean / seen_ns * fabs(a > b ? a / b - 1 : b / a - 1);
 }
 
-/* Returns the range that contains both. */
+/* Returns change a with the smallest range that contains the ranges of both. */
 static struct diff_change hull(struct diff_change a, const struct diff_change *b)
 {
 	if (isnan(b->low))
@@ -134,7 +138,7 @@ static struct diff_change mean_of(const struct diff_pair *p, enum slice_sum what
 	if (few_runs(p))
 		far += late_part(p, a.mean);
 	return (struct diff_change){ ratio, fmax(ratio - far, -1),
-				     ratio + far }; /* no less than all */
+				     ratio + far }; /* a mean cannot fall by more than 100% */
 }
 
 static struct diff_change log_of(const struct diff_pair *p, enum slice_sum what,
@@ -150,9 +154,10 @@ static struct diff_change log_of(const struct diff_pair *p, enum slice_sum what,
 }
 
 /*
- * Work goes on where it was interrupted, but a clock does not wait: without the time that they
- * waited for a CPU calls that end by one look shorter, the more of them waited. Calls that did not
- * wait are no fair choice either: they are the shorter ones. A change is one by both.
+ * The mean is computed in two ways, and a change must show in both. Without their waits for a CPU,
+ * calls that end at a certain time (they look at a clock) appear too short, because the clock does
+ * not stop during a wait. Calls that never waited for a CPU are a biased choice, because short
+ * calls wait less often.
  */
 struct diff_change diff_mean_change(const struct diff_pair *p)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Between the files of diff.h: by how much a block's calls differ between the sides, and how far
- * that may be from the truth. */
+/* Part of diff.c: by how much a block's calls differ between the two sides, and the error
+ * margin. */
 #ifndef ISPOT_ANALYSIS_DIFF_CHANGE_H
 #define ISPOT_ANALYSIS_DIFF_CHANGE_H
 
@@ -9,7 +9,7 @@
 
 #include "analysis/diff/diff.h"
 
-/* A block of one run, under the number of its key. */
+/* A block of one run. key: number of the name that matches it with other runs. */
 struct diff_match {
 	uint32_t key;
 	enum diff_side side;
@@ -17,19 +17,19 @@ struct diff_match {
 	const struct block *block;
 };
 
-/* A block's calls of both sides, ordered by side. */
+/* The matches of one block on both sides, those before first. */
 struct diff_pair {
 	const struct diff_match *m;
 	size_t n_before, n_after;
-	double level; /* chance that a change is none */
+	double level; /* accepted probability that a change is chance */
 };
 
-/* Without waiting for a CPU: of the mean, and of the mean logarithm. */
+/* Return the change of the mean and of the mean logarithm, both without waits for a CPU. */
 struct diff_change diff_mean_change(const struct diff_pair *p);
 struct diff_change diff_typical_change(const struct diff_pair *p);
-/* The change of the mean with its noise; NAN: too few runs to tell. */
+/* Returns the change of the mean with waits for a CPU; NAN if there are too few runs. */
 struct diff_change diff_whole_change(const struct diff_pair *p);
-/* The mean of runs with equal weight, also where nothing is known of the noise. */
+/* Returns the mean of the runs with equal weight, even if the noise is not known; NAN: no calls. */
 double diff_mean(const struct diff_match *m, size_t n, enum slice_sum what);
 
 #endif

@@ -40,7 +40,7 @@ static int read_run(struct diff_run *run, struct err *err)
 	return rc ? rc : result_read(&run->result, run->reader, &o, err);
 }
 
-/* Ctrl-C while run was read: the others of its side are left out. */
+/* Handles Ctrl-C while run was read: the further runs of its side are left out. */
 static int cut_short(const struct diff *diff, const struct diff_run *run, size_t left_out,
 		     struct err *err)
 {
@@ -60,7 +60,7 @@ static int read_side(struct diff *diff, enum diff_side side, const char *const *
 {
 	int rc = 0;
 
-	/* The visitor holds a pointer to its run: all the room first. */
+	/* reserved first, because visitors point to their runs */
 	vec_reserve(&diff->runs[side], n);
 	for (size_t i = 0; i < n && !rc; i++) {
 		struct diff_run *run = vec_add(&diff->runs[side]);
@@ -135,7 +135,8 @@ static double calls_of(const struct block *b)
 						: (double)b->estimated_calls;
 }
 
-/* Returns what a change of the fastest call adds to a lost time that is linear in it. */
+/* Returns the excess against another fastest call (min instead of own_min). The excess is linear in
+ * it. */
 static double rescored(const struct block *b, uint64_t excess_ns, uint64_t own_min, uint64_t min)
 {
 	if (excess_ns == BLOCK_NONE || own_min == BLOCK_NONE || min == BLOCK_NONE)
@@ -182,10 +183,8 @@ static bool is_change(const struct diff_change *c, double least)
 	return c->low > 0 ? c->ratio > least : c->high < 0 && c->ratio < -least;
 }
 
-/*
- * Returns the part that the cost of the probes may have in the change: the cost is in every
- * duration, and it differs between runs.
- */
+/* Returns the relative change that different costs of the probes may cause, because the cost is in
+ * every duration and differs between runs. */
 static double probe_part(const struct diff_match *before, const struct diff_match *after,
 			 double mean_ns)
 {
@@ -296,14 +295,14 @@ static double weight(const struct diff_block *b)
 	return isnan(moved) ? -1 : fabs(moved);
 }
 
-/* To wait longer for input is nobody's loss. */
+/* Whether the block waits for input on both sides, so that a longer time is no loss. */
 static bool waits_for_input(const struct diff_block *b)
 {
 	return b->half[DIFF_BEFORE].idle && b->half[DIFF_AFTER].idle;
 }
 
-/* Changes first, then by how much thread time they won or lost; what waits for input behind them.
- */
+/* Sorts changes first, then blocks that wait for input last, then by the thread time gained or
+ * lost. */
 static int by_weight(const void *a, const void *b)
 {
 	const struct diff_block *x = a, *y = b;
@@ -318,7 +317,7 @@ static int by_weight(const void *a, const void *b)
 
 static void compare_all(struct diff *diff, const struct matches *m)
 {
-	/* three tests a block, and any of them may be the false one */
+	/* Bonferroni: three tests for each block */
 	double level = DIFF_LEVEL / (3 * (m->keys.n ? (double)m->keys.n : 1));
 
 	for (size_t i = 0, n; i < m->n; i += n) {
@@ -329,7 +328,7 @@ static void compare_all(struct diff *diff, const struct matches *m)
 	vec_sort(&diff->blocks, by_weight);
 }
 
-/* By -d, --max-size or Ctrl-C, or on an attach. */
+/* Whether the recording was ended by -d, --max-size, Ctrl-C or a detach, not by the program. */
 static bool was_timed(const struct meta *meta)
 {
 	return meta->session.attached || (meta->end.present && *meta->end.reason &&

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Two groups of recordings of one program, before and after a change: which blocks take longer or
- * shorter now, beyond what equal runs differ by.
+ * Compares two groups of recordings of one program, before and after a change: which blocks take
+ * longer or shorter now, by more than equal runs differ.
  *
  * Blocks are matched by object, symbol and source file. Both sides are scored against the smaller
- * fastest call of all recordings, so a change that slows every call cannot look like progress.
- * With a common fastest call the mean excess of a call differs by as much as the mean duration:
- * that difference is tested (mean, and mean logarithm: the typical call, which a few very long
- * calls do not hide).
+ * fastest call of all recordings, so that a change which slows every call is not taken for
+ * progress. With a common fastest call, the mean excess of a call changes by as much as the mean
+ * duration. This difference is tested, both for the mean and for the mean logarithm (the typical
+ * call, which a few very long calls do not hide).
  *
- * What a call waited for a CPU is left out of both: it is what else the machine does, which
- * differs from run to run, and of which a single run shows only its own. From DIFF_RUNS_ENOUGH
- * recordings a side on it is known how much runs differ as a whole, and the whole duration is
+ * The time that a call waits for a CPU is left out of both: it depends on what else the machine
+ * does, which differs between runs, and a single run shows only one case. With DIFF_RUNS_ENOUGH
+ * recordings on each side, the variation between whole runs is known, and the whole duration is
  * tested as well.
  *
- * The noise of a recording is taken from its slices of time (slices.h), of a side with several
- * recordings also from their spread, whichever is larger; the degrees of freedom are those of the
- * spread where it is known. Where others had the CPUs for another part of the two sides, those
- * that a thread sleeps for came later by as much: that part of the time asleep is noise, too.
+ * The noise of a recording is taken from its slices of time (slices.h); with several recordings on
+ * a side, also from their spread, and the larger one counts. The degrees of freedom are those of
+ * the spread if it is known. If other programs had the CPUs for different shares of time on the two
+ * sides, the threads that a sleep waits for were late by as much: that part of the time asleep is
+ * noise, too.
  */
 #ifndef ISPOT_ANALYSIS_DIFF_DIFF_H
 #define ISPOT_ANALYSIS_DIFF_DIFF_H
@@ -40,7 +41,7 @@ enum diff_verdict {
 	DIFF_FASTER,
 	DIFF_SAME, /* no change beyond the noise */
 	DIFF_TOO_FEW_CALLS,
-	DIFF_CANNOT_TELL, /* not timed, or its spread is not known */
+	DIFF_CANNOT_TELL, /* no timed calls, or their variation is not known */
 	DIFF_ONLY_BEFORE,
 	DIFF_ONLY_AFTER,
 	DIFF_VERDICTS,
@@ -56,21 +57,22 @@ struct diff_run {
 	struct slices slices;
 };
 
-/* A block on one side; means over its recordings. Unknown: NAN, BLOCK_NONE. */
+/* A block on one side: means over the side's recordings; NAN or BLOCK_NONE: unknown. */
 struct diff_half {
-	uint32_t runs; /* recordings that have it */
+	uint32_t runs; /* recordings with this block */
 	uint64_t calls, timed_calls;
-	uint64_t min_ns; /* its own fastest call */
+	uint64_t min_ns; /* fastest call on this side */
 	uint64_t total_ns;
 	double mean_ns;
-	double seen_ns;	    /* what is compared: mean of the runs, without waiting for a CPU */
-	double cpu_wait_ns; /* that wait, a call */
+	double seen_ns;	    /* mean of the runs' mean durations without waits for a CPU, which is
+			     * compared */
+	double cpu_wait_ns; /* mean wait for a CPU per call */
 	double sci, lost_threads; /* against the common fastest call */
-	double own_mean_ns;	  /* of a call, without traced callees */
-	bool idle;		  /* waited for work in each of them */
+	double own_mean_ns;	  /* own time per call, without traced callees */
+	bool idle;		  /* the block is idle in all recordings */
 };
 
-/* Relative change of a mean: 0.1 is 10 % more. low and high bound it at the level of the test. */
+/* Relative change of a mean: 0.1 is 10% more. low and high: its bounds at the level of the test. */
 struct diff_change {
 	double ratio, low, high;
 };
@@ -79,15 +81,15 @@ struct diff_block {
 	const char *name, *object; /* borrowed from a run */
 	uint64_t min_ns;	   /* common fastest call */
 	struct diff_half half[DIFF_SIDES];
-	struct diff_change mean, typical; /* without waiting for a CPU */
-	struct diff_change whole;	  /* mean with it; NAN: too few runs to say */
-	double noise; /* of what the verdict rests on: a change as large, that way, equal runs could
-			 show */
+	struct diff_change mean, typical; /* without waits for a CPU */
+	struct diff_change whole;	  /* mean with waits for a CPU; NAN: too few runs */
+	double noise; /* noise of the decisive change: equal runs may show as large a change in
+		       * its direction */
 	enum diff_verdict verdict;
-	bool by_typical; /* the verdict rests on the typical call, the mean is too noisy */
-	bool by_whole;	 /* only with the wait for CPUs it is a change */
-	bool other_probe, other_calls; /* probe class or exit differ; calls differ more than twofold
-					*/
+	bool by_typical; /* the verdict is based on typical, because mean is too noisy */
+	bool by_whole;	 /* the verdict is based on whole: the change is in the waits for a CPU */
+	bool other_probe, other_calls; /* the probes' class or exit differ; numbers of calls
+					* differ by more than a factor of 2 */
 };
 
 struct diff {
@@ -96,36 +98,31 @@ struct diff {
 	} runs[DIFF_SIDES];
 	struct {
 		VEC(struct diff_block)
-	} blocks; /* changes first, those that won or lost most thread time before others */
-	/* means over the recordings */
+	} blocks; /* changes first, most thread time gained or lost first */
+	/* Means over the recordings of a side. */
 	double duration_ns[DIFF_SIDES], lost_threads[DIFF_SIDES];
 	double threads_ns[DIFF_SIDES], lost_ns[DIFF_SIDES];
-	bool timed; /* some recording was ended by the clock: its duration says nothing */
+	bool timed; /* a recording was ended by time or size, so durations are not comparable */
 };
 
-#define DIFF_LEVEL	 0.01 /* chance of one false change, all blocks together */
+#define DIFF_LEVEL	 0.01 /* probability of any false change over all blocks */
 #define DIFF_RUNS_ENOUGH 3
-#define DIFF_LEAST	 0.02 /* a smaller relative change is none: runs of a program differ so much */
+#define DIFF_LEAST	 0.02 /* smaller relative changes are noise of equal runs */
 
-/*
- * paths: recordings of a side, at least one each. -EINVAL: recordings that cannot be compared.
- * On an error too *diff is to be released.
- */
+/* Reads and compares the recordings of both sides, at least one each. Returns -EINVAL if they
+ * cannot be compared. *diff must be released on an error, too. */
 int diff_read(struct diff *diff, const char *const *before, size_t n_before,
 	      const char *const *after, size_t n_after, struct err *err);
 void diff_release(struct diff *diff);
 
-/*
- * Returns the change that the verdict rests on; for a block that does not change, the change of the
- * mean.
- */
+/* Returns the change that the verdict is based on, or mean if the block does not change. */
 const struct diff_change *diff_decisive(const struct diff_block *b);
 
-/* Thread time that as many calls as before take more than they did, without traced callees; NAN:
- * not known. */
+/* Returns by how much more own time, without traced callees, the calls of before would take now;
+ * NAN: not known. */
 double diff_moved_ns(const struct diff_block *b);
 
-/* How much a slower or new block's SCI has grown, NAN: it has not. */
+/* Returns by how much the SCI of a slower or new block has grown; NAN for other blocks. */
 double diff_growth(const struct diff_block *b);
 
 #endif
