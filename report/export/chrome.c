@@ -15,11 +15,11 @@
 
 struct chrome {
 	bool any;
-	int64_t running; /* threads seen to come minus those seen to go */
+	int64_t running; /* switch-ins less switch-outs, at least 0 */
 	uint64_t counter_ns;
 };
 
-#define COUNTER_EVERY_NS 100000 /* a point for each switch would outweigh the calls */
+#define COUNTER_EVERY_NS 100000 /* one point per switch would be more data than the calls */
 
 static void next(struct export *e)
 {
@@ -62,7 +62,7 @@ static void on_record(struct export *e, const struct thread *t, const struct rec
 		return;
 	s->running += r->kind == REC_SWITCH_IN ? 1 : -1;
 	if (s->running < 0)
-		s->running = 0; /* it ran already when recording began */
+		s->running = 0; /* the thread ran already when recording began */
 	if (r->time_ns < s->counter_ns + COUNTER_EVERY_NS)
 		return;
 	s->counter_ns = r->time_ns;
@@ -83,7 +83,7 @@ static void name(struct export *e, const struct thread *t, const char *what)
 	text_add(&e->out, "}}");
 }
 
-/* A process is called as its first thread, or where that was never seen, as the first that was. */
+/* Names processes by their main thread, or if that was never seen, by their first known thread. */
 static void name_processes(struct export *e)
 {
 	struct map named = { 0 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A line per call, in the order in which they end. Times in ns, entry since the start. */
+/* Writes a line per call, in the order in which calls end. Times are in ns; entries count from the
+ * start of the recording. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 
 struct csv {
 	struct compressor *compressor; /* NULL: plain */
-	struct text block;	       /* waits to be compressed */
+	struct text block;	       /* not written yet */
 };
 
 static void begin(struct export *e)

@@ -13,7 +13,7 @@
 #define LIMIT	   200
 #define NAME_WIDTH 60
 
-/* A name in a quoted string, printable and of at most so many columns. */
+/* Appends a name for a quoted string, printable and shortened to NAME_WIDTH columns. */
 static void add_name(struct text *out, const char *name)
 {
 	char buf[4 * NAME_WIDTH + 1];

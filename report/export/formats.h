@@ -10,7 +10,7 @@ struct err;
 extern const struct export_format *const export_formats[];
 extern const unsigned export_formats_n;
 
-/* Returns the format of that name. NULL: there is none, and err says which there are. */
+/* Returns the format with this name, or NULL if there is none; err then lists the formats. */
 const struct export_format *export_find(const char *name, struct err *err);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * folded: a line per call path, "main;f;g 1234", with its own time in ns. folded-diff: two
- * numbers, own time had every call been as fast as its function's fastest, and as it was, so that
- * a differential flame graph shows interference.
+ * folded: a line per call path, "main;f;g 1234", with its own time in ns. folded-diff: two numbers,
+ * the own time that the path would have if every call were as fast as its function's fastest call,
+ * and its real own time. A differential flame graph of these shows interference.
  */
 #include <stdlib.h>
 
@@ -35,7 +35,7 @@ static uint32_t step(struct paths *paths, uint32_t parent, uint32_t id)
 	return i;
 }
 
-/* Around c are the thread's open calls up to its parent. */
+/* Returns the path of c: the thread's open calls up to its parent, then c itself. */
 static uint32_t path_of(struct paths *paths, const struct thread *t, const struct call *c)
 {
 	uint32_t at = PATH_ROOT;
@@ -48,7 +48,7 @@ static uint32_t path_of(struct paths *paths, const struct thread *t, const struc
 void paths_call(struct export *e, const struct thread *t, const struct call *c)
 {
 	struct paths *paths = e->state;
-	uint32_t i = path_of(paths, t, c); /* may move them */
+	uint32_t i = path_of(paths, t, c); /* may reallocate paths->all */
 	struct path *p = &paths->all.data[i];
 
 	p->calls++;
@@ -62,7 +62,7 @@ void paths_call(struct export *e, const struct thread *t, const struct call *c)
 		paths->own_min_ns.data[c->id] = c->own_ns;
 }
 
-/* Semicolons part the names, a blank parts the path from its number: neither may be in a name. */
+/* Appends a name without semicolons, which separate the names of a path. */
 static void print_name(struct text *out, const char *name)
 {
 	char clean[512];
@@ -93,9 +93,8 @@ void paths_release(struct export *e)
 	free(paths);
 }
 
-/*
- * Prints the own time of each path, behind that of as many fastest calls where these are asked for.
- */
+/* Prints the own time of each path. least: also prints the time of as many fastest calls before
+ * it. */
 static void print_paths(struct export *e, bool least)
 {
 	const struct paths *paths = e->state;

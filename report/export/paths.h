@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Calls summed by call path: the traced functions that were open around them. */
+/* Sums calls by call path: the traced functions that were open around them, outermost first. */
 #ifndef ISPOT_REPORT_EXPORT_PATHS_H
 #define ISPOT_REPORT_EXPORT_PATHS_H
 
@@ -14,7 +14,7 @@ struct thread;
 
 #define PATH_ROOT UINT32_MAX
 
-/* parent: index of the path that it extends by the function id. own_ns: without traced callees. */
+/* A path extends the path of index parent by the function id. own_ns: without traced callees. */
 struct path {
 	uint32_t parent, id;
 	uint64_t calls, own_calls, own_ns;
@@ -27,14 +27,15 @@ struct paths {
 	} all;
 	struct {
 		VEC(uint64_t)
-	} own_min_ns; /* [function id], UINT64_MAX: none timed */
+	} own_min_ns; /* [function id]; UINT64_MAX: no call with own time */
 };
 
-/* Called by formats of call paths when they begin, and with each call. */
+/* The begin and call callbacks of formats that use paths. */
 void paths_begin(struct export *e);
 void paths_call(struct export *e, const struct thread *t, const struct call *c);
-/* Returns the time of the path's calls had each been the fastest of its function. */
+/* Returns the own time that the path's calls would take if each were its function's fastest
+ * call. */
 uint64_t path_least_ns(const struct paths *paths, const struct path *p);
-void paths_release(struct export *e); /* its state */
+void paths_release(struct export *e); /* frees the paths in e->state */
 
 #endif

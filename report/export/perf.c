@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A perf.data as perf itself has written it for years, attributes of 112 bytes. Its event is a
- * tracepoint, "ispot:call", that the file's tracing data describes (tracing.h). Each call is a
- * sample at its exit; its period is the call's own time in ns, its call chain the traced functions
- * around it. Objects get made-up addresses, at which the sample's place in the file is right, so
+ * Writes a perf.data file with attributes of 112 bytes, as perf itself wrote for years. Its event
+ * is a tracepoint, "ispot:call", described by the file's tracing data (tracing.h). Each call is a
+ * sample at its exit: its period is the call's own time in ns, its call chain the traced functions
+ * around it. Objects get made-up addresses that preserve the functions' offsets in the files, so
  * that perf finds the symbols in the binaries.
  *
- * A second event, a dummy without samples, has perf report sort by symbols: of a file that has
- * tracepoints alone it lists the calls.
+ * A second event, a dummy without samples, makes perf report sort by symbols: for a file that has
+ * only tracepoints, it lists the calls instead.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -33,8 +33,8 @@
 #define CHAIN_MAX    127
 #define STRING_ROOM  256
 
-/* Sections of the file, in the order of their numbers. hotspot takes a file without a hostname for
- * one of another byte order. */
+/* Feature sections of the file, in the order of their numbers. Without a hostname, hotspot takes
+ * the file for one of another byte order. */
 enum {
 	FEATURE_TRACING_DATA = 1,
 	FEATURE_HOSTNAME = 3,
@@ -60,7 +60,7 @@ struct file_header {
 };
 
 struct file_attr {
-	unsigned char attr[PERF_ATTR_SIZE_VER5]; /* 112: what every reader knows */
+	unsigned char attr[PERF_ATTR_SIZE_VER5]; /* 112 bytes, which every reader supports */
 	struct file_section ids;
 };
 
@@ -74,7 +74,8 @@ struct file_start {
 
 #define ID_OF(event) ((uint64_t)(event) + 1)
 
-/* The fields behind records other than samples; samples begin with them, in another order. */
+/* The fields at the end of records other than samples. Samples begin with these, in another
+ * order. */
 struct sample_id {
 	uint32_t pid, tid;
 	uint64_t time;
@@ -83,9 +84,9 @@ struct sample_id {
 };
 
 struct perf_state {
-	uint64_t bytes;	   /* of the data section */
+	uint64_t bytes;	   /* size of the data section */
 	uint64_t *ips;	   /* [function id] */
-	struct text raw;   /* of one sample */
+	struct text raw;   /* raw data of one sample */
 	struct map named;  /* tids that have a name in the file */
 	struct map mapped; /* pids that have mappings in the file */
 };
@@ -136,7 +137,8 @@ static void fill_start(struct file_start *start, uint64_t data_bytes)
 	fill_attr(start, EVENT_DUMMY, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
 }
 
-/* Where in its object's file each function begins: from the file if it is still there. */
+/* Sets the made-up address of each function, from its offset in the object's file, or from its
+ * recorded address if the file is gone. */
 static void find_ips(struct export *e, struct perf_state *s)
 {
 	struct dso_cache *cache = dso_cache_new();
@@ -220,7 +222,7 @@ static void write_mapping(struct export *e, const struct thread *t, const struct
 	put(e, &id, sizeof(id));
 }
 
-/* Before the first sample of a thread: its name, and its process's mappings. */
+/* Writes the name of a thread and the mappings of its process before the thread's first sample. */
 static void introduce(struct export *e, const struct thread *t)
 {
 	struct perf_state *s = e->state;
@@ -280,7 +282,8 @@ static void on_call(struct export *e, const struct thread *t, const struct call 
 	put(e, s->raw.s, s->raw.n);
 }
 
-/* Writes a string as perf does: how many bytes follow, the string, NULs up to that. */
+/* Writes a string as perf does: the number of bytes that follow, the string, and NULs as
+ * padding. */
 static void write_string(struct text *out, const char *s)
 {
 	char padded_to[STRING_ROOM];
@@ -292,7 +295,7 @@ static void write_string(struct text *out, const char *s)
 	text_addn(out, padded_to, bytes);
 }
 
-/* The names of the events, for readers that take no tracing data. */
+/* Writes the names of the events, for readers that do not use tracing data. */
 static void write_events(struct text *out, const struct file_start *start)
 {
 	static const char *const names[EVENTS] = {
@@ -309,8 +312,8 @@ static void write_events(struct text *out, const struct file_start *start)
 	}
 }
 
-/* Readers look up the registers of a machine by its name: where the recording has none, this one's.
- */
+/* Writes the machine's name, by which readers look up its registers. If the recording has none, it
+ * is that of this machine. */
 static void write_machine(struct text *out, const char *machine)
 {
 	struct utsname here;
@@ -345,7 +348,7 @@ static void fill_section(const struct export *e, const struct file_start *start,
 	}
 }
 
-/* Behind the data: where the section of each feature is, then the sections. */
+/* Writes the feature sections after the data: first the position of each, then their contents. */
 static void write_features(struct export *e, const struct file_start *file)
 {
 	static const char nothing[8];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * pprof's profile.proto, not compressed (pprof reads both): a sample per call path with its calls,
- * its own time, and its own time beyond the fastest call's. A location is a function's.
+ * Writes pprof's profile.proto, uncompressed, which pprof accepts. There is a sample per call path
+ * with its calls, its own time, and its own excess over the fastest call. Each function is one
+ * location.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +62,7 @@ static void bytes(struct text *out, unsigned field, const char *s, size_t n)
 	text_addn(out, s, n);
 }
 
-/* A nested message; it is empty afterwards. */
+/* Appends a nested message, and empties inner. */
 static void message(struct text *out, unsigned field, struct text *inner)
 {
 	bytes(out, field, inner->n ? inner->s : "", inner->n);

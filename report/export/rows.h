@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The formats of `ispot export`, each a row that its own file defines. formats.c lists them. */
+/* The formats of `ispot export`; each is a row defined in a file of its own. formats.c lists
+ * them. */
 #ifndef ISPOT_REPORT_EXPORT_ROWS_H
 #define ISPOT_REPORT_EXPORT_ROWS_H
 

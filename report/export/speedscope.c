@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * speedscope's file format: a table of frames, and per thread a profile of events that open and
- * close frames, in order and nested. Calls come here when they end, inner ones first; they are
- * kept by thread and put into order at the end, which is why the format has a limit.
+ * Writes speedscope's file format: a table of frames, and per thread a profile of events that open
+ * and close frames, nested and in order of time. Calls come when they end, inner ones first, so
+ * they are kept by thread and sorted at the end. Memory for this is the reason for the limit.
  */
 #include <stdlib.h>
 
@@ -14,7 +14,8 @@
 
 struct span {
 	uint64_t entry_ns, exit_ns;
-	uint64_t order; /* in which calls ended: of two with the same times the later is outside */
+	uint64_t order; /* order in which calls ended; with the same times, the later one is the
+			 * outer one */
 	uint32_t id;
 };
 
@@ -62,7 +63,7 @@ static void event(struct export *e, char type, uint64_t at_ns, uint32_t id, bool
 	*any = true;
 }
 
-/* Markers may overlap; the viewer's frames may not: what sticks out is cut at its parent's end. */
+/* Markers may overlap, but the viewer's frames may not: a frame is cut at the end of its parent. */
 static void print_events(struct export *e, struct spans *spans)
 {
 	struct spans open = { 0 };

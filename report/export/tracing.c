@@ -8,16 +8,16 @@
 #include "base/text.h"
 #include "trace/meta/meta.h"
 
-#define NAME_ROOM      1024 /* of C++ there are longer ones; a sample has 64 KiB at most */
+#define NAME_ROOM      1024 /* longer C++ names are cut, because a sample has 64 KiB at most */
 #define ARGUMENTS_ROOM 512
 
-/* The raw data of a sample, as far as its fields have fixed places; the strings follow. */
+/* The fixed fields of a sample's raw data; the strings follow. */
 struct raw {
 	uint16_t type;
 	uint8_t flags, preempt_count;
 	int32_t pid;
 	uint64_t entry_ns, duration_ns;
-	int64_t own_ns; /* -1: it is not known */
+	int64_t own_ns; /* -1: not known */
 	uint32_t function, arguments;
 };
 
@@ -41,7 +41,8 @@ static const char format[] =
 	"__get_str(function), REC->duration_ns, REC->own_ns, "
 	"__get_str(arguments)\n";
 
-/* The header page of the kernel's own rings, which no perf.data has; perf reads it all the same. */
+/* The format of the pages of the kernel's ring buffers. No perf.data has such pages, but perf
+ * expects this description. */
 static const char page[] = "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
 			   "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
 			   "\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
@@ -69,22 +70,22 @@ void tracing_describe(struct text *out)
 	write_word(out, "0.6");
 	write_number(out, 0, 1);    /* little-endian */
 	write_number(out, 8, 1);    /* bytes of a long */
-	write_number(out, 4096, 4); /* of a page */
+	write_number(out, 4096, 4); /* size of a page */
 	write_word(out, "header_page");
 	write_file(out, page);
 	write_word(out, "header_event");
 	write_file(out, "");
-	write_number(out, 0, 4); /* events of ftrace's */
-	write_number(out, 1, 4); /* systems */
+	write_number(out, 0, 4); /* number of ftrace events */
+	write_number(out, 1, 4); /* number of event systems */
 	write_word(out, "ispot");
-	write_number(out, 1, 4); /* its events */
+	write_number(out, 1, 4); /* number of its events */
 	write_file(out, format);
-	write_number(out, 0, 4); /* the kernel's symbols */
-	write_number(out, 0, 4); /* formats of printk */
-	write_number(out, 0, 8); /* names of threads */
+	write_number(out, 0, 4); /* size of the kernel's symbols */
+	write_number(out, 0, 4); /* size of printk formats */
+	write_number(out, 0, 8); /* size of the threads' names */
 }
 
-/* " fd=3 count=100": the values that were recorded. */
+/* Appends the recorded arguments, " fd=3 count=100". */
 static void write_arguments(struct text *out, const struct call *c, const struct meta_function *f)
 {
 	char name[64];
@@ -105,7 +106,7 @@ static void write_arguments(struct text *out, const struct call *c, const struct
 	}
 }
 
-/* Where a string lies among the raw data, as the kernel writes it; its bytes, NUL included. */
+/* Returns the kernel's encoding of a string's position in the raw data. bytes includes the NUL. */
 static uint32_t location(size_t at, size_t bytes)
 {
 	return (uint32_t)(bytes << 16 | at);
