@@ -46,14 +46,14 @@ void html_ordered(const struct block *b, struct text *out)
 	html_figure_end(out);
 }
 
-/* Calls by duration, in bars of equal width on the scale; returns the most in one. */
+/* Counts calls by duration, in bars of equal width on the scale. Returns the highest count. */
 static uint64_t count_bars(const struct hist *h, const struct html_scale *s, uint64_t *count)
 {
 	uint64_t most = 1, below = 0;
 
 	for (unsigned i = 0; i < BARS; i++) {
 		double end_ns = exp(s->low + (s->high - s->low) * (i + 1) / BARS);
-		/* 0x1p64: a damaged file's durations may end anywhere */
+		/* 0x1p64: durations in a damaged file may have any value */
 		uint64_t to = i + 1 == BARS || end_ns >= 0x1p64 ? UINT64_MAX : (uint64_t)end_ns;
 		uint64_t upto = hist_between(h, 0, to);
 
@@ -64,7 +64,7 @@ static uint64_t count_bars(const struct hist *h, const struct html_scale *s, uin
 	return most;
 }
 
-/* Logarithmic bars from fastest to slowest, each in the colour of its fastest calls. */
+/* Logarithmic bars from fastest to slowest, each in the color of its fastest calls. */
 void html_histogram(const struct block *b, struct text *out)
 {
 	struct html_scale s = html_scale_of(b->min_ns, b->max_ns);

@@ -7,7 +7,7 @@
 #include "report/html/html.h"
 #include "report/html/page.h"
 
-/* ---- where values are ---- */
+/* ---- coordinates ---- */
 
 static double clamped(double part)
 {
@@ -37,7 +37,7 @@ double html_scale_part(const struct html_scale *s, double value)
 	return clamped((log(value > 1 ? value : 1) - s->low) / (s->high - s->low));
 }
 
-/* ---- what is drawn ---- */
+/* ---- elements ---- */
 
 void html_figure(struct text *out, const struct html_plot *p, const char *label, const char *of)
 {
@@ -92,7 +92,7 @@ void html_label(struct text *out, double x, double y, const char *anchor, const 
 	text_add(out, "</text>");
 }
 
-/* The end of an element. */
+/* Ends an element, with a title if there is one. */
 static void titled(struct text *out, const char *element, const char *title)
 {
 	if (!title) {

@@ -19,12 +19,12 @@
 #define WIDTH	  1000
 #define ROW	  18
 #define DEPTH_MAX 24
-#define FRAME_MIN 2.0 /* narrower ones are left out */
+#define FRAME_MIN 2.0 /* narrower frames are left out */
 
 struct node {
-	uint32_t frame; /* id; UINT32_MAX: the block itself */
+	uint32_t frame; /* frame id; UINT32_MAX: the block itself */
 	double ns, excess_ns;
-	uint32_t child, next; /* indices of nodes, 0: none */
+	uint32_t child, next; /* indices of nodes: first child, next sibling; 0: none */
 	unsigned depth;
 };
 
@@ -75,7 +75,8 @@ static void add_stack(struct flame *fl, const struct callstack *c, uint64_t min_
 	if (excess < 0)
 		excess = 0;
 	add(&fl->data[0], c->ns, excess);
-	/* where no stack was taken there is the calling place alone; else frame 0 is the block */
+	/* a recorded stack begins with the block's own frame; without one, only the call site is
+	 * known */
 	for (uint32_t i = c->taken ? 1 : 0; i < m->n_frames && fl->data[at].depth < DEPTH_MAX;
 	     i++) {
 		at = child_of(fl, at, m->frames[i]);

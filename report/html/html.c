@@ -39,7 +39,6 @@ void html_name(struct text *out, const struct block *b)
 	text_release(&title);
 }
 
-/* The attributes of an element that shows a column, and what it shows. */
 void html_value(struct text *out, const struct column *c, const struct block *b)
 {
 	char scratch[VALUE_SCRATCH];
@@ -141,7 +140,8 @@ static void first_cause(const struct block *b, struct text *out)
 
 #define FIRST_NOTICES 3
 
-/* Where no block is the answer: why there may be none. All are at the end of the page. */
+/* Shows the first notices if no block explains the lost time, because they may say why. All notices
+ * are at the end of the page. */
 static void first_notices(const struct result *res, struct text *out)
 {
 	for (size_t i = 0; i < res->notices.n && i < FIRST_NOTICES; i++) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Places the nodes of a directed graph in layers: what begins is above, each node one layer below
- * the nearest one that leads to it, and within a layer beside what it is connected with.
+ * Places the nodes of a directed graph in layers: roots are in the top layer, each other node is
+ * one layer below the nearest node with an edge to it. Within a layer, nodes are near those that
+ * they are connected with.
  */
 #ifndef ISPOT_REPORT_HTML_LAYERS_H
 #define ISPOT_REPORT_HTML_LAYERS_H
@@ -14,19 +15,19 @@ struct layer_edge {
 };
 
 struct layer_node {
-	uint32_t layer, place; /* from 0; place: within the layer */
-	double centre;	       /* of those that it is connected with */
+	uint32_t layer, place; /* both from 0; place: position in the layer */
+	double centre;	       /* mean position of its neighbours in the graph */
 };
 
 struct layers {
 	const struct layer_edge *edges;
 	size_t n_nodes, n_edges;
-	struct layer_node *nodes; /* the caller's, n_nodes */
-	uint32_t n, widest;	  /* layers, and nodes in the largest */
+	struct layer_node *nodes; /* owned by the caller, n_nodes of them */
+	uint32_t n, widest;	  /* number of layers, and of nodes in the largest one */
 };
 
-/* roots: nodes to begin with, in order; others follow as far as no edge leads to them. widest nodes
- * at most in a layer: what is beyond goes to one of its own. */
+/* roots: nodes of the top layer, in order; nodes that cannot be reached from them become roots,
+ * too. A layer has at most `most` nodes; further ones are moved to a new layer below it. */
 void layers_place(struct layers *l, const uint32_t *roots, size_t n_roots, uint32_t most);
 
 #endif

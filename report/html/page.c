@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "report/html/html.h"
 
-/* .make/embed put report/html/report.css there. */
+/* report/html/report.css, embedded by .make/embed */
 extern const char ispot_report_css_start[], ispot_report_css_end[];
 
 static const char *escape(char c)

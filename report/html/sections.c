@@ -29,11 +29,12 @@
 #define TIME_HEIGHT  44
 #define HEAT_COLUMNS 8
 #define TICKS	     9
-#define GAP_LEAST    2.0 /* of TIME_WIDTH */
+#define GAP_LEAST    2.0 /* least width of a gap, in units of TIME_WIDTH */
 
 /* ---- time ---- */
 
-/* Lost threads in a slice: its excess over the common fastest call, by the slice's width. */
+/* Returns the lost threads in a slice: the excess over the fastest call, divided by the slice's
+ * width. */
 static double slice_lost(const struct timeline *tl, const struct block *b, unsigned i)
 {
 	const struct slice *s = &tl->slices.rows.data[b->id]->at[i];
@@ -55,7 +56,8 @@ static double x_of(const struct view *v, uint64_t ns)
 	return (part < 0 ? 0 : part > 1 ? 1 : part) * TIME_WIDTH;
 }
 
-/* Not two of them within GAP_LEAST: so many rectangles at most. */
+/* Draws a gap, unless it is within GAP_LEAST of the previous one, which bounds the number of
+ * rectangles. *drawn: end of the previous gap. */
 static void gap(const struct view *v, const char *class, const struct timeline_loss *l,
 		double *drawn, struct text *out)
 {
@@ -70,7 +72,8 @@ static void gap(const struct view *v, const char *class, const struct timeline_l
 	html_rect(out, class, from, 0, to - from, TIME_HEIGHT, NULL);
 }
 
-/* They are the same in each row: drawn in the first, and shown again. */
+/* Shows the gaps, which are the same in each row: drawn in the first row, and referred to in the
+ * others. */
 static void gaps(const struct view *v, const struct timeline *tl, bool first, struct text *out)
 {
 	double drawn = 0;
@@ -126,7 +129,7 @@ static void time_row(const struct view *v, const struct timeline *tl, const stru
 	text_add(out, "</svg></td></tr>\n");
 }
 
-/* 1, 2 or 5 of a decimal unit, so that there are TICKS of them or fewer. */
+/* Returns 1, 2 or 5 times a power of ten, so that there are at most TICKS ticks. */
 static uint64_t tick_ns(uint64_t duration_ns)
 {
 	uint64_t step = 1;
@@ -136,7 +139,7 @@ static uint64_t tick_ns(uint64_t duration_ns)
 	return step;
 }
 
-/* Since the start of the recording, also of a window. */
+/* Times count from the start of the recording, even with a window. */
 static void axis(const struct view *v, struct text *out)
 {
 	const struct result *res = v->result;
@@ -382,8 +385,7 @@ size_t html_details(const struct view *v, struct text *out)
 	return html_each(out, "Each block", &parts, v);
 }
 
-/* ---- who waits for whom: time asleep in blocks, by the thread and the function that ended it ----
- */
+/* ---- who waits for whom: time asleep in blocks, by the thread and function of the wakeup ---- */
 
 #define ROWS_MAX 20
 
@@ -404,7 +406,7 @@ static void collect(const struct view *v, struct wait_rows *rows)
 	for (size_t i = 0; i < v->n_rows; i++) {
 		const struct block *b = v->rows[i];
 
-		/* a function's keys wait as a part of it */
+		/* the waits of a function include those of its groups */
 		if (!b->waits || !report_worth(b) ||
 		    (b->grouped && v->blocks == &v->result->blocks))
 			continue;

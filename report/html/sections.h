@@ -9,8 +9,8 @@ struct text;
 struct timeline;
 struct view;
 
-/* Sections; each writes nothing where it has nothing to show. */
-size_t html_details(const struct view *v, struct text *out); /* how many blocks it has */
+/* Each of these appends a section, or nothing if there is nothing to show. */
+size_t html_details(const struct view *v, struct text *out); /* returns the number of blocks */
 void html_timeline(const struct view *v, const struct timeline *tl, struct text *out);
 void html_threads(const struct view *v, struct text *out);
 void html_waits(const struct view *v, struct text *out);

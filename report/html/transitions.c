@@ -23,13 +23,13 @@
 #define WIDTH	     1000
 #define BOX_WIDTH    168
 #define BOX_HEIGHT   36
-#define MARGIN	     80 /* right of the boxes, for loops */
+#define MARGIN	     80 /* space to the right of the boxes, for loops */
 #define LABEL_WIDTH  72
 #define LABEL_HEIGHT 26
-#define LAYER	     150 /* from one to the next */
+#define LAYER	     150 /* distance of two layers */
 #define TOP	     10
-#define ASIDE	     52 /* how far a line within a layer goes out of it */
-#define NAME_MOST    24 /* columns of a box */
+#define ASIDE	     52 /* how far a line between boxes of a layer bends away from it */
+#define NAME_MOST    24 /* columns of a name in a box */
 #define THICK_LEAST  0.7
 #define THICK_MORE   2.6
 
@@ -39,7 +39,7 @@ struct picture {
 	size_t n_states, n_edges, n_roots;
 	uint32_t states[STATES_MAX];
 	const struct transition *drawn[EDGES_MAX];
-	struct layer_edge edges[EDGES_MAX]; /* of drawn, by number of states */
+	struct layer_edge edges[EDGES_MAX]; /* edges of drawn, with indices in states */
 	struct layer_node nodes[STATES_MAX];
 	uint32_t roots[STATES_MAX];
 	struct layers layers;
@@ -70,7 +70,7 @@ static void add_edge(struct picture *p, const struct transition *one)
 	p->edges[p->n_edges++] = (struct layer_edge){ from, to };
 }
 
-/* Threads' first states are above; else the picture begins with whatever is not led to. */
+/* The first states of threads are the roots of the layers. */
 static void add_root(struct picture *p, const struct transition *one)
 {
 	for (uint32_t i = 0; i < p->n_states && p->n_roots < STATES_MAX; i++)
@@ -108,7 +108,7 @@ static double x_of(const struct picture *p, uint32_t node)
 	const struct layer_node *at = &p->nodes[node];
 	double part = ((double)at->place + 0.5) / (double)in_layer(p, at->layer);
 
-	/* every other layer a bit aside, so that lines along a column part */
+	/* every other layer is shifted, so that lines in a column do not overlap */
 	return WIDTH * part + (at->layer % 2 ? 24 : -24);
 }
 
@@ -138,8 +138,11 @@ struct curve {
 	double x1, y1, x2, y2, x3, y3, x4, y4;
 };
 
-/* Downwards from edge to edge of the boxes; else around them, to the right, and to itself as a
- * loop. What goes back leaves and arrives a bit beside what goes there. */
+/*
+ * Returns the curve of an edge: from box to box if it leads to a lower layer; bent if it stays in a
+ * layer; a loop to the right if it leads to its own box. Curves upwards leave and arrive shifted,
+ * so that they do not hide those downwards.
+ */
 static struct curve curve_of(const struct picture *p, const struct layer_edge *e)
 {
 	double x1 = x_of(p, e->from), y1 = y_of(p, e->from), x4 = x_of(p, e->to),
@@ -197,7 +200,7 @@ static void draw_edge(const struct picture *p, size_t i, struct text *out)
 	text_release(&title);
 }
 
-/* ---- labels of edges, which must not hide each other ---- */
+/* ---- labels of edges, placed without overlap ---- */
 
 struct spot {
 	double x, y, width;
@@ -236,7 +239,7 @@ static void write_label(const struct transition *one, const struct spot *at, con
 	html_label(out, at->x, at->y + 10, "start", range);
 }
 
-/* Two lines beside the curve, where there is room. */
+/* Writes two lines beside the curve at the first free place, or none if there is no room. */
 static void label_edge(const struct picture *p, size_t i, struct spots *taken, struct text *out)
 {
 	static const double tries[] = { 0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.14, 0.86 };

@@ -6,7 +6,7 @@
 struct text;
 struct view;
 
-/* A section; nothing where the graph was not asked for or is empty. */
+/* Appends a section, or nothing if the graph was not requested or is empty. */
 void html_transitions(const struct view *v, struct text *out);
 
 #endif
