@@ -52,16 +52,6 @@ void text_place(const char *s, struct text *out)
 	text_release(&place);
 }
 
-static void name_cell(struct table *t, const char *name, unsigned most)
-{
-	char cut[4 * COLUMNS + 1];
-	struct text place = { 0 };
-
-	text_place(name, &place);
-	table_left(t, text_shortened(cut, sizeof(cut), place.s, most), most);
-	text_release(&place);
-}
-
 static void bar_cell(struct table *t, bool utf8, double share)
 {
 	struct text cell = { 0 };
@@ -86,29 +76,41 @@ static const struct block *hold_there(const struct view *v, const struct block *
 	return NULL;
 }
 
+/* "held 406us p99 66ms"; without the second where there is no room for it. */
+static void held_cell(struct table *t, const struct block *hold, bool in_short)
+{
+	char p50[TEXT_NUMBER], p99[TEXT_NUMBER];
+	struct text cell = { 0 };
+
+	text_time(p50, hold->p50_ns);
+	text_time(p99, hold->p99_ns);
+	text_printf(&cell, "held %s", p50);
+	if (!in_short && strcmp(p50, p99) != 0)
+		text_printf(&cell, " p99 %s", p99);
+	table_last(t, cell.s);
+	text_release(&cell);
+}
+
 static void holder_line(struct table *t, const struct view *v, const struct block *b,
 			const struct section_holder *h, double share)
 {
 	const struct block *hold = hold_there(v, b, h);
-	bool known = hold && hold->p50_ns != BLOCK_NONE;
-	char p50[TEXT_NUMBER], p99[TEXT_NUMBER], held[64];
-
+	bool known = hold && hold->p50_ns != BLOCK_NONE, fits;
+	struct text place = { 0 };
 	char percent[16];
 
+	text_place(h->name, &place);
+	fits = known && table_columns(place.s) <= HELD_COLUMNS;
+	snprintf(percent, sizeof(percent), "%.0f%%", 100 * share);
 	table_left(t, "", INDENT - 1);
 	table_left(t, "blocked by", HOLDER_LABEL);
-	name_cell(t, h->name, known ? HELD_COLUMNS : COLUMNS);
-	snprintf(percent, sizeof(percent), "%.0f%%", 100 * share);
+	table_left(t, place.s, fits ? HELD_COLUMNS : COLUMNS);
 	table_right(t, percent, 5);
-	if (!known) {
+	if (known)
+		held_cell(t, hold, !fits);
+	else
 		bar_cell(t, v->utf8, share);
-		return;
-	}
-	text_time(p50, hold->p50_ns);
-	text_time(p99, hold->p99_ns);
-	snprintf(held, sizeof(held), strcmp(p50, p99) != 0 ? "held %s p99 %s" : "held %s", p50,
-		 p99);
-	table_last(t, held);
+	text_release(&place);
 }
 
 void text_holders(struct table *t, const struct view *v, const struct block *b)
