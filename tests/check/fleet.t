@@ -54,6 +54,16 @@ fleet reduce --db little.db little/*.fleet >/dev/null
 ok "of too few samples nothing is said" loud "Cannot tell which applications slow others: none has 1000000 samples" \
 	fleet report --db little.db --min-samples 1000000
 
+# What is no file of samples makes no database, which would say later that it has none.
+refused() {
+	echo nonsense >nonsense.fleet
+	fleet reduce --db never.db "$@" 2>refused.err
+	[ $? -eq 1 ] && [ ! -e never.db ]
+}
+ok "what cannot be read makes no database" refused nonsense.fleet
+ok "nor do several such files" refused nonsense.fleet no-such.fleet
+ok "of which all are named" grep -q '^ispot: no-such.fleet: No such file' refused.err
+
 # Another indicator of the same applications, by its own database: here the same fleet with fewer interferers.
 fleet simulate -o fewer --machines 12 --samples 2400000 --seed 4 --applications 14 --interferers 5 >/dev/null
 fleet reduce --db fewer.db fewer/*.fleet >/dev/null

@@ -167,9 +167,45 @@ int fleet_files_refused(const struct fleet_files *f, struct err *err)
 	return f->refused
 		       ? err_set(err, -EBADMSG,
 				 "%" PRIu64 " of %" PRIu64
-				 " files cannot be read, or added, as said above; the others count",
+				 " files cannot be read, or added; the lines above say why, the others count",
 				 f->refused, f->files)
 		       : 0;
+}
+
+static bool is_readable(const char *path, struct err *why)
+{
+	struct fleet_reader file;
+
+	if (is_database(path))
+		return true;
+	if (fleet_reader_open(&file, path, why))
+		return false;
+	fleet_reader_close(&file);
+	return true;
+}
+
+int fleet_files_any(char *const *paths, struct err *err)
+{
+	size_t n = 0;
+
+	for (; paths[n]; n++) {
+		struct err why = { 0 };
+
+		if (is_readable(paths[n], &why))
+			return 0;
+		if (!n && !paths[1])
+			return err_take(err, &why);
+	}
+	for (char *const *path = paths; *path; path++) {
+		struct err why = { 0 };
+
+		if (!is_readable(*path, &why))
+			log_notice("%s", why.text);
+	}
+	return err_set(err, -EBADMSG,
+		       "none of the %zu files can be read; name files that ispot fleet record "
+		       "wrote",
+		       n);
 }
 
 void fleet_files_release(struct fleet_files *f)

@@ -46,6 +46,8 @@ int fleet_files_read(struct fleet_files *f, char **paths, const char *doing,
 		     const struct fleet_sink *sink, void *ctx, struct err *err);
 /* The sentence for those that could not be read, after all else went well; 0: there are none. */
 int fleet_files_refused(const struct fleet_files *f, struct err *err);
+/* At least one can be opened, or it is the user's fault: asked before anything is made of them. */
+int fleet_files_any(char *const *paths, struct err *err);
 void fleet_files_release(struct fleet_files *f);
 
 #endif

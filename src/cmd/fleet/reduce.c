@@ -188,5 +188,8 @@ int fleet_reduce(const struct fleet_args *a, char **words, struct err *err)
 	if (!*words || !a->bucket_ns)
 		return args_refuse(err, "reduce reads files of samples into a database; name them, "
 					"and a --bucket above 0");
+	/* Before the database is made: an empty one would only be in the way. */
+	if (fleet_files_any(words, err))
+		return err->code;
 	return reduce(a, words, NULL, err);
 }
