@@ -15,7 +15,7 @@ struct text;
 #define IMBALANCE_THREAD 64 /* bytes of a thread's title */
 #define IMBALANCE_NO_SECTION                                                                        \
 	"No parallel region was seen: no barrier, no threads that were created and joined, and no " \
-	"OpenMP region in which two threads took part."
+	"team of two or more threads."
 
 /* "app  4.2s  3 parallel sections", two blanks between */
 void imbalance_title(const struct imbalance_view *v, struct text *out);

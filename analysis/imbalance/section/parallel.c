@@ -436,8 +436,8 @@ int parallel_init(struct parallel *p, const struct meta *meta, const struct call
 	if (named && !found)
 		return err_set(err, -ENOENT,
 			       "no function or marker '%s' was recorded; record it: ispot record "
-			       "-F '%s'",
-			       named, named);
+			       "%s-F '%s'",
+			       named, meta_is_java(meta) ? "--java " : "", named);
 	return 0;
 }
 

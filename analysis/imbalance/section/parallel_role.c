@@ -77,9 +77,17 @@ bool parallel_role_joins(const char *symbol)
 	return role_of(symbol) == ROLE_JOIN || !strcmp(symbol, CXX_JOIN);
 }
 
+/* In full, or without its parameters: "Store.get" for "Store.get(int)". */
+static bool has_name(const char *name, const char *named)
+{
+	size_t n = strlen(named);
+
+	return !strncmp(name, named, n) && (!name[n] || name[n] == '(');
+}
+
 enum role parallel_role(const struct meta_function *f, const char *named)
 {
-	if (named && (!strcmp(named, f->name) || !strcmp(named, f->symbol)))
+	if (named && (has_name(f->name, named) || !strcmp(named, f->symbol)))
 		return ROLE_NAMED;
 	if (named)
 		return ROLE_NONE;

@@ -45,6 +45,13 @@ static char *advice(const struct parallel *p)
 	if (n < 2)
 		return xstrdup("only one thread was seen, which waits for no other; ispot report "
 			       "says where its time goes");
+	if (meta_is_java(p->meta))
+		return xasprintf("%s were seen, but no place at which they wait for each other. If "
+				 "there is one (CyclicBarrier, Phaser, parallel stream), record a "
+				 "method that they run at the same time, ispot record --java -F "
+				 "CLASS.METHOD, and take its calls as sections: ispot imbalance "
+				 "--section CLASS.METHOD",
+				 text_counted(threads, n, "thread"));
 	return xasprintf("%s were seen, but no place at which they wait for each other. "
 			 "If there is one, record it: -F pthread_barrier_wait, OpenMP with -F "
 			 "GOMP_parallel -F '*._omp_fn.*' (clang: -F __kmpc_fork_call -F "

@@ -569,6 +569,11 @@ bool meta_hardly_runs(double cpu_ns, double cost_ns, double span_ns)
 	       cost_ns < META_PROBES_LEAST * span_ns;
 }
 
+bool meta_is_java(const struct meta *m)
+{
+	return m->session.producer && !strcmp(m->session.producer, "java");
+}
+
 char *meta_cost_words(char *buf, double cpu_ns, double cost_ns, double span_ns)
 {
 	double share = meta_overhead(cpu_ns, cost_ns);

@@ -386,6 +386,9 @@ double meta_overhead(double cpu_ns, double cost_ns);
 #define META_BUSY_LEAST	  0.05
 #define META_PROBES_LEAST 0.1
 bool meta_hardly_runs(double cpu_ns, double cost_ns, double span_ns);
+/* The recording is of the agent in a Java machine. */
+bool meta_is_java(const struct meta *m);
+
 /* "slowed by 4.0 %", or "probes took 0.3 % of a CPU" of a program that hardly runs, into buf of
  * META_COST_WORDS bytes. */
 #define META_COST_WORDS 48
