@@ -12,13 +12,13 @@
 #include "analysis/fleet/sqlite/store.h"
 #include "base/err.h"
 
-/* A database that was pushed before, and blocks of it that are in this one, too. */
+/* A database that was pushed before, with the number of its blocks that are also in this one. */
 struct owner {
 	uint64_t number, blocks;
 	struct engine_shard *shard;
 };
 
-/* What it has of a machine type. */
+/* What the database has of a machine type. */
 struct of_type {
 	uint64_t samples, n[ENGINE_TABLES];
 };
@@ -26,11 +26,11 @@ struct of_type {
 struct database {
 	struct fleet_engine *engine;
 	struct fleet_store_merged *counted;
-	uint64_t number, blocks, recording; /* recording: of the block before */
+	uint64_t number, blocks, recording; /* recording: of the previous block */
 	struct {
 		VEC(struct owner)
-	} owners;	 /* the first: no database, blocks of files */
-	struct map owns; /* of the recording, sequence -> owner */
+	} owners;	 /* the first one stands for blocks that were pushed as files */
+	struct map owns; /* sequence of the present recording -> owner */
 	struct engine_shard *shard;
 	struct strtab types;
 	struct {
@@ -38,7 +38,7 @@ struct database {
 	} of_types;
 };
 
-/* ---- what of it is known ---- */
+/* ---- blocks that are known already ---- */
 
 static uint32_t owner_of(struct database *d, struct engine_shard *shard, uint64_t number)
 {
@@ -63,7 +63,7 @@ static uint64_t number_after(uint64_t number, uint64_t recording, uint64_t seque
 	return hash_bytes(numbers, sizeof(numbers));
 }
 
-/* They come in the order of their recordings. */
+/* Finds the owner of a block. Blocks come in the order of their recordings. */
 static int look_up(void *ctx, const struct fleet_store_line *b, struct err *err)
 {
 	struct database *d = ctx;
@@ -106,8 +106,9 @@ static int is_whole(struct database *d, const struct owner *owner, bool *whole, 
 }
 
 /*
- * Of what is known nothing can be taken out of its rows again. But a database that was pushed
- * before and has grown since can take the place of what it was: it has all blocks of that one.
+ * Chooses the shard, if the database can be added. Known blocks cannot be subtracted from its rows.
+ * But if a database was pushed before and has grown since, it can replace the old one, because it
+ * has all blocks of that.
  */
 static int choose_shard(struct database *d, struct err *err)
 {
@@ -188,7 +189,8 @@ static void put_line(struct text *out, uint64_t number, const char *type, uint64
 	text_addn(out, replaced ? "\1" : "\0", 1);
 }
 
-/* In one insert, so that the new one counts from when the old ones do not any more. */
+/* Writes the database, and that it replaces others, in one insert, so that it counts from the
+ * moment when the others do not any more. */
 static int commit(struct database *d, struct err *err)
 {
 	const struct of_type none = { 0 };
@@ -253,7 +255,7 @@ int fleet_engine_add_store(struct fleet_engine *e, struct fleet_store *s,
 
 	*counted = (struct fleet_store_merged){ 0 };
 	owner_of(&d, NULL, 0);
-	rc = rc ? rc : fleet_engine_flush(e, err); /* what of it is known is on its way only */
+	rc = rc ? rc : fleet_engine_flush(e, err); /* blocks of it may still be pending */
 	rc = rc ? rc : fleet_store_each_block(s, look_up, &d, err);
 	if (!rc && counted->blocks)
 		rc = choose_shard(&d, err);

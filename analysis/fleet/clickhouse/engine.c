@@ -15,9 +15,9 @@
 
 const char *const engine_tables[ENGINE_TABLES] = { "rows", "trios", "crowds", "blocks" };
 
-#define ANSWER_NS	 600000000000ull /* a query over all rows */
-#define INSERT_NS	 30000000000ull	 /* of a batch */
-#define BACK_OFF_NS	 100000000ull	 /* the first time; then twice as long, up to: */
+#define ANSWER_NS	 600000000000ull /* timeout of a query over all rows */
+#define INSERT_NS	 30000000000ull	 /* timeout of inserting a batch */
+#define BACK_OFF_NS	 100000000ull	 /* first delay; doubled each time, up to: */
 #define BACK_OFF_MOST_NS 5000000000ull
 
 /* ---- the address ---- */
@@ -26,7 +26,7 @@ static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVW
 static const char host_bytes[] =
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_:[]";
 
-/* What it is is not said: it may have a password. */
+/* Sets an error that does not contain the address, which may include a password. */
 static int refuse_address(struct err *err, const char *what)
 {
 	err_set(err, -EINVAL, "%s", what);
@@ -112,7 +112,8 @@ static int read_credentials(struct fleet_engine *e, const char *path, struct err
 	return rc;
 }
 
-/* Neither the commands that ispot starts nor /proc/PID/environ have it from here on. */
+/* Removes a variable from the environment, so that neither commands that ispot starts nor
+ * /proc/PID/environ have it. */
 static void forget_environment(const char *name)
 {
 	char *value = getenv(name);
@@ -139,7 +140,7 @@ static int get_credentials(struct fleet_engine *e, struct err *err)
 	return rc;
 }
 
-/* HOST:PORT */
+/* Whether HOST:PORT is on this machine. */
 static bool is_this_machine(const char *host)
 {
 	struct in_addr address;
@@ -226,9 +227,9 @@ void fleet_engine_close(struct fleet_engine *e)
 	free(e);
 }
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
-/* The number of ClickHouse's exception, 0: none is named. */
+/* Returns the number of ClickHouse's exception, or 0 if there is none. */
 static int code_of(const struct fleet_http_answer *a)
 {
 	int code = 0;
@@ -236,7 +237,7 @@ static int code_of(const struct fleet_http_answer *a)
 	return a->body.s && sscanf(a->body.s, "Code: %d", &code) == 1 ? code : 0;
 }
 
-/* A server that is too busy, or cannot reach its own, may answer later. */
+/* Whether a later request may succeed: the server is too busy, or cannot reach other servers. */
 static bool is_passing(const struct fleet_http_answer *a)
 {
 	static const int codes[] = { 159, 160, 164, 202, 209, 210, 225,
@@ -300,7 +301,8 @@ static char *url_of(const struct fleet_engine *e, const struct engine_shard *sha
 	return url.s;
 }
 
-/* So that many machines that wait for one server do not all come back at once. */
+/* Returns a random delay around ns, so that machines that wait for one server do not all retry at
+ * once. */
 static uint64_t about(uint64_t ns)
 {
 	return ns / 2 + clock_now_ns() % (ns / 2);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A fleet's rows on ClickHouse, one server or several: what store.h is to one machine. The
- * servers named in the address are the shards; a block is on the one that its numbers choose.
+ * A fleet's rows on one or several ClickHouse servers, as store.h keeps them in a file. The servers
+ * named in the address are the shards. The shard of a block depends on the block's numbers.
  *
- * Exactly once: the rows of a block are kept by block, and which rows those are follows from the
- * block alone. So writing a block again, whole or in part, replaces rows by the same rows (a
- * ReplacingMergeTree, read with FINAL). A block counts from when its line in the table blocks is
- * written, which is after its rows: a push that was killed in between has written nothing that
- * counts. The engine only adds up integers by pair, and what the shards answer is merged here, as
- * exactly as rows are anywhere. A database that SQLite holds is kept as a whole in the same way, as
- * if it were one block: its rows follow from its blocks. The schema is in ispot-fleet(1).
+ * Every block counts exactly once. The rows of a block are stored by block, and depend on the block
+ * alone. So writing a block again, wholly or in part, replaces rows by equal rows (a
+ * ReplacingMergeTree, read with FINAL). A block counts when its line in the table blocks is
+ * written, which is after its rows, so a push that was killed in between wrote nothing that counts.
+ * The servers only sum integers by pair; the answers of the shards are merged here, exactly as rows
+ * always are. A SQLite database is stored as a whole in the same way, like one block, because its
+ * rows depend on its blocks alone. The schema is in ispot-fleet(1).
  */
 #ifndef ISPOT_ANALYSIS_FLEET_CLICKHOUSE_ENGINE_H
 #define ISPOT_ANALYSIS_FLEET_CLICKHOUSE_ENGINE_H
@@ -30,17 +30,19 @@ struct strtab;
 
 struct fleet_engine_options {
 	const char *url; /* clickhouse://HOST:PORT[,HOST:PORT]/DATABASE, or clickhouse+https */
-	const char *credentials; /* a file; NULL: the environment */
-	const char *ca_file;	 /* NULL: the system's */
-	uint64_t retry_ns;	 /* for how long a server that does not answer is asked again */
-	const bool *ended; /* a signal that was taken asks for the end; NULL: those that wait */
+	const char *credentials; /* path of a file; NULL: from the environment */
+	const char *ca_file;	 /* NULL: the system's certificates */
+	uint64_t retry_ns;	 /* how long requests to a server that does not answer are
+				  * repeated */
+	const bool *ended;	 /* set when a handled signal asks ispot to end; NULL: only pending
+				  * signals do */
 };
 
-/* -EINVAL: not such an address; -EACCES: credentials that others can read; -ENOSYS: no libcurl.
- * Nothing is asked yet. */
+/* Opens an engine without a request. Returns -EINVAL if the address is invalid, -EACCES if others
+ * can read the credentials, -ENOSYS without libcurl. */
 int fleet_engine_open(struct fleet_engine **e, const struct fleet_engine_options *o,
 		      struct err *err);
-void fleet_engine_close(struct fleet_engine *e); /* NULL is fine */
+void fleet_engine_close(struct fleet_engine *e); /* NULL: nothing */
 
 /* ---- pushing ---- */
 

@@ -28,7 +28,7 @@ struct fleet_http {
 	CURL *curl;
 	struct curl_slist *headers;
 	const bool *ended;
-	uint64_t told_ns; /* when a signal was seen that asks for the end; 0: none yet */
+	uint64_t told_ns; /* when a signal to end was first seen; 0: not yet */
 	char why[CURL_ERROR_SIZE];
 	__typeof__(&curl_easy_cleanup) cleanup;
 	__typeof__(&curl_easy_setopt) set;
@@ -39,14 +39,14 @@ struct fleet_http {
 	__typeof__(&curl_slist_free_all) free_list;
 };
 
-/* The macros of curl's headers check types by the functions' names, not by ours. */
+/* curl's headers define macros of these names that check types; ours are function pointers. */
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
 
 #define CONNECT_MS   5000L
 #define LAST_WORD_NS 5000000000ull
 
-/* Whatever the server sends: beyond that it is no answer. */
+/* Appends a part of the answer. Longer answers than FLEET_HTTP_ANSWER_MAX are refused. */
 static size_t take(char *data, size_t one, size_t n, void *into)
 {
 	struct text *body = into;
@@ -64,7 +64,8 @@ static bool is_told(struct fleet_http *h)
 	return h->told_ns;
 }
 
-/* libcurl asks it several times in a second, whatever the server does. */
+/* libcurl calls this several times per second during a request. Aborts the request some time after
+ * a signal to end. */
 static int go_on(void *http, curl_off_t to_get, curl_off_t got, curl_off_t to_send, curl_off_t sent)
 {
 	struct fleet_http *h = http;
@@ -75,7 +76,7 @@ static int go_on(void *http, curl_off_t to_get, curl_off_t got, curl_off_t to_se
 
 static void set_up(struct fleet_http *h, const struct fleet_http_options *o)
 {
-	/* Nothing to wait for before the body is sent, and a body that is no form's. */
+	/* Sends the body without waiting for "100 Continue", and not as a form. */
 	h->headers =
 		h->append(h->append(NULL, "Expect:"), "Content-Type: application/octet-stream");
 	h->set(h->curl, CURLOPT_HTTPHEADER, h->headers);
@@ -89,7 +90,7 @@ static void set_up(struct fleet_http *h, const struct fleet_http_options *o)
 	h->set(h->curl, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);
 	h->set(h->curl, CURLOPT_SSL_VERIFYPEER, 1L);
 	h->set(h->curl, CURLOPT_SSL_VERIFYHOST, 2L);
-	if (!o->tls) /* nobody between is to see what is not encrypted */
+	if (!o->tls) /* a proxy must not see unencrypted data */
 		h->set(h->curl, CURLOPT_PROXY, "");
 	if (o->ca_file)
 		h->set(h->curl, CURLOPT_CAINFO, o->ca_file);
@@ -134,7 +135,7 @@ int fleet_http_open(struct fleet_http **http, const struct fleet_http_options *o
 	return 0;
 }
 
-/* The library stays: it may have left something to be called at the end. */
+/* libcurl stays loaded, because it may have registered functions that are called at exit. */
 void fleet_http_close(struct fleet_http *h)
 {
 	if (!h)
@@ -146,7 +147,7 @@ void fleet_http_close(struct fleet_http *h)
 	free(h);
 }
 
-/* What another try does not change. */
+/* Whether a repeated request would fail with the same error. */
 static bool is_final(CURLcode rc)
 {
 	return rc == CURLE_PEER_FAILED_VERIFICATION || rc == CURLE_SSL_CACERT_BADFILE ||

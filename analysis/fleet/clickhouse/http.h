@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Requests over HTTP: the one module that includes curl's headers. libcurl is opened when the first
- * request is made, because no other command needs it and it has many libraries of its own.
- * Certificates are verified, redirections are not followed.
+ * Requests over HTTP. No other module includes curl's headers. libcurl is loaded for the first
+ * request, because no other command needs it and it depends on many libraries. Certificates are
+ * verified; redirections are not followed.
  */
 #ifndef ISPOT_ANALYSIS_FLEET_CLICKHOUSE_HTTP_H
 #define ISPOT_ANALYSIS_FLEET_CLICKHOUSE_HTTP_H
@@ -16,34 +16,36 @@
 struct err;
 struct fleet_http;
 
-/* Borrowed. */
+/* All strings are borrowed. */
 struct fleet_http_options {
 	const char *user, *password; /* NULL: none */
-	const char *ca_file;	     /* NULL: the system's */
+	const char *ca_file;	     /* NULL: the system's certificates */
 	bool tls;
-	const bool *ended; /* by a signal that somebody took; NULL: only those that wait tell */
+	const bool *ended; /* set when a handled signal asks ispot to end; NULL: only pending
+			    * signals do */
 };
 
-#define FLEET_HTTP_ANSWER_MAX (256u << 20) /* bytes: a longer answer is refused */
+#define FLEET_HTTP_ANSWER_MAX (256u << 20) /* bytes; longer answers are refused */
 
-/* An answer, whatever it says. */
+/* The answer to a request. */
 struct fleet_http_answer {
-	long status; /* of HTTP; 0: there was none, text says why */
-	bool final;  /* and it is of no use to ask again: a certificate that is not trusted */
-	bool told;   /* a signal asks ispot to end, so it is not to be asked again */
+	long status; /* HTTP status; 0: no answer, and body has the reason */
+	bool final;  /* a repeated request would fail, too, such as with an untrusted certificate */
+	bool told;   /* a signal asks ispot to end, so the request must not be repeated */
 	struct text body;
 };
 
-/* One connection, kept open. -ENOSYS: there is no libcurl, or ispot was built without. */
+/* Opens a connection that is kept open. Returns -ENOSYS if there is no libcurl, or ispot was built
+ * without it. */
 int fleet_http_open(struct fleet_http **http, const struct fleet_http_options *o, struct err *err);
-void fleet_http_close(struct fleet_http *http); /* NULL is fine */
+void fleet_http_close(struct fleet_http *http); /* NULL: nothing */
 
-/* POST. answer is emptied first and the caller's to release. From when a signal asks ispot to end,
- * all that goes over a connection has some seconds. */
+/* Sends a POST request. Clears answer first; the caller releases it. Once a signal asks ispot to
+ * end, requests over the connection have only some seconds. */
 void fleet_http_post(struct fleet_http *http, const char *url, const void *body, size_t n,
 		     uint64_t timeout_ns, struct fleet_http_answer *answer);
 
-/* s in a URL. */
+/* Appends s, escaped for a URL. */
 void fleet_http_escape(struct text *out, const char *s);
 
 #endif

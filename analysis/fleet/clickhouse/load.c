@@ -16,14 +16,14 @@
 #include "base/mem.h"
 #include "trace/fleet/block.h"
 
-/* What counts: the rows of blocks and of databases that are there as a whole, each once. */
+/* Selects what counts: the rows of blocks and of completely written databases, each once. */
 #define COUNTS                                                                                    \
 	" FINAL WHERE ((recording, sequence) IN (SELECT recording, sequence FROM blocks"          \
 	" WHERE database = 0) OR (sequence = 18446744073709551615 AND recording IN " ENGINE_WHOLE \
 	"))"
 #define BLOCK_COUNTS " FINAL WHERE (database = 0 OR database IN " ENGINE_WHOLE ")"
 
-/* What has rows under its own key. */
+/* Selects the blocks and databases that have rows with their own key. */
 #define ALL_WITH_ROWS                                                             \
 	" FROM (SELECT type, samples, rows, trios, crowds FROM blocks FINAL"      \
 	" WHERE database = 0 UNION ALL SELECT type, samples, rows, trios, crowds" \
@@ -51,7 +51,8 @@ int engine_get_meta(struct fleet_engine *e, struct engine_shard *shard, const ch
 	return 0;
 }
 
-/* The one value; several are of two that began it at once and did not agree. */
+/* Returns the only value of a key. There are several if two machines began at once with different
+ * values. */
 static int get_one(struct fleet_engine *e, struct engine_shard *shard, const char *key, char *value,
 		   size_t n, struct err *err)
 {
@@ -71,7 +72,8 @@ static int get_one(struct fleet_engine *e, struct engine_shard *shard, const cha
 	return rc;
 }
 
-/* All of them, and each once: what a shard has is nowhere else. */
+/* Checks that the address names all shards, each once, because their data are on no other
+ * server. */
 static int check_shards(struct fleet_engine *e, struct err *err)
 {
 	struct strtab seen = { 0 };
@@ -126,7 +128,7 @@ static int add_totals(struct fleet_engine *e, struct engine_shard *shard,
 	if (rc)
 		return rc;
 	b = engine_bytes(&shard->answer.body);
-	if (b.p == b.end) /* as some versions answer for an empty table */
+	if (b.p == b.end) /* some versions answer this for an empty table */
 		return 0;
 	blocks = engine_u64(&b);
 	t->samples += engine_u64(&b);
@@ -208,7 +210,7 @@ static int add_types(struct fleet_engine *e, struct engine_shard *shard, struct 
 	return 0;
 }
 
-/* With the most samples; of several the first by name. */
+/* Returns the type with the most samples; of equal ones, the first by name. */
 static const char *most(const struct types *types, unsigned *others)
 {
 	const char *name = NULL;
@@ -255,7 +257,7 @@ static int choose_type(struct fleet_engine *e, const char *asked, char *type, si
 
 /* ---- rows ---- */
 
-/* Sums of limbs, carried: modulo 2^128, which is what negative ones are stored by. */
+/* Adds up limbs with carries, modulo 2^128, as which negative numbers are stored. */
 static tally_u128 limbs_at(struct engine_bytes *b)
 {
 	tally_u128 value = 0;
@@ -282,7 +284,7 @@ static void read_contrast(struct engine_bytes *b, struct fleet_contrast *c)
 	c->wd2 = (fleet_i128)limbs_at(b);
 }
 
-/* The numbers of the buckets, then their counts. */
+/* Reads a histogram: the numbers of the buckets, then their counts. */
 static void read_histogram(struct engine_bytes *b, struct tally *tally)
 {
 	uint64_t n = engine_varint(b);
@@ -305,7 +307,7 @@ static void read_histogram(struct engine_bytes *b, struct tally *tally)
 	}
 }
 
-/* What the columns behind a row's names hold, added to it. */
+/* Adds the columns that follow a row's names to the row. */
 static void read_row(struct engine_bytes *b, struct fleet_row *row)
 {
 	uint64_t n = row->tally.n + engine_u64(b), sum = engine_u64(b);
@@ -344,7 +346,7 @@ static uint64_t take_phase(struct engine_bytes *b, const struct fleet_phases *ph
 	return phase;
 }
 
-/* *n: how many rows the server had of it. */
+/* Reads the rows of an answer. *n: number of rows that the server merged into them. */
 static int take_rows(struct fleet_engine *e, struct engine_shard *shard, enum engine_table table,
 		     const struct fleet_phases *phases, struct fleet_rows *rows, uint64_t *n,
 		     struct err *err)
@@ -432,7 +434,7 @@ static void ask_for_crowds(struct text *sql, const char *type, const struct flee
 	text_add(sql, " GROUP BY kind, number, phase FORMAT RowBinary");
 }
 
-/* As many as the shard's blocks say that they have. */
+/* Checks that the shard has as many rows as its blocks say. */
 static int check_counts(struct fleet_engine *e, struct engine_shard *shard, const char *type,
 			const uint64_t *n, struct err *err)
 {
@@ -488,6 +490,6 @@ int fleet_engine_load(struct fleet_engine *e, const char *type, const struct fle
 	strtab_add(&rows->types, name);
 	vec_for_each (&e->shards, struct engine_shard, shard)
 		rc = rc ? rc : load_shard(e, shard, name, phases, rows, err);
-	vec_sort(&rows->crowds, by_number); /* as they came from several */
+	vec_sort(&rows->crowds, by_number); /* they came from several shards */
 	return rc;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The part of engine.h that reads. */
+/* Part of engine.h: reads rows. */
 #ifndef ISPOT_ANALYSIS_FLEET_CLICKHOUSE_LOAD_H
 #define ISPOT_ANALYSIS_FLEET_CLICKHOUSE_LOAD_H
 

@@ -16,11 +16,12 @@
 #include "trace/fleet/file.h"
 #include "trace/varint.h"
 
-/* A batch is below what a server cuts an insert into (1048576 rows), so it is there or not. */
+/* A batch is smaller than the blocks that a server splits inserts into (1048576 rows), so it is
+ * inserted wholly or not at all. */
 #define BATCH_ROWS  250000
 #define BATCH_BYTES (16u << 20)
 
-/* The same columns behind the names of both co-runners, or of one and the class. */
+/* The columns that follow the names of both co-runners, or of one co-runner and the class. */
 #define SUMS                                                                        \
 	" type String, bucket UInt64, n UInt64, sum UInt64, squares Array(UInt32)," \
 	" blocks UInt64, contrast Array(UInt32), buckets Array(UInt16), counts Array(UInt64))"
@@ -46,7 +47,7 @@ static const char *const schema[] = {
 	" ENGINE = ReplacingMergeTree ORDER BY (number, type, replaced)",
 };
 
-/* ---- what all rows have in common ---- */
+/* ---- meta ---- */
 
 static int put_meta(struct fleet_engine *e, struct engine_shard *shard, const char *key,
 		    const char *value, struct err *err)
@@ -62,8 +63,9 @@ static int put_meta(struct fleet_engine *e, struct engine_shard *shard, const ch
 }
 
 /*
- * Stores it where there is none, and then looks what is there: of two that write at once both see
- * both. A value is never taken away, so either all agree or all but the first are refused.
+ * Stores a value if there is none, then reads what is stored: if two machines write at once, both
+ * see both values. Values are never removed, so either all machines agree, or all but the first are
+ * refused.
  */
 static int agree(struct fleet_engine *e, struct engine_shard *shard, const char *key,
 		 const char *value, struct err *err)
@@ -93,8 +95,8 @@ static int agree_all(struct fleet_engine *e, const char *key, const char *value,
 	return rc;
 }
 
-/* Each server keeps which of how many it is: named in another order, or twice under two names, they
- * would be given blocks that are on another. */
+/* Each server stores its number and the number of servers. If they were named in another order, or
+ * one of them twice, they would get blocks that are on another server. */
 static int agree_shards(struct fleet_engine *e, struct err *err)
 {
 	char which[64];
@@ -188,7 +190,7 @@ int fleet_engine_begin(struct fleet_engine *e, const struct fleet_header *h,
 {
 	int rc = engine_agree_meta(e, meta, err);
 
-	if (!rc && is_pending(e, h->id)) /* a part of what is known of it is on its way only */
+	if (!rc && is_pending(e, h->id)) /* some of its blocks are not sent yet */
 		rc = fleet_engine_flush(e, err);
 	if (rc)
 		return rc;
@@ -201,9 +203,10 @@ bool fleet_engine_has(const struct fleet_engine *e, uint64_t sequence)
 	return map_get(&e->known, sequence) != MAP_NONE;
 }
 
-/* ---- whose trios are kept ---- */
+/* ---- applications whose trios are kept ---- */
 
-/* Each is a value of the key, and an empty one says that it is decided, were there none besides. */
+/* Stores each name as a value of the key, and an empty value that shows that this is decided, even
+ * without names. */
 static int put_trios(struct fleet_engine *e, struct engine_shard *shard, const struct strtab *asked,
 		     struct err *err)
 {
@@ -232,7 +235,7 @@ static int get_trios(struct fleet_engine *e, struct engine_shard *shard, const s
 	return rc ? rc : engine_get_meta(e, shard, "trios", values, err);
 }
 
-/* values: the empty one besides. */
+/* Compares names with values, which also contain the empty one. */
 static bool same_names(const struct strtab *names, const struct strtab *values)
 {
 	bool same = names->n + 1 == values->n;
@@ -363,7 +366,7 @@ static void put_crowd(struct text *out, const struct engine_key *key, const stru
 	engine_put_u64(out, c->ns);
 }
 
-/* The blocks last: they make the others count. */
+/* Sends what is pending, blocks last, because they make the other rows count. */
 static int flush_shard(struct fleet_engine *e, struct engine_shard *shard, struct err *err)
 {
 	char sql[64];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The part of engine.h that writes. */
+/* Part of engine.h: writes rows. */
 #ifndef ISPOT_ANALYSIS_FLEET_CLICKHOUSE_PUSH_H
 #define ISPOT_ANALYSIS_FLEET_CLICKHOUSE_PUSH_H
 
@@ -18,17 +18,18 @@ struct fleet_engine_sent {
 	uint64_t rows, bytes, inserts, retries;
 };
 
-/* The database and its tables, where they are not there. */
+/* Creates the database and its tables, if they do not exist. */
 int fleet_engine_make(struct fleet_engine *e, struct err *err);
-/* Of each file. The first to come decides; -EINVAL: there is another indicator or bucket. */
+/* Called for each file. Sets the meta, or compares it with the stored one. Returns -EINVAL if there
+ * is another indicator or bucket. */
 int fleet_engine_begin(struct fleet_engine *e, const struct fleet_header *h,
 		       const struct fleet_store_meta *meta, struct err *err);
-/* As fleet_store_trios(), but whether blocks are there or not. */
+/* Same as fleet_store_trios(), but the decision does not change, even without blocks. */
 int fleet_engine_trios(struct fleet_engine *e, const struct strtab *asked, struct strtab *kept,
 		       struct err *err);
-/* Of the recording that was begun last. */
+/* Whether a block of the recording that was begun last is known. */
 bool fleet_engine_has(const struct fleet_engine *e, uint64_t sequence);
-/* rows: of this block alone. They are sent when there are many, and by flush. */
+/* Adds the rows of one block. They are sent when there are many, and by fleet_engine_flush(). */
 int fleet_engine_add(struct fleet_engine *e, const struct fleet_header *h,
 		     const struct fleet_block *b, const struct fleet_rows *rows, uint64_t alone,
 		     struct err *err);

@@ -12,16 +12,16 @@
 #define PERIOD	       2500000.0 /* instructions */
 #define BLOCK_NS       1000000000ull
 #define START_NS       1700000000000000000ull
-#define SMT_LOSS       0.05 /* beside any application on the core */
+#define SMT_LOSS       0.05 /* loss of IPC beside any application on the core */
 #define APPS_MIN       4
 #define APPS_MAX       20
 #define NO_APP	       UINT32_MAX
 #define SLICE_MIN_NS   20000000ull
 #define SLICE_RANGE_NS 300000000u
 
-/* What a CPU is to do for a while. */
+/* A period in which a CPU runs one application, or is idle. */
 struct slice {
-	uint32_t app; /* of the machine's mix; NO_APP: idle */
+	uint32_t app; /* index in the machine's mix; NO_APP: idle */
 	uint64_t start_ns, end_ns;
 };
 
@@ -29,15 +29,15 @@ struct schedule {
 	VEC(struct slice)
 };
 
-/* When both of a trio's co-runners are on one socket. */
+/* The periods in which both co-runners of a trio are on one socket. */
 struct together {
 	const struct world_trio *trio;
 	uint16_t socket;
 	struct schedule times; /* app is not used */
-	size_t at;	       /* the first that may not be over */
+	size_t at;	       /* the first period that may not be over */
 };
 
-/* One of the two comes or goes. */
+/* One of the two co-runners begins (by: 1) or ends (-1) to run. */
 struct coming {
 	uint64_t time_ns;
 	int32_t by;
@@ -48,13 +48,13 @@ struct machine {
 	const struct world *world;
 	struct fleet_header header;
 	struct dice dice;
-	double speed, occupancy; /* occupancy: share of its CPUs' time */
+	double speed, occupancy; /* occupancy: busy share of its CPUs' time */
 	uint32_t n_apps, apps[APPS_MAX];
-	double instance[APPS_MAX];  /* of each its speed here */
-	struct schedule *schedules; /* by CPU, of the block being made */
+	double instance[APPS_MAX];  /* [index in apps]: speed of the application on this machine */
+	struct schedule *schedules; /* [CPU]: schedule of the current block */
 	struct {
 		VEC(struct together)
-	} trios; /* of which all three are in the mix, twice: by socket */
+	} trios; /* trios whose applications are all in the mix, one for each socket */
 	uint64_t blocks;
 };
 
@@ -160,7 +160,7 @@ static int by_coming(const void *a, const void *b)
 	return (x->by > y->by) - (x->by < y->by);
 }
 
-/* From the slices of the socket's CPUs. */
+/* Finds these periods from the schedules of the socket's CPUs. */
 static void find_together(struct machine *m, struct together *t)
 {
 	struct {
@@ -197,7 +197,8 @@ static void find_together(struct machine *m, struct together *t)
 	vec_release(&comings);
 }
 
-/* What is left of its IPC beside two that are on its socket now. */
+/* Returns the share of the IPC that an application keeps beside the pairs of trios that are on its
+ * socket now. */
 static double beside_two(struct machine *m, uint32_t app, uint32_t cpu, uint64_t at_ns)
 {
 	double left = 1;
@@ -214,7 +215,7 @@ static double beside_two(struct machine *m, uint32_t app, uint32_t cpu, uint64_t
 	return left;
 }
 
-/* The share of its IPC that the application loses beside what the sibling does. */
+/* Returns the share of the IPC that an application loses beside the slice of the sibling CPU. */
 static double loss_beside(const struct machine *m, uint32_t app, const struct slice *sibling)
 {
 	double loss;
@@ -225,7 +226,7 @@ static double loss_beside(const struct machine *m, uint32_t app, const struct sl
 	return loss > 0 ? loss : SMT_LOSS;
 }
 
-/* One slice, cut into samples; *sibling: where the other thread of the core is. */
+/* Simulates the samples of a slice. *sibling: current slice of the core's other hardware thread. */
 static void run_slice(struct machine *m, struct fleet_block *b, uint32_t cpu,
 		      const struct slice *slice, const struct slice **sibling, double hour)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Samples of a made-up fleet (world.h): machines with two sockets and two hardware threads a
- * core run changing mixes of applications; a sample is 2.5 million instructions long, as in the
- * paper, and its value is its IPC in millionths.
+ * Samples of a simulated fleet (world.h): machines with two sockets and two hardware threads per
+ * core run changing mixes of applications. A sample lasts for 2.5 million instructions, as in the
+ * paper; its value is its IPC in millionths.
  */
 #ifndef ISPOT_ANALYSIS_FLEET_SIMULATE_SIMULATE_H
 #define ISPOT_ANALYSIS_FLEET_SIMULATE_SIMULATE_H
@@ -13,14 +13,14 @@ struct fleet_block;
 struct fleet_header;
 struct world;
 
-#define FLEET_IPC_SCALE 1000000 /* of values that are instructions per cycle */
+#define FLEET_IPC_SCALE 1000000 /* scale of values in instructions per cycle */
 
 struct machine;
 
-/* The n-th machine; freed by the caller. cpus: from 4 to CPUS_MAX, a multiple of 4. */
+/* Returns the n-th machine, freed by the caller. cpus: from 4 to CPUS_MAX, a multiple of 4. */
 struct machine *machine_new(const struct world *w, uint64_t seed, uint32_t n, uint32_t cpus);
 const struct fleet_header *machine_header(const struct machine *m);
-/* The next second of it. */
+/* Simulates the next second of a machine. */
 void machine_block(struct machine *m, struct fleet_block *b);
 void machine_free(struct machine *m);
 

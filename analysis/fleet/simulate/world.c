@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#define BUSIEST	       24 /* applications that interferers are chosen among */
+#define BUSIEST	       24 /* interferers are among so many most popular applications */
 #define PAIRS_OF_BASE  2
 #define LOSS_IN_NOISES 3.5
 #define LOSS_MAX       0.7
@@ -28,7 +28,8 @@ double dice_unit(struct dice *d)
 	return (double)(dice_u64(d) >> 11) * 0x1p-53;
 }
 
-/* The sum of four even numbers is near enough, and needs no logarithm. */
+/* Approximates the normal distribution by the sum of four uniform numbers, which needs no
+ * logarithm. */
 double dice_normal(struct dice *d)
 {
 	uint64_t x = dice_u64(d);
@@ -90,7 +91,7 @@ static bool has_trio(const struct world *w, uint32_t base)
 	return false;
 }
 
-/* Each base has one at most, and three applications are in it. */
+/* Chooses trios of three different applications, at most one for each base. */
 static void plant_trios(struct world *w, struct dice *d, uint32_t busiest, uint32_t n)
 {
 	n = busiest < 3 ? 0 : n < busiest ? n : busiest;

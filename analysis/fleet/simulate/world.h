@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A made-up fleet: its applications, how popular, fast and noisy each is, and which of them slow
- * which when they share a core, or which two together when they share a cache. All of it follows
- * from the seed, and so does every sample (simulate.h).
+ * A simulated fleet: its applications; the popularity, speed and noise of each; which applications
+ * slow which others when they share a core; and which two slow another one together when they share
+ * a cache. All of this, and every sample (simulate.h), depends only on the seed.
  */
 #ifndef ISPOT_ANALYSIS_FLEET_SIMULATE_WORLD_H
 #define ISPOT_ANALYSIS_FLEET_SIMULATE_WORLD_H
@@ -12,7 +12,7 @@
 #include "base/hash.h"
 #include "base/vec.h"
 
-/* Random numbers (splitmix64): the same everywhere. */
+/* Random numbers (splitmix64), which are the same on every machine. */
 struct dice {
 	uint64_t state;
 };
@@ -22,17 +22,17 @@ double dice_normal(struct dice *d); /* mean 0, deviation 1, within 3.5 */
 
 struct world_app {
 	char name[16];
-	double ipc, noise; /* deviation of its samples, relative */
-	double popularity; /* sum of its and all before it */
+	double ipc, noise; /* noise: relative deviation of its samples */
+	double popularity; /* sum of its own popularity and those of all applications before it */
 };
 
 struct world_pair {
 	uint32_t base, corunner;
-	double loss; /* share of its IPC that the base loses beside the co-runner */
+	double loss; /* share of the base's IPC that is lost beside the co-runner */
 };
 
 struct world_trio {
-	uint32_t base, one, other; /* one: its number is lower, and its name before the other's */
+	uint32_t base, one, other; /* one is before other, by number and by name */
 	double loss;
 };
 
@@ -49,18 +49,22 @@ struct world {
 	struct map by_pair;
 };
 
-#define WORLD_MACHINE_NOISE  0.03 /* one machine against another, relative */
-#define WORLD_INSTANCE_NOISE 0.03 /* one application on one machine: its input */
-#define WORLD_HOUR_NOISE     0.02 /* one second of a machine against another */
+#define WORLD_MACHINE_NOISE  0.03 /* relative deviation between machines */
+#define WORLD_INSTANCE_NOISE 0.03 /* of an application between machines, due to its input */
+#define WORLD_HOUR_NOISE     0.02 /* of a machine between seconds */
 
-/* interferers: pairs among the applications that run most, of which a co-runner slows the base by
- * 3.5 times what the base's IPC deviates by itself; trios: of which two together do. */
+/*
+ * interferers: number of pairs, among the applications that run most, in which the co-runner slows
+ * the base by 3.5 times the deviation of the base's IPC. trios: number of trios in which the two
+ * co-runners do so together.
+ */
 struct world_options {
 	uint64_t seed;
 	uint32_t apps, interferers, trios;
 };
 void world_init(struct world *w, const struct world_options *o);
-uint32_t world_pick(const struct world *w, struct dice *d); /* an application, popular ones often */
+uint32_t world_pick(const struct world *w, struct dice *d); /* returns a random application by
+							     * popularity */
 double world_loss(const struct world *w, uint32_t base, uint32_t corunner);
 void world_release(struct world *w);
 

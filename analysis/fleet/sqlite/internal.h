@@ -46,42 +46,44 @@ enum statement {
 struct fleet_store {
 	sqlite3 *db;
 	char *path;
-	int copy;     /* of a foreign database, in memory; -1: it is read itself */
-	bool as_user; /* files are the sudo user's until it is closed */
+	int copy;     /* descriptor of a copy of a foreign database in memory; -1: the file
+		       * itself is read */
+	bool as_user; /* under sudo, files are accessed as the user until the database is closed */
 	sqlite3_stmt *statements[STATEMENTS];
-	uint64_t turns,
-		most_turns; /* of WORK_TURN instructions of SQLite's, of the statement that runs */
+	uint64_t turns, most_turns; /* units of WORK_TURN SQLite instructions that the running
+				     * statement has executed, and may execute */
 };
 
-/* The name by which SQLite opens files (vfs.c); NULL: its own. */
+/* Returns the name of ispot's SQLite VFS (vfs.c), or NULL for SQLite's default. */
 const char *store_vfs(void);
 
-/* The sentence for what SQLite said last. */
+/* Sets err by SQLite's last error, and returns -errno. */
 int store_failed(struct fleet_store *s, struct err *err);
 
-/* Prepared once, and reset; NULL: it cannot be, and stepping NULL fails, too. */
+/* Returns a statement, which is prepared at its first use and reset at each use; NULL if it cannot
+ * be prepared. Functions that step a statement fail for NULL. */
 sqlite3_stmt *store_statement(struct fleet_store *s, enum statement which);
 void store_bind_text(sqlite3_stmt *st, int i, const char *text);
 void store_bind_number(sqlite3_stmt *st, int i, uint64_t number);
-/* Steps and resets a statement that gives no rows, or of which the first one is not looked at. */
+/* Steps and resets a statement that returns no rows, or whose rows are not needed. */
 bool store_done(sqlite3_stmt *st);
 bool store_execute(struct fleet_store *s, const char *what);
 
-/* A database of before there were trios has no table of them. */
+/* Whether the database has tables of trios. Older databases do not. */
 bool store_has_trios(struct fleet_store *s);
 
-/* Within a transaction that is the caller's. False: failed. */
+/* Add blocks, or blocks and rows, in a transaction of the caller's. Return false on failure. */
 bool store_add_blocks(struct fleet_store *s, const struct fleet_store_block *b, size_t n);
 bool store_add_all(struct fleet_store *s, const struct fleet_rows *rows,
 		   const struct fleet_store_block *blocks, size_t n);
 
-/* Columns n, sum, squares, blocks, contrast, histogram, added to the row; kind, number, ns. False:
- * not such. */
+/* Add the present row of a statement: columns n, sum, squares, blocks, contrast, histogram; or
+ * kind, number, ns. Return false if the columns are invalid. */
 bool store_read_row(sqlite3_stmt *st, struct tally *tally, struct fleet_contrast *contrast);
 bool store_read_crowd(sqlite3_stmt *st, struct fleet_rows *rows, uint32_t stratum);
 int store_damaged(const struct fleet_store *s, struct err *err);
 
-/* The number of a name, which is added if it is new; 0: failed. */
+/* Returns the id of a name, which is added if it is new, or 0 on failure. */
 uint32_t store_number(struct fleet_store *s, enum statement add, enum statement get,
 		      const char *name, const char *more);
 

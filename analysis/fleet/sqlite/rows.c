@@ -18,7 +18,7 @@
 
 static const char *const crowd_kinds[FLEET_CROWD_KINDS] = { "cpus", "apps" };
 
-/* A block has no more CPUs, nor applications: there is a place for each number. */
+/* Highest number of a crowd: no block has more CPUs or applications. */
 #define CROWD_MOST FLEET_BLOCK_APPS
 _Static_assert(CPUS_MAX <= FLEET_BLOCK_APPS, "CPUs are fewer");
 
@@ -114,7 +114,7 @@ static bool write_row(sqlite3_stmt *st, const struct tally *tally,
 	return written;
 }
 
-/* What is stored and what comes, together. */
+/* Adds a row to the stored one. */
 static bool add_row(struct fleet_store *s, const struct fleet_row *row, const uint32_t *apps,
 		    uint32_t type, uint64_t bucket)
 {
@@ -139,8 +139,8 @@ static bool add_row(struct fleet_store *s, const struct fleet_row *row, const ui
 	return sound && st;
 }
 
-/* Of all names, freed by the caller. False: one could not be added, and nothing may be added after
- * it: the failure may have ended the transaction. */
+/* Returns the ids of all names in *numbers, freed by the caller. Returns false if a name could not
+ * be added. Nothing may be added then, because the failure may have ended the transaction. */
 static bool number_all(struct fleet_store *s, const struct strtab *names, enum statement add,
 		       enum statement get, uint32_t **numbers)
 {
@@ -224,7 +224,8 @@ int fleet_store_add(struct fleet_store *s, const struct fleet_rows *rows,
 
 /* ---- reading ---- */
 
-/* What is in a database may be anything. */
+/* Returns the text of a column, "" if it has none, because a foreign database may contain
+ * anything. */
 static const char *column_name(sqlite3_stmt *st, int column)
 {
 	const char *name = (const char *)sqlite3_column_text(st, column);
@@ -232,7 +233,7 @@ static const char *column_name(sqlite3_stmt *st, int column)
 	return name ? name : "";
 }
 
-/* Its number in the rows. */
+/* Returns the number of the application in rows->apps. */
 static uint32_t column_app(sqlite3_stmt *st, int column, struct fleet_rows *rows)
 {
 	char printable[256];
@@ -246,7 +247,7 @@ int store_damaged(const struct fleet_store *s, struct err *err)
 	return err_set(err, -EBADMSG, "%s: a row is damaged; reduce again", s->path);
 }
 
-/* The statement, for rows of a type put together as the phases say. */
+/* Returns the statement for rows of a machine type, grouped by phase. */
 static sqlite3_stmt *load_of(struct fleet_store *s, enum statement which, uint32_t type,
 			     const struct fleet_phases *phases)
 {
@@ -258,7 +259,7 @@ static sqlite3_stmt *load_of(struct fleet_store *s, enum statement which, uint32
 	return st;
 }
 
-/* Finds the stratum of the phase in the column; false: there is no such phase. */
+/* Finds the stratum of the phase in a column. Returns false if there is no such phase. */
 static bool stratum_of(sqlite3_stmt *st, int column, const struct fleet_phases *phases,
 		       struct fleet_rows *rows, uint32_t *stratum)
 {
@@ -367,9 +368,9 @@ int fleet_store_load(struct fleet_store *s, const char *type, const struct fleet
 	return rc ? rc : load_crowds(s, id, phases, rows, err);
 }
 
-/* ---- through a whole database ---- */
+/* ---- visiting a whole database ---- */
 
-#define BATCH 50000 /* rows that are in memory at once */
+#define BATCH 50000 /* most rows in memory at once */
 
 static const char *column_text(sqlite3_stmt *st, int column, char *printable, size_t n)
 {
@@ -428,7 +429,7 @@ static int flush(struct batch *b, struct err *err)
 	return rc;
 }
 
-/* Columns as of LOAD_ROWS or LOAD_TRIOS, then type and bucket. */
+/* Reads the columns of LOAD_ROWS or LOAD_TRIOS, then type and bucket. */
 static struct fleet_row *row_of(struct fleet_rows *rows, sqlite3_stmt *st, bool trios)
 {
 	uint32_t base = add_column_name(st, 6, &rows->apps),

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * The part of store.h that puts rows into columns and takes them out, and that goes through all of
- * them.
- */
+/* Part of store.h: writes rows to columns, reads them, and visits all blocks and rows. */
 #ifndef ISPOT_ANALYSIS_FLEET_SQLITE_ROWS_H
 #define ISPOT_ANALYSIS_FLEET_SQLITE_ROWS_H
 
@@ -15,30 +12,30 @@ struct fleet_rows;
 struct fleet_store;
 struct fleet_store_block;
 
-/* All or nothing. */
+/* Adds rows and the blocks that they are from, all or nothing. */
 int fleet_store_add(struct fleet_store *s, const struct fleet_rows *rows,
 		    const struct fleet_store_block *blocks, size_t n, struct err *err);
 
 struct fleet_store_line {
 	uint64_t recording, sequence;
-	const char *machine, *type; /* for the time of the visit */
+	const char *machine, *type; /* valid during the visit */
 	uint64_t start_ns, samples, alone;
 };
 
-/* -errno ends it. */
+/* Visitors end the iteration by returning -errno. */
 typedef int fleet_store_block_visit(void *ctx, const struct fleet_store_line *block,
 				    struct err *err);
 typedef int fleet_store_rows_visit(void *ctx, const struct fleet_rows *rows, struct err *err);
 
 int fleet_store_each_block(struct fleet_store *s, fleet_store_block_visit *visit, void *ctx,
 			   struct err *err);
-/* Rows, trios and crowds, of all types and buckets, each once: as many at a time as memory takes.
- */
+/* Visits rows, trios and crowds of all machine types and time buckets, each once, in batches of
+ * bounded size. */
 int fleet_store_each_rows(struct fleet_store *s, fleet_store_rows_visit *visit, void *ctx,
 			  struct err *err);
 
-/* Rows of all time buckets of a phase together (phases.h), of one machine type: the given, or NULL:
- * the one with the most samples. *others: how many types there are besides. */
+/* Loads the rows of one machine type, with the time buckets of each phase merged (phases.h). type
+ * NULL: the type with the most samples. *others: number of further types. */
 int fleet_store_load(struct fleet_store *s, const char *type, const struct fleet_phases *phases,
 		     struct fleet_rows *rows, unsigned *others, struct err *err);
 

@@ -21,18 +21,21 @@
 #include "base/text.h"
 #include "trace/fleet/file.h"
 
-/* "ifle", so that no other program's file is taken for one. */
+/* "ifle"; distinguishes the file from those of other programs. */
 #define APPLICATION_ID 0x69666c65
 
-/* The most that a statement may cost, in instructions of SQLite's virtual machine: a fixed number,
- * and some for each byte of the file. Adding up a row takes about 50; a row has over 100 bytes. */
+/*
+ * Limit of a statement's cost in instructions of SQLite's virtual machine: a constant, and an
+ * amount for each byte of the file. Adding a row takes about 50 instructions; a row has over 100
+ * bytes.
+ */
 #define WORK_TURN     100000
 #define WORK_LEAST    100000000ull
 #define WORK_PER_BYTE 20
 #define HEAP_MOST     (1ll << 30)
-#define COPY_SHARE    4 /* of the memory: a foreign database takes at most one part in so many */
+#define COPY_SHARE    4 /* a copy of a foreign database may use 1 / COPY_SHARE of the memory */
 
-/* As sqlite_master has them, too: a table of another definition is none of a fleet's. */
+/* The definitions of the tables, as in sqlite_master. A file with other definitions is refused. */
 static const char *const tables[] = {
 	"TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
 	"TABLE apps(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
@@ -45,7 +48,7 @@ static const char *const tables[] = {
 	" PRIMARY KEY(base, corunner, class, type, bucket)) WITHOUT ROWID",
 	"TABLE crowds(type INTEGER, bucket INTEGER, kind TEXT, number INTEGER, ns INTEGER,"
 	" PRIMARY KEY(type, bucket, kind, number)) WITHOUT ROWID",
-	/* Came later than the others: databases of before do not have them. */
+	/* Added later: older databases do not have the tables of trios. */
 	"TABLE trio_bases(name TEXT PRIMARY KEY) WITHOUT ROWID",
 	"TABLE trios(base INTEGER, corunner INTEGER, second INTEGER,"
 	" type INTEGER, bucket INTEGER, n INTEGER, sum INTEGER, squares BLOB, blocks INTEGER,"
@@ -54,7 +57,7 @@ static const char *const tables[] = {
 };
 
 #define TABLES	    (sizeof(tables) / sizeof(tables[0]))
-#define TRIO_TABLES (TABLES - 2) /* the first of them */
+#define TRIO_TABLES (TABLES - 2) /* index of the first table of trios */
 
 static const char *const sql[STATEMENTS] = {
 	[ADD_META] = "INSERT OR IGNORE INTO meta VALUES(?, ?)",
@@ -258,7 +261,8 @@ static int make_tables(struct fleet_store *s, bool make, struct err *err)
 		       : store_failed(s, err);
 }
 
-/* The file may be anybody's: it holds rows, and runs nothing. */
+/* Restricts what SQLite does with the file, which may come from anyone: it may contain rows, but
+ * nothing that is executed. */
 static bool distrust(struct fleet_store *s)
 {
 	static const int switches[][2] = { { SQLITE_DBCONFIG_DEFENSIVE, 1 },
@@ -279,8 +283,8 @@ static bool distrust(struct fleet_store *s)
 	return done;
 }
 
-/* Called each WORK_TURN instructions: tables that refer to one another in circles, or to one page a
- * thousand times, end. */
+/* Called every WORK_TURN instructions. Ends statements that run too long, because tables of a
+ * crafted file may refer to each other in circles, or to the same page many times. */
 static int count_turn(void *store)
 {
 	struct fleet_store *s = store;
@@ -298,8 +302,9 @@ static void bound_work(struct fleet_store *s)
 }
 
 /*
- * The tables are those that ispot makes, to the letter, and there is nothing else: no views, no
- * triggers, no indices but those that the definitions imply, whose rows SQLite numbers itself.
+ * Checks that the tables have exactly the definitions of ispot's, and that there is nothing else:
+ * no views, no triggers, and no indices except those that the definitions imply, which SQLite fills
+ * itself.
  */
 static int check_tables(struct fleet_store *s, struct err *err)
 {
@@ -319,7 +324,7 @@ static int check_tables(struct fleet_store *s, struct err *err)
 		       s->path);
 }
 
-/* ---- whose database it is ---- */
+/* ---- the owner of the database ---- */
 
 static int refuse_place(const char *path, struct err *err)
 {
@@ -329,8 +334,11 @@ static int refuse_place(const char *path, struct err *err)
 		       path);
 }
 
-/* SQLite makes journals beside a database by their names, and gives them to the database's owner.
- * Root lets it do so only where nobody else may put files. */
+/*
+ * Refuses databases of other users for root. SQLite creates journals next to a database, opens them
+ * by name, and gives them to the database's owner. Root may let it do so only in a place where
+ * nobody else can create files.
+ */
 static int refuse_foreign(const char *path, struct err *err)
 {
 	struct stat st;
@@ -344,7 +352,7 @@ static int refuse_foreign(const char *path, struct err *err)
 	return place_is_safe(path, 0) ? 0 : refuse_place(path, err);
 }
 
-/* As whom files are opened now. */
+/* Whether the user as whom files are opened now may write the path. */
 static bool may_write(const char *path)
 {
 	char *copy = xstrdup(path);
@@ -356,7 +364,7 @@ static bool may_write(const char *path)
 	return !rc;
 }
 
-/* Made as every file of ispot's is; SQLite takes an empty one for a new database. */
+/* Creates an empty file as ispot creates all files. SQLite takes it for a new database. */
 static int make_file(const char *path, struct err *err)
 {
 	struct output file;
@@ -365,8 +373,8 @@ static int make_file(const char *path, struct err *err)
 	return rc ? rc : output_close(&file, err);
 }
 
-/* Under sudo all that is done with the database is done as the user, until it is closed. *name: the
- * path, for root without links. */
+/* Prepares writing. Under sudo, the database is accessed as the user until it is closed. *name: the
+ * path; for root, it contains no links. */
 static int begin_writing(struct fleet_store *s, char **name, struct err *err)
 {
 	bool exists = !access(s->path, F_OK), as_root;
@@ -387,7 +395,7 @@ static int begin_writing(struct fleet_store *s, char **name, struct err *err)
 		rc = err_set(err, -errno, "%s: %s; name another with --db", s->path,
 			     strerror(errno));
 	else if (!rc && as_root &&
-		 !place_is_fixed(*name, 0)) /* a link on the way is another one since */
+		 !place_is_fixed(*name, 0)) /* a link in the path has changed meanwhile */
 		rc = refuse_place(s->path, err);
 	if (!*name)
 		*name = xstrdup(s->path);
@@ -399,8 +407,8 @@ static int begin_writing(struct fleet_store *s, char **name, struct err *err)
 	return rc;
 }
 
-/* A copy in memory: there are no files beside it, and nobody changes it. A journal that is beside
- * the original is not applied. */
+/* Copies a foreign database into memory, where nobody can change it or add files next to it. A
+ * journal next to the original is not applied. */
 static int copy_foreign(struct fleet_store *s, char **name, struct err *err)
 {
 	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
@@ -423,7 +431,7 @@ static int copy_foreign(struct fleet_store *s, char **name, struct err *err)
 	return 0;
 }
 
-/* *name: by which SQLite opens it; to be freed. */
+/* Prepares opening. *name: the name for SQLite, freed by the caller. */
 static int prepare(struct fleet_store *s, bool make, char **name, struct err *err)
 {
 	*name = NULL;
@@ -433,10 +441,8 @@ static int prepare(struct fleet_store *s, bool make, char **name, struct err *er
 	if (!*name)
 		return err_set(err, -errno, "%s: %s; make it with ispot fleet reduce", s->path,
 			       strerror(errno));
-	/*
-	 * SQLite opens the path that was checked: a link in the user's path may lead elsewhere by
-	 * now.
-	 */
+	/* SQLite opens the path that was checked, because a link in the user's path may have
+	 * changed. */
 	if (geteuid() || place_is_fixed(*name, 0))
 		return 0;
 	free(*name);
@@ -466,7 +472,7 @@ int fleet_store_open(struct fleet_store **store, const char *path, bool make, st
 	}
 	if (!rc)
 		rc = check_tables(s, err);
-	if (!rc && !make && !store_execute(s, "BEGIN")) /* all that is read is of one moment */
+	if (!rc && !make && !store_execute(s, "BEGIN")) /* everything is read as of one moment */
 		rc = store_failed(s, err);
 	if (rc)
 		fleet_store_close(s);
@@ -490,7 +496,7 @@ void fleet_store_close(struct fleet_store *s)
 	free(s);
 }
 
-/* ---- what is stored once ---- */
+/* ---- meta ---- */
 
 static void get_meta(struct fleet_store *s, const char *key, char *value, size_t n)
 {
@@ -504,7 +510,7 @@ static void get_meta(struct fleet_store *s, const char *key, char *value, size_t
 		sqlite3_reset(st);
 }
 
-/* Stores it, or compares with what is stored. */
+/* Stores a value, or compares it with the stored one. */
 static int agree(struct fleet_store *s, const char *key, const char *value, struct err *err)
 {
 	sqlite3_stmt *st = store_statement(s, ADD_META);
@@ -546,7 +552,7 @@ int fleet_store_begin(struct fleet_store *s, const struct fleet_store_meta *meta
 	return rc ? rc : agree(s, "bucket_ns", bucket, err);
 }
 
-/* ---- whose trios are kept ---- */
+/* ---- applications whose trios are kept ---- */
 
 bool store_has_trios(struct fleet_store *s)
 {
@@ -653,14 +659,14 @@ int fleet_store_meta(struct fleet_store *s, struct fleet_store_meta *meta,
 	return 0;
 }
 
-/* ---- one database into another ---- */
+/* ---- merging one database into another ---- */
 
 struct merge {
 	struct fleet_store *into, *from;
 	struct fleet_store_merged *counted;
 };
 
-/* What all rows of both have in common, and whose trios are kept. */
+/* Checks that both databases have the same meta, and keep the trios of the same applications. */
 static int agree_on_all(struct merge *m, struct err *err)
 {
 	struct strtab theirs = { 0 }, kept = { 0 };
@@ -681,7 +687,7 @@ static int agree_on_all(struct merge *m, struct err *err)
 	return rc;
 }
 
-/* Those that are new; what both have is counted. */
+/* Adds a block if it is new, and counts it if both databases have it. */
 static int add_block(void *ctx, const struct fleet_store_line *line, struct err *err)
 {
 	struct merge *m = ctx;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A fleet's rows in a SQLite file: the one folder that includes sqlite3.h. A block
- * is counted once: its key (recording, sequence) is stored in the same transaction as what it adds.
- * The schema is in ispot-fleet(1).
+ * A fleet's rows in a SQLite file. No other folder includes sqlite3.h. Each block is counted once,
+ * because its key (recording, sequence) is stored in the same transaction as what it adds. The
+ * schema is in ispot-fleet(1).
  */
 #ifndef ISPOT_ANALYSIS_FLEET_SQLITE_STORE_H
 #define ISPOT_ANALYSIS_FLEET_SQLITE_STORE_H
@@ -26,7 +26,7 @@ struct fleet_store_meta {
 
 struct fleet_store_block {
 	uint64_t recording, sequence;
-	uint32_t machine; /* as fleet_store_machine() numbered it */
+	uint32_t machine; /* as returned by fleet_store_machine() */
 	uint64_t start_ns, samples, alone;
 };
 
@@ -38,37 +38,42 @@ struct fleet_store_totals {
 void fleet_store_meta_of(const struct fleet_header *h, uint64_t bucket_ns,
 			 struct fleet_store_meta *meta);
 
-/* make: where there is none. -ENOENT, -EBADMSG (not such a file), -EBUSY. */
+/* Opens a store. make: creates it if it does not exist. Errors include -ENOENT, -EBADMSG (no such
+ * store) and -EBUSY. */
 int fleet_store_open(struct fleet_store **s, const char *path, bool make, struct err *err);
-void fleet_store_close(struct fleet_store *s); /* NULL is fine */
+void fleet_store_close(struct fleet_store *s); /* NULL: nothing */
 
-/* The first to come decides; -EINVAL: the store has another indicator or bucket. */
+/* Sets the meta of a new store, or compares it with that of an existing one. Returns -EINVAL if the
+ * store has another indicator or bucket. */
 int fleet_store_begin(struct fleet_store *s, const struct fleet_store_meta *meta, struct err *err);
-/* kept: the applications whose trios go into this store. The first to ask decides, while it has no
- * blocks; who does not ask takes what there is. -EINVAL: it has others. */
+/* Sets kept to the applications whose trios the store keeps. asked, if not empty, decides that
+ * while the store has no blocks. Returns -EINVAL if asked differs later. */
 int fleet_store_trios(struct fleet_store *s, const struct strtab *asked, struct strtab *kept,
 		      struct err *err);
 int fleet_store_machine(struct fleet_store *s, const struct fleet_header *h, uint32_t *machine,
 			struct err *err);
 bool fleet_store_has(struct fleet_store *s, uint64_t recording, uint64_t sequence);
 
-/* The names of the applications whose trios are in it. */
+/* Adds the names of the applications whose trios the store keeps. */
 void fleet_store_trio_bases(struct fleet_store *s, struct strtab *names);
 bool fleet_store_same_names(const struct strtab *a, const struct strtab *b);
 
-/* ---- adding one to another ---- */
+/* ---- adding one database to another ---- */
 
-/* What fleet_store_merge() has added, and what was there already. */
+/* What fleet_store_merge() added, and how many blocks were there already. */
 struct fleet_store_merged {
 	uint64_t blocks, samples, alone, known_blocks;
 };
 
-/* Adds another database: all of it, nothing where all its blocks are known. -EEXIST: some are.
- * -EINVAL: it has another indicator, bucket, or trios of others; and as fleet_store_open(). */
+/*
+ * Adds all of another database, or nothing if all its blocks are known. Returns -EEXIST if only
+ * some are known, -EINVAL if its indicator, bucket or applications of trios differ, and errors of
+ * fleet_store_open().
+ */
 int fleet_store_merge(struct fleet_store *into, const char *path,
 		      struct fleet_store_merged *counted, struct err *err);
 
-/* ---- for a report ---- */
+/* ---- for reports ---- */
 
 int fleet_store_meta(struct fleet_store *s, struct fleet_store_meta *meta,
 		     struct fleet_store_totals *totals, struct err *err);

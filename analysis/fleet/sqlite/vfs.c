@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * SQLite's own way to files, for databases in places where others may put files, too. A journal
- * beside a database is believed by its name alone, and may name a file that SQLite is to remove:
- * only what belongs to the database is removed, and a journal of somebody else is not opened.
- * A copy in memory is read by its descriptor, as SQLite follows no link to open a file.
+ * A VFS for SQLite, for databases in places where others can create files, too. SQLite finds the
+ * journal of a database by its name alone, and the journal may name a file for SQLite to remove. So
+ * this VFS removes only files that belong to the database, and does not open journals of other
+ * users. A copy of a database in memory is read by its descriptor, because SQLite does not follow
+ * links when it opens a file.
  */
 #include "analysis/fleet/sqlite/internal.h"
 
@@ -22,7 +23,7 @@
 
 static sqlite3_vfs *system_vfs;
 
-/* The databases that were opened; few, and for as long as the process. */
+/* The databases that were opened. They are few, and never freed. */
 static struct {
 	VEC(char *)
 } databases;
@@ -35,8 +36,8 @@ static void remember(const char *database)
 	*vec_add(&databases) = xstrdup(database);
 }
 
-/* Whether SQLite keeps a file of that name beside a database that it has opened. A super-journal,
- * which belongs to several databases, is none. */
+/* Whether the path is a file that SQLite keeps next to a database that it has opened.
+ * Super-journals, which belong to several databases, are excluded. */
 static bool is_beside(const char *path, struct stat *database)
 {
 	static const char *const ends[] = { "-journal", "-wal", "-shm" };
@@ -51,7 +52,7 @@ static bool is_beside(const char *path, struct stat *database)
 	return false;
 }
 
-/* ---- a copy in memory, by its descriptor ---- */
+/* ---- a copy in memory, read by its descriptor ---- */
 
 struct copied {
 	sqlite3_file file;
@@ -60,7 +61,7 @@ struct copied {
 
 static int copied_close(sqlite3_file *file)
 {
-	(void)file; /* the store closes it */
+	(void)file; /* the store closes the descriptor */
 	return SQLITE_OK;
 }
 
@@ -101,7 +102,7 @@ static int copied_size(sqlite3_file *file, sqlite3_int64 *bytes)
 static int copied_lock(sqlite3_file *file, int how)
 {
 	(void)file, (void)how;
-	return SQLITE_OK; /* nobody else has it */
+	return SQLITE_OK; /* nobody else can open the copy */
 }
 
 static int copied_is_locked(sqlite3_file *file, int *is_locked)
@@ -191,7 +192,7 @@ static int delete_file(sqlite3_vfs *vfs, const char *path, int synchronize)
 					  : SQLITE_IOERR_DELETE;
 }
 
-/* A copy in memory has no other name than its descriptor's, which is a link to nothing. */
+/* A copy in memory has only the name of its descriptor, which is a link without a target. */
 static int full_path(sqlite3_vfs *vfs, const char *name, int room, char *path)
 {
 	if (!is_copied(name))
