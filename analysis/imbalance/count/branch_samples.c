@@ -12,7 +12,7 @@
 #include "symbol/dso/cache.h"
 #include "symbol/dso/dso.h"
 
-#define STRAIGHT_BYTES 65536 /* nobody runs farther without a taken branch: records are missing */
+#define STRAIGHT_BYTES 65536 /* longer straight runs are taken for missing records */
 
 /* ---- samples ---- */
 
@@ -87,7 +87,7 @@ static void on_instance(void *ctx, uint32_t section, const struct section_part *
 			.tid = parts[i].tid,
 			.from_ns = parts[i].from_ns,
 			.to_ns = parts[i].to_ns,
-			/* Nothing that a thread does explains how long it had no CPU. */
+			/* what a thread does cannot explain how long it waited for a CPU */
 			.time = parts[i].own,
 		};
 	s->instances++;
@@ -99,7 +99,7 @@ void branch_samples_watch(struct branch_samples *s, struct imbalance *i)
 	i->seen_ctx = s;
 }
 
-/* ---- which samples are a part's ---- */
+/* ---- samples of a part ---- */
 
 static int by_thread_and_time(const void *a, const void *b)
 {
@@ -110,7 +110,7 @@ static int by_thread_and_time(const void *a, const void *b)
 	return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
 }
 
-/* The first sample of the thread at that time or later. */
+/* Returns the index of the thread's first sample at this time or later. */
 static size_t first_at(const struct branch_samples *s, uint32_t tid, uint64_t time_ns)
 {
 	struct branch_sample wanted = { .tid = tid, .time_ns = time_ns };
@@ -128,8 +128,9 @@ static size_t first_at(const struct branch_samples *s, uint32_t tid, uint64_t ti
 }
 
 /*
- * Groups of instances with enough samples; what remains of a section goes to its last group. All
- * instances of one group need the same threads no more than those of a section do.
+ * Groups successive instances until they have enough samples. The remaining instances of a section
+ * belong to its last group. Instances of a group may have different threads, just as those of a
+ * section may.
  */
 static void make_groups(struct branch_samples *s)
 {
@@ -189,9 +190,9 @@ static uint8_t *name_places(struct branch_samples *s)
 
 struct estimate {
 	const struct branch_samples *s;
-	const uint8_t *turns;	     /* enum turn, [place] */
-	const uint32_t *sorted, *at; /* places by address, and where in that each is */
-	bool *happens;		     /* [place]: the event was sampled there */
+	const uint8_t *turns;	     /* [place]: enum turn */
+	const uint32_t *sorted, *at; /* places by address, and [place]: its index in sorted */
+	bool *happens;		     /* [place]: the event was sampled here */
 	struct map row_of;
 	struct {
 		VEC(struct counts_row)
@@ -223,7 +224,7 @@ static void estimate_add(struct estimate *e, enum counts_kind kind, uint32_t fro
 	}
 }
 
-/* Control flow came to a place and went on to where it turned away next. */
+/* Adds a straight run from a branch's target to the next taken branch. */
 static void add_straight(struct estimate *e, uint32_t from, uint32_t to, double weight)
 {
 	const struct counts_place *places = e->s->run.places.data;
@@ -252,7 +253,8 @@ static void add_sample(struct estimate *e, const struct branch_sample *x)
 	for (uint32_t i = 0; i < x->turns; i++) {
 		enum turn turn = e->turns[pairs[i].from];
 
-		/* A return's target is its caller's: callgrind has the call lead there, too. */
+		/* a return leads back into the caller; as with callgrind, the call itself has that
+		 * edge */
 		if (turn != TURN_RETURN)
 			estimate_add(e, turn == TURN_CALL ? COUNTS_CALL : COUNTS_JUMP,
 				     pairs[i].from, pairs[i].to, (double)x->weight);
@@ -261,7 +263,7 @@ static void add_sample(struct estimate *e, const struct branch_sample *x)
 	}
 }
 
-/* Parts of one thread in one group. */
+/* Adds the parts of one thread in one group. */
 static void take(struct estimate *e, struct counted *c, const struct branch_sample_part *parts,
 		 size_t n)
 {

@@ -14,18 +14,18 @@
 #include "base/regular.h"
 
 #define COSTS_MAX   16
-#define THREADS_MAX 65536 /* valgrind has 500 unless it is told otherwise */
+#define THREADS_MAX 65536 /* valgrind's default is 500 */
 
-/* Where in the file the reader is. */
+/* The state of reading a file. */
 struct state {
 	struct counts *c;
 	struct counts_dump dump;
 	uint32_t object, file, function;
 	uint32_t to_object, to_file,
-		to_function;	   /* of the jump or call to come; MAP_NONE: as own */
-	struct counts_row pending; /* its source is the next line */
+		to_function;	   /* of the next jump or call; MAP_NONE: as source */
+	struct counts_row pending; /* jump or call whose source is on the next line */
 	bool has_pending;
-	int l1[2], ll[2]; /* columns of data misses; -1: none */
+	int l1[2], ll[2]; /* columns of misses of data reads and writes; -1: none */
 	bool any;
 };
 
@@ -85,7 +85,8 @@ static uint64_t cost(const uint64_t *costs, int n, const int columns[2])
 	return sum;
 }
 
-/* "0xaddress line costs…": what an instruction cost, or where the pending turn is. */
+/* Reads "0xaddress line costs…": the costs of an instruction, or the source of the pending jump or
+ * call. */
 static bool read_costs(struct state *s, const char *line)
 {
 	uint64_t costs[COSTS_MAX];
@@ -101,10 +102,8 @@ static bool read_costs(struct state *s, const char *line)
 		s->pending.from = from;
 		s->c->places.data[from].turns = true;
 		s->c->places.data[from].cond |= s->pending.kind == COUNTS_COND;
-		/*
-		 * callgrind gives 0 as the count of a call that has not returned; its place is
-		 * known all the same.
-		 */
+		/* callgrind gives 0 as the count of a call that has not returned; its place is
+		 * still needed */
 		*vec_add(&s->dump.counts) = s->pending;
 		return true;
 	}
@@ -133,10 +132,8 @@ static bool take(struct state *s, const char *line, const char *key, uint32_t *i
 	return true;
 }
 
-/*
- * For programs built by clang, valgrind puts the directory even before a path that begins at the
- * root.
- */
+/* For programs built by clang, valgrind puts the directory even before absolute paths; removes
+ * it. */
 static bool take_file(struct state *s, char *line, const char *key)
 {
 	char *twice = strstr(line, "//");
@@ -193,8 +190,8 @@ int callgrind_read(struct counts *c, const char *path, struct err *err)
 	}
 	free(line);
 	fclose(f);
-	/* There is a row for each number up to the highest: a damaged file must not say how many.
-	 */
+	/* there is a row for each number up to the highest, so the number in a damaged file is
+	 * limited */
 	if (s.dump.thread > THREADS_MAX) {
 		s.dump.thread = 0;
 		s.any = false;
@@ -218,7 +215,7 @@ int callgrind_read_all(struct counts *c, const char *dir, struct err *err)
 
 		if (!rc) {
 			rc = callgrind_read(c, path, err);
-			rc = rc == -EINVAL ? 0 : rc; /* an empty one */
+			rc = rc == -EINVAL ? 0 : rc; /* an empty dump */
 		}
 		free(path);
 		free(files[i]);

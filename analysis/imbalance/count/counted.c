@@ -15,9 +15,9 @@
 #include "symbol/dso/lines.h"
 
 #define INLINES_MAX 16
-#define ALIKE	    0.005 /* scores that differ by no more read the same */
+#define ALIKE	    0.005 /* scores that differ by no more print equally */
 
-/* ---- an instance: dumps of several threads ---- */
+/* ---- instances: dumps of several threads ---- */
 
 static int by_instance(const void *a, const void *b)
 {
@@ -37,7 +37,7 @@ static bool same_instance(const struct counted_dump *x, const struct counted_dum
 	return x->key.group == y->key.group && x->name == y->name && x->since == y->since;
 }
 
-/* A matrix of the events that happened in it. events[row]: number of the event. */
+/* A matrix of the events of an instance. events[row]: number of the event. */
 struct matrix {
 	uint32_t n;
 	uint32_t *events, *row_of; /* row_of[event] */
@@ -197,7 +197,7 @@ static void name_frames(struct counted *c, struct counted_cause *cause, struct d
 	*vec_add(&cause->frames) = f;
 }
 
-/* Where scores read the same, lines whose source is at hand come before those of libraries. */
+/* Moves lines with readable source before those of libraries with scores that print equally. */
 static void own_lines_first(struct counted_section *of)
 {
 	for (size_t i = 1; i < of->causes.n; i++)
@@ -236,19 +236,19 @@ static void name_causes(struct counted *c, const struct parallel_section *s,
 		name_frames(c, named, cache);
 	}
 	own_lines_first(of);
-	/* all too unimportant to name: none was found */
+	/* no cause is important enough */
 	if (of->answer == LIME_FOUND && !of->causes.n)
 		of->answer = LIME_UNRELATED;
 }
 
-/* From 1 on. */
+/* Threads are numbered from 1; those of joins from 0. */
 static void name_threads(struct counted *c, uint32_t n)
 {
 	for (uint32_t i = 0; i <= n; i++)
 		imbalance_name(&c->imbalance, i, "");
 }
 
-/* The sections are known, and so is who took part. */
+/* Names the causes, once all sections and their threads are known. */
 static void name_all(struct counted *c)
 {
 	struct dso_cache *cache = dso_cache_new();
@@ -278,7 +278,7 @@ void counted_find(struct counted *c, const struct counts *run, const struct lime
 	name_all(c);
 }
 
-/* ---- of samples ---- */
+/* ---- counts from samples ---- */
 
 void counted_begin(struct counted *c, const struct counts *run)
 {

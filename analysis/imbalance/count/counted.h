@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Parallel sections of a program whose turns were counted, and the lines that make them uneven
- * (lime.h). Where callgrind counted them (counted_find()):
- * A thread's dumps are cut where it comes to a barrier, or begins and ends an OpenMP body; its n-th
- * such dump of a section belongs to the n-th instance. Time is instructions executed; with caches
- * simulated, callgrind's estimate of cycles: instructions + 10 per miss of L1 + 100 per miss of the
- * last level.
+ * Parallel sections of a program whose branches were counted, and the lines that make them uneven
+ * (lime.h). With counts of callgrind (counted_find()), a thread's counts are dumped when it comes
+ * to a barrier, and when it begins and ends an OpenMP body; its n-th such dump of a section belongs
+ * to the n-th instance. Time is the number of instructions executed, or with simulated caches
+ * callgrind's estimate of cycles: instructions + 10 per miss of L1 + 100 per miss of the last
+ * level.
  *
- * Nodes of the control-flow graph are branches: jumps, calls, returns; an edge leads from a branch
- * to the next one that is executed after it (the paper's edges of its Pin profiler).
+ * The nodes of the control-flow graph are branches: jumps, calls and returns. An edge leads from a
+ * branch to the next one that is executed after it (as in the paper's Pin profiler).
  */
 #ifndef ISPOT_ANALYSIS_IMBALANCE_COUNT_COUNTED_H
 #define ISPOT_ANALYSIS_IMBALANCE_COUNT_COUNTED_H
@@ -20,35 +20,32 @@
 #include "analysis/imbalance/imbalance.h"
 #include "analysis/imbalance/lime.h"
 
-/* A function's code and where in it; numbers of the run's names. */
+/* A function and a line in it, as indices of run->names. */
 struct counted_frame {
 	uint32_t function, file, line;
 };
 
-/*
- * A line that explains a section's imbalance. The largest score comes first; where scores read the
- * same, lines whose source is at hand.
- */
+/* A line that explains a section's imbalance. Causes are sorted by score, largest first; of scores
+ * that print equally, lines with readable source come first. */
 struct counted_cause {
 	double score;
 	enum lime_kind kind;
-	const char *what; /* "branch" "loop" "call"; "cache-misses" "memory" and other events */
-	uint32_t place, towards; /* of run; towards: where the edge leads, MAP_NONE: none */
-	uint32_t caller; /* of run; where its source is not at hand: the nearest caller whose is */
-	double *counts;	 /* [thread of the section]: over its instances */
-	/*
-	 * The frames of the place, innermost first: functions whose code was inlined, and where
-	 * into the next one; the last is the function that it was compiled into.
-	 */
+	const char *what; /* "branch", "loop", "call", "cache-misses", "memory" or another event */
+	uint32_t place, towards; /* places of run; towards: target of the edge, MAP_NONE: none */
+	uint32_t caller; /* place of run: if the source of place is not readable, the nearest
+			  * caller with readable source */
+	double *counts;	 /* [thread of the section]: sum over its instances */
+	/* The frames of the place, innermost first: inlined functions, each with its line, and last
+	 * the function that they were compiled into. */
 	struct {
 		VEC(struct counted_frame)
 	} frames;
 };
 
 struct counted_section {
-	enum lime_answer answer; /* of the instance with the largest imbalance, unless one has
-				    causes */
-	double worst;		 /* that imbalance */
+	enum lime_answer answer; /* of the instance with the largest imbalance; LIME_FOUND if any
+				  * instance has causes */
+	double worst;		 /* imbalance of that instance */
 	struct lime_total total;
 	struct {
 		VEC(struct counted_cause)
@@ -64,30 +61,33 @@ struct counted {
 	} sections; /* [parallel_section.number] */
 	struct {
 		VEC(struct lime_event)
-	} events; /* of the whole run */
+	} events; /* events of the whole run */
 	struct map event_of;
-	uint32_t *node_of, *sorted; /* node_of[place]: the branch that control flow comes to from
-				       it; sorted: places by address */
-	struct map body_names; /* of a dump's trigger, an OpenMP body's end, the section's name */
+	uint32_t *node_of, *sorted; /* node_of[place]: the next branch after the place; sorted:
+				     * places by address */
+	struct map body_names;	    /* trigger of a dump at the end of an OpenMP body -> name of the
+				     * section */
 	struct {
 		VEC(struct counted_dump)
-	} dumps; /* those that end sections */
+	} dumps; /* dumps that end a thread's part of a section */
 };
 
-/* run, callgrind's, must outlive it. c: zeroed, but for imbalance.keeps_each. */
+/* Finds sections and causes from callgrind's counts. run must outlive c. c must be zeroed, except
+ * imbalance.keeps_each. */
 void counted_find(struct counted *c, const struct counts *run, const struct lime_options *o);
 
 /*
- * A part of samples. Their sections and times are known from elsewhere, and the stretch between two
- * barriers may be too short for samples: a group is one instance of a section or several that
- * follow each other.
+ * A part whose counts are from samples. Its section and time are known from a recording. The time
+ * between two barriers may be too short for samples, so a group is one instance of a section or
+ * several successive ones.
  */
 struct counted_part {
-	struct part_key key; /* its instance means nothing */
-	double time;	     /* in the group's instances */
+	struct part_key key; /* its instance is not used */
+	double time;	     /* sum over the group's instances */
 };
 
-/* Begin, take each thread of each group, finish: that takes the imbalance over, sorted. */
+/* Finds causes from samples: counted_begin(), counted_take() for each thread of each group, then
+ * counted_finish(), which takes over imbalance, sorted. */
 void counted_begin(struct counted *c, const struct counts *run);
 void counted_take(struct counted *c, const struct counted_part *part, const struct counts_dump *d);
 void counted_finish(struct counted *c, struct imbalance *imbalance, const struct lime_options *o);

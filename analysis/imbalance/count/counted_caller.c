@@ -7,7 +7,7 @@
 #include "analysis/imbalance/count/counted_graph.h"
 #include "base/mem.h"
 
-#define CALLERS_MAX 32 /* functions that call each other may do so in a circle */
+#define CALLERS_MAX 32 /* bounds the search, because functions may call each other recursively */
 
 static bool at_hand(const struct counted *c, const struct counts_place *p)
 {
@@ -19,7 +19,7 @@ static bool same_function(const struct counts_place *x, const struct counts_plac
 	return x->function == y->function && x->object == y->object;
 }
 
-/* An edge from elsewhere into the function of at. */
+/* Whether an event is an edge from another function into the function of at. */
 static bool enters(const struct counted *c, const struct lime_event *e, uint32_t at)
 {
 	const struct counts_place *places = c->run->places.data;
@@ -28,7 +28,8 @@ static bool enters(const struct counted *c, const struct lime_event *e, uint32_t
 	       !same_function(&places[e->edge.from], &places[at]);
 }
 
-/* [event * threads + thread]: how often it happened in the section */
+/* Returns [event * threads + thread]: how often the event happened in the section. Freed by the
+ * caller. */
 static double *counts_by_thread(const struct counted *c, const struct parallel_section *s)
 {
 	double *counts = xcalloc(c->events.n * s->threads.n + 1, sizeof(*counts));
@@ -47,7 +48,8 @@ static double *counts_by_thread(const struct counted *c, const struct parallel_s
 	return counts;
 }
 
-/* Where the function of at is called from, most unevenly; where all are even, most often. */
+/* Returns the place from which the function of at is called most unevenly, or of equally uneven
+ * ones, most often. */
 static uint32_t caller_of(const struct counted *c, const double *counts, size_t n, uint32_t at)
 {
 	double most_uneven = -1, most_often = 0;

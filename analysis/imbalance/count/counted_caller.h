@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A line that makes threads uneven may be a library's, which nobody who reads the report can mend.
- * What they can is the program that calls it: of each function's callers the one that differs most
- * between the threads, up to one whose source is at hand.
+ * A line that makes threads uneven may be in a library, which users of the report cannot change.
+ * They can change the program that calls it. So this goes up the callers, at each function to the
+ * caller whose calls differ most between threads, until one has readable source.
  */
 #ifndef ISPOT_ANALYSIS_IMBALANCE_COUNT_COUNTED_CALLER_H
 #define ISPOT_ANALYSIS_IMBALANCE_COUNT_COUNTED_CALLER_H
@@ -12,8 +12,8 @@
 struct counted;
 struct parallel_section;
 
-/* A place of c->run. MAP_NONE: place's own source is at hand, or that of no caller that is known.
- */
+/* Returns a place of c->run, or MAP_NONE if the source of place itself is readable, or that of no
+ * known caller is. */
 uint32_t counted_caller(const struct counted *c, const struct parallel_section *s, uint32_t place);
 
 #endif

@@ -12,8 +12,8 @@
 
 /* ---- names of sections ---- */
 
-/* Where the thread called one of the functions: known from its next dump, when the call is under
- * way. Of functions that call each other the outermost is the program's. */
+/* Returns where the thread called one of the functions. The call is open at the next dump, so that
+ * dump shows it. Of functions that call each other, the outermost was called by the program. */
 static uint32_t site_of(const struct counted *c, const struct counts_dump *next,
 			const char *const *functions)
 {
@@ -30,7 +30,7 @@ static uint32_t site_of(const struct counted *c, const struct counts_dump *next,
 	return MAP_NONE;
 }
 
-/* "run (lu.c:21)", a number of names */
+/* Returns the name of a place, "run (lu.c:21)", as an index of names. */
 static uint32_t place_name(struct counted *c, uint32_t place, const char *otherwise)
 {
 	struct counts *run = (struct counts *)(uintptr_t)c->run;
@@ -48,7 +48,7 @@ static uint32_t place_name(struct counted *c, uint32_t place, const char *otherw
 	return number;
 }
 
-/* The function's first instruction that has a line. */
+/* Returns the function's first instruction with a known line. */
 static uint32_t function_begin(const struct counted *c, const char *function)
 {
 	const struct counts *run = c->run;
@@ -63,7 +63,8 @@ static uint32_t function_begin(const struct counted *c, const char *function)
 	return MAP_NONE;
 }
 
-/* The name of the region whose body's end made callgrind dump: "main._omp_fn.0 (lu.c:21)" */
+/* Returns the name of the region whose body's end triggered the dump: "main._omp_fn.0
+ * (lu.c:21)". */
 static uint32_t body_name(struct counted *c, uint32_t trigger, const char *function)
 {
 	uint32_t name = map_get(&c->body_names, trigger);
@@ -77,21 +78,23 @@ static uint32_t body_name(struct counted *c, uint32_t trigger, const char *funct
 
 /* ---- instances ---- */
 
-/* A thread whose dumps are cut. */
+/* The state of cutting a thread's dumps. */
 struct cutting {
 	struct counted *c;
 	const struct counted_threads *threads;
-	struct map *reached; /* [brood]: of each section, name and since, so many instances */
+	struct map *reached; /* [brood]: section (name and since) -> number of instances so far */
 	const struct counted_thread *thread;
 	uint32_t number;
-	struct map times; /* of each section: so many instances, those before it began too */
-	size_t first;	  /* dump of the part that is under way */
-	uint32_t since;	  /* the barrier that it left last */
-	bool alone;	  /* nobody works beside it: it has waited for those that it made, or is the
-			     main thread that has made none */
+	struct map times; /* section -> number of instances so far, including those before the
+			   * thread began */
+	size_t first;	  /* first dump of the current part */
+	uint32_t since;	  /* the barrier that the thread left last */
+	bool alone;	  /* no other thread works: it has waited for all that it created, or is
+			   * the main thread and has created none */
 };
 
-/* Threads whose maker waited for the end of others before it made them begin where those ended. */
+/* Returns the first instance of a thread: if its maker waited for the end of an earlier brood
+ * before it created this one, instances continue after those of the earlier brood. */
 static uint32_t first_group(const struct cutting *k, uint64_t section)
 {
 	const struct counted_threads *threads = k->threads;
@@ -126,7 +129,7 @@ static uint32_t next_group(struct cutting *k, uint64_t section)
 	return group;
 }
 
-/* Dumps up to this one are its part of an instance. */
+/* Makes the dumps up to this one the thread's part of an instance. */
 static void take_dumps(struct cutting *k, size_t last, struct counted_dump cut)
 {
 	if (cut.kind == SECTION_JOIN) {
@@ -142,9 +145,9 @@ static void take_dumps(struct cutting *k, size_t last, struct counted_dump cut)
 	k->alone = false;
 }
 
-/* ---- which dumps end a part ---- */
+/* ---- dumps that end a part ---- */
 
-/* Where its maker waited for the thread's end. */
+/* Returns the name of the place where the thread's maker waited for its end. */
 static uint32_t join_name(const struct cutting *k)
 {
 	const struct brood *b = &k->threads->broods.all.data[k->thread->brood];
@@ -192,7 +195,7 @@ static struct counted_dump at_barrier(struct cutting *k, size_t at, const char *
 	return cut;
 }
 
-/* The dump ends a part, or what is of no section. */
+/* Ends a part, or counts that belong to no section, at a dump. */
 static void end_part(struct cutting *k, size_t at, const char *before)
 {
 	const struct counts_dump *d = k->thread->dumps.data[at];
@@ -211,7 +214,7 @@ static void end_part(struct cutting *k, size_t at, const char *before)
 		cut.name = join_name(k);
 		take_dumps(k, at, cut);
 	} else if (before) {
-		k->since = none; /* a region begins anew */
+		k->since = none; /* a region begins a new section */
 	}
 	k->first = at + 1;
 }
@@ -222,7 +225,7 @@ static void cut_thread(struct cutting *k)
 		const char *before =
 			counted_trigger(k->c->run, k->thread->dumps.data[i], "--dump-before=");
 
-		/* its end: another one begins, to which valgrind gives its number */
+		/* the thread has ended: valgrind has given its number to a new thread */
 		if (i + 1 == k->thread->dumps.n && before &&
 		    counted_matches(parallel_births, before))
 			before = NULL;

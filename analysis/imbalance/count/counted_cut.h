@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Where callgrind's counts of each thread are cut into its parts of sections, for counted.c. */
+/* Part of counted.c: cuts callgrind's counts of each thread into its parts of sections. */
 #ifndef ISPOT_ANALYSIS_IMBALANCE_COUNT_COUNTED_CUT_H
 #define ISPOT_ANALYSIS_IMBALANCE_COUNT_COUNTED_CUT_H
 
@@ -7,8 +7,8 @@
 
 struct counted;
 
-/* Adds them to the dumps of c. Returns how many threads there were: they are numbered from 1, in
- * the order in which they began; those of joins from 0, in the order in which they were made. */
+/* Adds the parts to the dumps of c. Returns the number of threads. Threads are numbered from 1, in
+ * the order of their begin; those of joins from 0, in the order of their creation. */
 uint32_t counted_cut(struct counted *c);
 
 #endif

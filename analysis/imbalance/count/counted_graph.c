@@ -9,7 +9,7 @@
 #include "symbol/dso/cache.h"
 #include "symbol/dso/dso.h"
 
-/* Run-time systems: they wait by spinning, and share out what is not the program's work. */
+/* Runtime systems, which wait by spinning, and whose work is not the program's own. */
 static const char *const waiting_objects[] = { "*/libgomp.so*",	   "*/libomp.so*",
 					       "*/libiomp5.so*",   "*/ld-linux*",
 					       "*/libpthread.so*", NULL };
@@ -68,7 +68,8 @@ bool counted_is_call(struct dso *dso, uint64_t address)
 {
 	const uint8_t *code = dso ? dso_bytes(dso, address, 8) : NULL;
 
-	if (code && dso_machine(dso) == DSO_AARCH64) /* bl; blr and its kin with keys */
+	if (code && dso_machine(dso) == DSO_AARCH64) /* bl; blr and its variants with pointer
+						      * authentication */
 		return (code[3] & 0xfc) == 0x94 ||
 		       ((code[3] & 0xfe) == 0xd6 && (code[2] & 0xe0) == 0x20);
 	return code && is_call_x86(code);
@@ -86,7 +87,8 @@ void counted_graph_init(struct counted *c)
 	for (uint32_t i = 0; i < n; i++)
 		c->sorted[i] = i;
 	qsort_r(c->sorted, n, sizeof(uint32_t), by_address, (void *)(uintptr_t)run);
-	/* A place's node is the first branch from it on; backwards, so that it is known. */
+	/* The node of a place is the first branch from it on. The loop goes backwards, so that this
+	 * is known. */
 	for (uint32_t i = n, next = LIME_NONE; i-- > 0;) {
 		const struct counts_place *p = &run->places.data[c->sorted[i]];
 
@@ -141,7 +143,7 @@ static void add_edge(struct counted *c, struct counted_counts *counts, uint32_t 
 		add(counts, event_of(c, LIME_EDGE, from, to, LIME_NONE), count);
 }
 
-/* The instruction behind a place, as far as it was ever executed. */
+/* Returns the next instruction after a place that was ever executed, or MAP_NONE. */
 static uint32_t behind(const struct counted *c, uint32_t place)
 {
 	const struct counts *run = c->run;
@@ -172,7 +174,8 @@ static void add_misses(struct counted *c, struct counted_counts *counts, const s
 	add(counts, ll, (double)k->ll_misses);
 }
 
-/* A conditional jump falls through as often as it is executed and not taken. */
+/* A conditional jump falls through when it is executed and not taken: its executions are added
+ * here, and add_turn() subtracts the taken ones. */
 static void add_run(struct counted *c, struct counted_counts *counts, const struct counts_row *k)
 {
 	if (c->run->places.data[k->from].cond)
@@ -194,7 +197,7 @@ static void add_turn(struct counted *c, struct counted_counts *counts, const str
 		add_edge(c, counts, k->from, behind(c, k->from), count);
 }
 
-/* Counts an event at its place, as far as it happened more often than the place was executed. */
+/* Counts an event at its place. Its superior is the execution of the instruction. */
 static void add_happened(struct counted *c, struct counted_counts *counts,
 			 const struct counts_row *k)
 {
@@ -203,7 +206,7 @@ static void add_happened(struct counted *c, struct counted_counts *counts,
 	add(counts, event_of(c, LIME_HARDWARE, k->from, k->from, runs), (double)k->count);
 }
 
-/* Adds a row that comes from samples; false: it does not. */
+/* Adds a row if it comes from samples, else returns false. */
 static bool add_sampled(struct counted *c, struct counted_counts *counts,
 			const struct counts_row *k)
 {
@@ -239,8 +242,9 @@ double counted_graph_dump(struct counted *c, const struct counts_dump *d,
 }
 
 /*
- * Samples seldom see a loop entered: where no edge leads into it the walk begins with its lowest
- * address. With callgrind, which sees all, with the place that was met first.
+ * Finds back edges. Samples rarely contain the entry of a loop. The search for back edges in a loop
+ * without an entry begins at its lowest address. With callgrind, which counts all edges, it begins
+ * at the place that was found first.
  */
 void counted_graph_finish(struct counted *c)
 {

@@ -8,7 +8,7 @@
 #include "analysis/imbalance/section/parallel_role.h"
 #include "base/mem.h"
 
-/* A thread that was made and has not begun. */
+/* A thread that was created and has not begun yet. */
 struct unborn {
 	uint32_t brood, order;
 };
@@ -16,11 +16,11 @@ struct unborn {
 struct search {
 	struct counted_threads *threads;
 	const struct counts *run;
-	struct map has; /* valgrind's number -> the thread that has it */
+	struct map has; /* valgrind's number -> the thread that has it now */
 	struct {
 		VEC(struct unborn)
-	} unborn;      /* in the order in which they were made */
-	size_t n_born; /* of these */
+	} unborn;      /* in the order of their creation */
+	size_t n_born; /* how many of these have begun */
 };
 
 const char *counted_trigger(const struct counts *run, const struct counts_dump *d, const char *when)
@@ -97,7 +97,7 @@ static void take(struct search *s, const struct counts_dump *d)
 	}
 }
 
-/* The numbers of parts grow through the run; at its end all threads have the same. */
+/* Part numbers increase during the run. At its end, all threads have the same number. */
 static int by_part(const void *a, const void *b)
 {
 	const struct counts_dump *x = *(struct counts_dump *const *)a;

@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 
-/* ---- who was there together ---- */
+/* ---- parts that meet ---- */
 
 static int by_meeting(const void *a, const void *b)
 {
@@ -26,7 +26,7 @@ static int by_meeting(const void *a, const void *b)
 	return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
 }
 
-/* Whether the part, which follows, is of the meeting that is open until that time. */
+/* Whether the next part belongs to the meeting that is open until until_ns. */
 static bool joins(const struct edged_part *first, const struct edged_part *p, uint64_t until_ns)
 {
 	if (p->process != first->process || p->kind != first->kind || p->object != first->object)
@@ -34,10 +34,8 @@ static bool joins(const struct edged_part *first, const struct edged_part *p, ui
 	return p->kind != SECTION_BARRIER || p->end_ns <= until_ns;
 }
 
-/*
- * For a thread that never slept the CPU's own clock is best: it leaves out what other machines
- * took.
- */
+/* Returns a part's time without waits for a CPU. If the thread never slept, this is its CPU time,
+ * which also excludes time that other virtual machines had the CPU. */
 static double own_of(const struct edged_part *p)
 {
 	if (!p->sleeps || isnan(p->cpu_wait_ns))
@@ -97,7 +95,7 @@ static void prepare(struct edged_part *parts, size_t n)
 		bool follows = k && p[-1].key.thread == p->key.thread;
 
 		p->key.section = MAP_NONE;
-		/* A region begins anew, whatever was before. */
+		/* a region does not follow a barrier */
 		p->since = follows && p[-1].kind == SECTION_BARRIER && p->begin_ns == p[-1].leave_ns
 				   ? p[-1].name
 				   : "";
@@ -106,9 +104,10 @@ static void prepare(struct edged_part *parts, size_t n)
 	}
 }
 
-/* ---- which are analysed together ---- */
+/* ---- instances that are analysed together ---- */
 
-/* The last instances of a section, however few, belong to its last group. */
+/* Groups successive instances of a section until they have enough time. The remaining ones belong
+ * to its last group. */
 static void make_groups(struct edged_part *parts, size_t n)
 {
 	struct edged_part *p = parts, *end = parts + n;
