@@ -5,9 +5,10 @@
  * whether the calls spin. A visitor. A bounded number of samples of a block is kept, chosen at
  * random.
  *
- * Each sample stands for the same CPU time, so a code location's time per call is samples * weight
- * / calls, with the interval of a Poisson count. This compares slow with fast calls: fast calls are
- * short and rarely sampled, but there are many, so even little time in them is known well.
+ * A sample stands for its weight in CPU time, so a code location's time per call is samples *
+ * weight / calls, with the interval of a Poisson count. This compares slow with fast calls: fast
+ * calls are short and rarely sampled, but there are many, so even little time in them is known
+ * well.
  */
 #ifndef ISPOT_ANALYSIS_EVIDENCE_SAMPLES_H
 #define ISPOT_ANALYSIS_EVIDENCE_SAMPLES_H

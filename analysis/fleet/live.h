@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A fleet's blocks from what one machine was seen to do: who had its CPUs when, and how long the
- * calls took that are the indicator. Each fifth of a second becomes a block, or less where more
- * happens than a block takes; a call that crosses from one to the next is left out, and counted.
+ * Makes a fleet's blocks from what was observed on one machine: which application had its CPUs
+ * when, and the durations of the calls that are the indicator. A block covers a fifth of a second,
+ * or less if more happens than fits in a block. A call that crosses the boundary of two blocks is
+ * left out, and counted.
  *
  *	fleet_live_ran(&l, &presence); fleet_live_took(&l, &measure);	as they become known
  *	fleet_live_begin(&l);

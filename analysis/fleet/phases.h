@@ -27,7 +27,7 @@ struct fleet_phases {
 };
 
 /* length_ns: of a phase; 0: all rows together. Returns -EINVAL if a day is not a multiple of the
- * phase, or a phase not one of the buckets. */
+ * phase, or the phase is not a multiple of the bucket. */
 int fleet_phases_init(struct fleet_phases *p, uint64_t bucket_ns, uint64_t length_ns,
 		      struct err *err);
 const char *fleet_phases_name(const struct fleet_phases *p, uint64_t phase,

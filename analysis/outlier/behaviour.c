@@ -7,7 +7,8 @@
 #include "analysis/outlier/outlier.h"
 #include "base/text.h"
 
-/* Returns the share of the divergent executions that have one of these causes. */
+/* Returns the share of the outliers' residuals that have one of these causes. *n: number of these
+ * outliers; *longest: the one furthest above the line. */
 static double share_of(const struct outlier_block *b, const char *const *kinds, uint64_t *n,
 		       const struct outlier **longest)
 {

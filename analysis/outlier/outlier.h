@@ -60,7 +60,7 @@ struct outlier_callee {
 	uint64_t ns;
 };
 
-/* One divergent execution. */
+/* An outlier. */
 struct outlier {
 	uint64_t index; /* number among its block's executions in the order of their begin, from
 			 * 0 */

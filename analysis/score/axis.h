@@ -16,7 +16,7 @@
 
 struct axis {
 	struct axis_bin {
-		uint64_t calls, sum_ns, min_ns, min_x; /* min_x: number of the fastest call */
+		uint64_t calls, sum_ns, min_ns, min_x; /* min_x: x of the fastest call */
 		double sum_x, sum_number;
 	} bins[AXIS_BINS];
 };

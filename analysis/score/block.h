@@ -5,12 +5,13 @@
  *	excess_t   sum over thread t's timed outermost calls of (d - d_min), plus (time so far -
  *	           d_min) of calls still open if positive; with sampling, the mean excess of the
  *	           recorded calls times the estimated number of calls
- *	sci        sum of excess_t / sum of T_t, over the threads that ran the block
+ *	sci        sum of excess_t / sum of T_t, over the threads that ran the block; with sampling
+ *	           an estimate, NAN if it is more than the time that there was
  *	self_*     the same over own times of every call against the smallest own time
  *	floor      noise floor, the score that the probes' own jitter would cause: calls, traced
  *	           callees included, times (mean - min of an empty call; for the block's own calls
  *	           at least a fifth of min), plus preempted time, multiplied by the share of probe
- *	           code in the time that the block ran; NAN if it cannot be estimated
+ *	           code in the time that the block ran; NAN without calibration
  *	sci_low    sci - floor - sampling error (bootstrap.h; 0 unless calls were sampled), at
  *	           least 0
  *	sci_high   sci + sampling error + untimed calls at the mean excess of the timed ones
