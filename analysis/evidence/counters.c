@@ -244,8 +244,8 @@ static void count_still(struct counters *c, struct counted_thread *t)
 		counter_table_add_still(c, &g->own, t->ended.ns, t->ended.own_running_ns);
 }
 
-/* Finishes the call that ended last, which had no record of counters at its exit: none of those
- * that are written on change did. */
+/* Finishes the call that ended last, which has no record of counters at its exit. Counters that are
+ * written on change have not changed then; others are not known. */
 static void settle(struct counters *c, struct counted_thread *t)
 {
 	struct frame *f = t->ended.waits ? &t->frames.data[t->ended.depth] : NULL;

@@ -140,7 +140,7 @@ static int get_credentials(struct fleet_engine *e, struct err *err)
 	return rc;
 }
 
-/* Whether HOST:PORT is on this machine. */
+/* Whether HOST:PORT is a loopback address. */
 static bool is_this_machine(const char *host)
 {
 	struct in_addr address;
@@ -301,8 +301,8 @@ static char *url_of(const struct fleet_engine *e, const struct engine_shard *sha
 	return url.s;
 }
 
-/* Returns a random delay around ns, so that machines that wait for one server do not all retry at
- * once. */
+/* Returns a random delay between ns / 2 and ns, so that machines that wait for one server do not
+ * all retry at once. */
 static uint64_t about(uint64_t ns)
 {
 	return ns / 2 + clock_now_ns() % (ns / 2);
