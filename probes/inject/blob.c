@@ -32,7 +32,17 @@ _Static_assert(offsetof(struct inproc_header, without_ring) == NO_RING_AT, "as i
 _Static_assert(sizeof(struct inproc_stamp) == 16, "as in the code");
 _Static_assert(INPROC_FREE == 0 && INPROC_LIVE == 1 && INPROC_ENDED == 2 && INPROC_TAKEN == 3,
 	       "as in the code");
-_Static_assert(BLOCK_BYTES == 64 && sizeof(struct blob_facts) == 24, "as in the code");
+_Static_assert(BLOCK_ROWS == 40 && BLOCK_RANDOM == 48 && BLOCK_BYTES == 64, "as in the code");
+_Static_assert(sizeof(struct blob_facts) == 56, "as in the code");
+_Static_assert(TURN_NEXT == 0 && TURN_OUTER == 8 && TURN_TOP == 12 && TURN_DEPTH == 16 &&
+		       TURN_REST == 20 && TURN_OPEN == 24 && TURN_OPEN_MOST == 10 &&
+		       TURN_BYTES == 64,
+	       "as in the code");
+_Static_assert(sizeof(struct inproc_row) == 32 && offsetof(struct inproc_row, recorded) == 8 &&
+		       offsetof(struct inproc_row, inner) == 16 &&
+		       offsetof(struct inproc_row, inner_recorded) == 24,
+	       "as in the code");
+_Static_assert(INPROC_INNER == 0x80000000u, "as in the code");
 
 #define TEXT_(x) #x
 #define TEXT(x)	 TEXT_(x)
@@ -54,6 +64,10 @@ __asm__(".pushsection .rodata\n"
 	"ispot_blob_region:	.quad 0\n"
 	"ispot_blob_blocks:	.quad 0\n"
 	"ispot_blob_ring_bytes:	.quad 0\n"
+	"ispot_blob_block_bytes:	.quad 0\n"
+	"ispot_blob_rows:	.quad 0\n"
+	"ispot_blob_rows_bytes:	.quad 0\n"
+	"ispot_blob_period:	.quad 0\n"
 
 	/* The thread takes the first slot that is free, if it may. */
 	"ispot_blob_claim:\n" SAVE
@@ -85,9 +99,35 @@ __asm__(".pushsection .rodata\n"
 	"	jmp 7f\n"
 	"3:	mov %r9d, " TEXT(SLOT_TID) "(%rdi)\n"
 	"	mov %esi, " TEXT(SLOT_PID) "(%rdi)\n"
-	"	mov %rdx, %rsi\n"
-	"	shl $6, %rsi\n" /* BLOCK_BYTES */
+	"	mov ispot_blob_block_bytes(%rip), %rsi\n"
+	"	imul %rdx, %rsi\n"
 	"	add ispot_blob_blocks(%rip), %rsi\n"
+	/* turns that another thread has left there are wiped */
+	"	cmpl $1, ispot_blob_period(%rip)\n"
+	"	jbe 4f\n"
+	"	mov %rdi, %r9\n"
+	"	mov %rdx, %r8\n"
+	"	mov %rsi, %rdi\n"
+	"	mov ispot_blob_block_bytes(%rip), %rsi\n"
+	"	mov $4, %edx\n"  /* MADV_DONTNEED */
+	"	mov $28, %eax\n" /* madvise */
+	"	syscall\n"
+	"	mov %rsi, %rcx\n"
+	"	mov %rdi, %rsi\n"
+	"	test %eax, %eax\n"
+	"	je 5f\n"
+	"	xor %eax, %eax\n"
+	"	shr $3, %rcx\n"
+	"	rep stosq\n" /* locked memory is not given back */
+	"5:	mov %r9, %rdi\n"
+	"	mov %r8, %rdx\n"
+	"	mov ispot_blob_region(%rip), %r8\n"
+	"	mov ispot_blob_rows_bytes(%rip), %rcx\n"
+	"	imul %rdx, %rcx\n"
+	"	add ispot_blob_rows(%rip), %rcx\n"
+	"	mov %rcx, 40(%rsi)\n"
+	"	mov %rcx, 48(%rsi)\n" /* to begin with */
+	"4:\n"
 	"	mov " TEXT(SLOT_TAIL) "(%rdi), %rcx\n"
 	"	shl $4, %rcx\n" /* of records */
 	"	mov %rcx, 8(%rsi)\n"
@@ -141,19 +181,122 @@ __asm__(".pushsection .rodata\n"
 	"5:	clc\n"
 	"6:	cmc\n"
 	"	\n" RESTORE
+
+	/*
+	 * It is this call's turn, or the function's first one, for which none is drawn yet. The
+	 * rows' counts are right whatever a signal handler does in between, as each changes by
+	 * one instruction. In what follows %rdi is the row, %rsi the turn, %r8 the period.
+	 */
+	"ispot_blob_begin:\n" SAVE
+	"	mov %gs:40, %rdi\n"
+	"	mov %ecx, %eax\n"
+	"	shl $5, %rax\n"
+	"	add %rax, %rdi\n"
+	"	mov %ecx, %esi\n"
+	"	shl $6, %rsi\n"
+	"	add $64, %rsi\n"
+	"	mov ispot_blob_period(%rip), %r8\n"
+	"	xor %r9d, %r9d\n" /* INPROC_INNER */
+	"	cmp %edx, %gs:8(%rsi)\n"
+	"	ja 1f\n"
+	"	mov %edx, %gs:8(%rsi)\n"
+	"	jmp 2f\n"
+	"1:	incq 16(%rdi)\n"
+	"	mov $0x80000000, %r9d\n"
+	"2:	mov (%rdi), %r10\n"
+	"	cmpq $0, %gs:0(%rsi)\n"
+	"	jne 3f\n"
+	"	dec %r10\n" /* the first draw is for the calls from this one on */
+	"	call 7f\n"
+	"	inc %r10\n"
+	"	cmp %r10, %gs:0(%rsi)\n"
+	"	ja 8f\n"
+	/* Frames that were left without an exit lie below this one. If there is no room above
+	 * it, those are such, too. */
+	"3:	mov %gs:16(%rsi), %ecx\n"
+	"	xor %eax, %eax\n"
+	"	cmp $10, %ecx\n"
+	"	sete %al\n"
+	"	add %edx, %eax\n"
+	"4:	test %ecx, %ecx\n"
+	"	je 5f\n"
+	"	cmp %eax, %gs:20(%rsi,%rcx,4)\n"
+	"	jae 5f\n"
+	"	dec %ecx\n"
+	"	jmp 4b\n"
+	"5:	cmp $10, %ecx\n"
+	"	jae 8f\n"
+	"	mov %edx, %gs:24(%rsi,%rcx,4)\n"
+	"	test %ecx, %ecx\n" /* inside a recorded one the reader sees that it is */
+	"	je 6f\n"
+	"	test %r9d, %r9d\n"
+	"	je 6f\n"
+	"	incq 24(%rdi)\n"
+	"	xor %r9d, %r9d\n"
+	"6:	inc %ecx\n"
+	"	mov %ecx, %gs:16(%rsi)\n"
+	"	mov %edx, %gs:12(%rsi)\n"
+	"	mov %r9d, %ecx\n"
+	"	shr $31, %ecx\n"
+	"	add %rcx, 24(%rdi)\n"
+	"	incq 8(%rdi)\n"
+	"	call 7f\n"
+	"	mov %r9, 56(%rsp)\n" /* %rcx */
+	"	clc\n"
+	"	jmp 9f\n"
+	/* Draws the next call behind number %r10: one of the next N, and N less that later. */
+	"7:	mov $6364136223846793005, %rax\n"
+	"	imul %gs:48, %rax\n"
+	"	mov %rax, %rcx\n"
+	"	rdtsc\n"
+	"	lea (%rcx,%rax,2), %rax\n"
+	"	or $1, %rax\n"
+	"	mov %rax, %gs:48\n"
+	"	shr $32, %rax\n"
+	"	imul %r8, %rax\n"
+	"	shr $32, %rax\n" /* its place in its N */
+	"	mov %gs:20(%rsi), %ecx\n"
+	"	lea 1(%r10,%rcx), %rcx\n"
+	"	add %rax, %rcx\n"
+	"	mov %rcx, %gs:0(%rsi)\n"
+	"	mov %r8d, %ecx\n"
+	"	dec %ecx\n"
+	"	sub %eax, %ecx\n"
+	"	mov %ecx, %gs:20(%rsi)\n"
+	"	mov 56(%rsp), %rdx\n" /* as it was before the clock was read */
+	"	ret\n"
+	"8:	stc\n"
+	"9:\n" RESTORE
+
+	/* The exit of the recorded call that was entered last. */
+	"ispot_blob_finish:\n" SAVE
+	"	mov %ecx, %esi\n"
+	"	shl $6, %rsi\n"
+	"	mov %gs:64+16(%rsi), %ecx\n"
+	"	xor %eax, %eax\n"
+	"	sub $1, %ecx\n"
+	"	jb 1f\n"
+	"	je 2f\n"
+	"	mov %gs:64+20(%rsi,%rcx,4), %eax\n"
+	"2:	mov %ecx, %gs:64+16(%rsi)\n"
+	"1:	mov %eax, %gs:64+12(%rsi)\n"
+	"	clc\n" RESTORE
 	"ispot_blob_end:\n"
 	".popsection\n");
 
 /* clang-format on */
 
-extern const char ispot_blob_start[], ispot_blob_claim[], ispot_blob_full[], ispot_blob_end[];
+extern const char ispot_blob_start[], ispot_blob_claim[], ispot_blob_full[], ispot_blob_begin[],
+	ispot_blob_finish[], ispot_blob_end[];
 
 struct blob blob_get(void)
 {
 	return (struct blob){ .code = ispot_blob_start,
 			      .bytes = (size_t)(ispot_blob_end - ispot_blob_start),
 			      .claim = (size_t)(ispot_blob_claim - ispot_blob_start),
-			      .full = (size_t)(ispot_blob_full - ispot_blob_start) };
+			      .full = (size_t)(ispot_blob_full - ispot_blob_start),
+			      .begin = (size_t)(ispot_blob_begin - ispot_blob_start),
+			      .end = (size_t)(ispot_blob_finish - ispot_blob_start) };
 }
 
 #else
@@ -164,3 +307,11 @@ struct blob blob_get(void)
 }
 
 #endif
+
+uint64_t blob_block_bytes(uint32_t period, uint32_t n_functions)
+{
+	if (period <= 1)
+		return BLOCK_BYTES;
+	return (BLOCK_BYTES + (uint64_t)n_functions * TURN_BYTES + INPROC_PAGE - 1) &
+	       ~(uint64_t)(INPROC_PAGE - 1);
+}

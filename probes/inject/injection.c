@@ -146,7 +146,8 @@ static void put_call(struct stub_code *c, uint32_t number, const uint64_t args[6
 
 static void put_map(struct stub_code *c, uint64_t at, uint64_t bytes, uint64_t prot)
 {
-	const uint64_t flags = MAP_PRIVATE | MAP_ANONYMOUS | (at ? MAP_FIXED_NOREPLACE : 0);
+	const uint64_t flags =
+		MAP_PRIVATE | MAP_ANONYMOUS | (at ? MAP_FIXED_NOREPLACE : MAP_NORESERVE);
 
 	put_call(c, SYS_mmap, (const uint64_t[6]){ at, bytes, prot, flags, UINT64_MAX, 0 });
 }
@@ -173,10 +174,15 @@ static void make_start(struct stub_code *c, const struct stub_arena *a, uint64_t
 	detour_resume(c, resume);
 }
 
-static uint64_t region_bytes(const struct injection *in)
+static uint64_t rows_at(const struct injection *in)
 {
 	return INPROC_PAGE + INPROC_SLOTS * sizeof(struct inproc_slot) + INPROC_NAMES +
 	       INPROC_SLOTS * in->ring_bytes;
+}
+
+static uint64_t region_bytes(const struct injection *in)
+{
+	return rows_at(in) + INPROC_SLOTS * in->rows_bytes;
 }
 
 /* Kernels that let no file be executable unless it says so are told that this one is not. */
@@ -192,10 +198,10 @@ static uint64_t file_flags(void)
 	return MFD_CLOEXEC | MFD_ALLOW_SEALING | (scope > 0 ? 8 /* MFD_NOEXEC_SEAL */ : 0);
 }
 
-static void put_wipe_on_fork(struct stub_code *c, uint32_t bytes)
+static void put_wipe_on_fork(struct stub_code *c, uint64_t bytes)
 {
 	/* the mapping is in %rdi, by the mark */
-	PUT(c, 0xbe); /* mov $bytes, %esi */
+	PUT(c, 0x48, 0xbe); /* mov $bytes, %rsi */
 	stub_put(c, &bytes, sizeof(bytes));
 	PUT(c, 0xba, MADV_WIPEONFORK, 0, 0, 0); /* mov $advice, %edx */
 	detour_call(c, SYS_madvise);
@@ -230,7 +236,7 @@ static void make_program(struct stub_code *c, const struct injection *in, uint64
 {
 	static const char name[NAME_BYTES] = "ispot";
 	const uint64_t name_at = c->address;
-	const uint32_t blocks_bytes = (INPROC_SLOTS + 1) * BLOCK_BYTES;
+	const uint64_t blocks_bytes = (INPROC_SLOTS + 1) * in->block_bytes;
 
 	stub_put(c, name, sizeof(name));
 	for (size_t i = 1; i < in->arenas.n; i++) {
@@ -338,7 +344,7 @@ static int run_program(struct injection *in, struct tracees *t, struct err *err)
 	if (!ret)
 		ret = run_to(t, AT_BLOCKS, "map memory", &value, err);
 	in->blocks = (uint64_t)value;
-	in->no_block = in->blocks + INPROC_SLOTS * BLOCK_BYTES;
+	in->no_block = in->blocks + INPROC_SLOTS * in->block_bytes;
 	if (!ret)
 		ret = run_to(t, AT_WIPED, "have memory wiped on fork", &value, err);
 	if (!ret)
@@ -348,6 +354,7 @@ static int run_program(struct injection *in, struct tracees *t, struct err *err)
 	if (!ret)
 		ret = run_to(t, AT_REGION, "map memory", &value, err);
 	in->region = (uint64_t)value;
+	in->rows = in->region + rows_at(in);
 	return ret ? ret : run_to(t, AT_END, "close a file", &value, err);
 }
 
@@ -376,6 +383,8 @@ int injection_make(struct injection *in, struct tracees *t, struct err *err)
 	int ret;
 
 	in->region_fd = -1;
+	in->block_bytes = blob_block_bytes(in->period, in->n_functions);
+	in->rows_bytes = in->period > 1 ? inproc_rows_bytes(in->n_functions) : 0;
 	if (!start)
 		return err_set(err, -ENOMEM,
 			       "process %d has no room behind its code; record it with --engine "

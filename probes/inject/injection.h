@@ -50,6 +50,9 @@ struct injection {
 		VEC(struct stub_arena)
 	} arenas; /* the caller's wishes */
 	uint64_t ring_bytes;
+	uint32_t period, n_functions; /* one call in so many is recorded, of so many functions */
+	uint64_t block_bytes, rows_bytes;  /* of each thread */
+	uint64_t rows;			   /* address */
 	uint64_t region, blocks, no_block; /* addresses; no_block: whoever has none yet has that */
 	uint64_t resume;		   /* where its first thread goes on */
 	uint64_t no_tls; /* readable, and no thread's: what %fs:0 is where there is no %fs */

@@ -149,58 +149,89 @@ static void begin_arena(struct stub_code *c, const struct injection *in, const s
 	const struct blob blob = blob_get();
 	const struct blob_facts f = { .region = in->region,
 				      .blocks = in->blocks,
-				      .ring_bytes = in->ring_bytes };
+				      .ring_bytes = in->ring_bytes,
+				      .block_bytes = in->block_bytes,
+				      .rows = in->rows,
+				      .rows_bytes = in->rows_bytes,
+				      .period = in->period };
 
 	*c = (struct stub_code){
 		.bytes = xcalloc(1, a->bytes), .address = a->at, .n = ARENA_HEADER, .room = a->bytes
 	};
 	facts->claim = a->at + c->n + blob.claim;
 	facts->full = a->at + c->n + blob.full;
+	facts->begin = a->at + c->n + blob.begin;
+	facts->end = a->at + c->n + blob.end;
 	facts->ring_bytes = (uint32_t)in->ring_bytes;
 	stub_put(c, blob.code, blob.bytes);
 	memcpy(c->bytes + ARENA_HEADER, &f, sizeof(f));
 	c->n = (c->n + 15) & ~15ull;
 }
 
-static size_t entry_bytes(const struct stub_facts *facts, const struct stub_entry *e)
-{
-	uint8_t bytes[STUB_BYTES_MOST];
-	struct stub_code c = { .bytes = bytes, .room = sizeof(bytes) };
+/* What stands before and behind the displaced instructions of a site. */
+struct site_stub {
+	const struct stub_facts *facts;
+	struct stub_entry entry;
+	bool is_entry, is_exit, is_sampled;
+	struct stub_gate in, out;
+};
 
-	stub_entry(&c, facts, e);
-	return c.n;
+static void put_entry(struct stub_code *c, struct site_stub *s)
+{
+	if (s->is_entry && s->is_sampled)
+		stub_entry_gate(c, &s->entry, &s->in);
+	else if (s->is_entry)
+		stub_entry(c, s->facts, &s->entry);
 }
 
-static size_t exit_bytes(const struct stub_facts *facts)
+static void put_exit(struct stub_code *c, struct site_stub *s)
+{
+	if (s->is_exit && s->is_sampled)
+		stub_exit_gate(c, s->entry.id, &s->out);
+	else if (s->is_exit)
+		stub_exit(c, s->facts, s->entry.id, 0);
+}
+
+static void put_rest(struct stub_code *c, const struct site_stub *s)
+{
+	if (s->is_entry && s->is_sampled)
+		stub_entry_rest(c, s->facts, &s->entry, &s->in);
+	if (s->is_exit && s->is_sampled)
+		stub_exit_rest(c, s->facts, s->entry.id, &s->out);
+}
+
+static size_t bytes_of(void (*put)(struct stub_code *c, struct site_stub *s), struct site_stub *s)
 {
 	uint8_t bytes[STUB_BYTES_MOST];
 	struct stub_code c = { .bytes = bytes, .room = sizeof(bytes) };
 
-	stub_exit(&c, facts, 0, 0);
+	put(&c, s);
 	return c.n;
 }
 
 /* In a tiny function one site is both, the entry and an exit. */
 static int put_site(struct stub_code *c, const struct stub_facts *facts, const struct patch_site *s,
-		    uint32_t id, uint64_t bias)
+		    uint32_t id, uint64_t bias, bool is_sampled)
 {
-	const struct stub_entry entry = { .id = id,
-					  .sp = s->sp_correction,
-					  .keeps_flags = s->flags_live,
-					  .keeps_red_zone = s->red_zone_live };
+	struct site_stub stub = { .facts = facts,
+				  .entry = { .id = id,
+					     .sp = s->sp_correction,
+					     .keeps_flags = s->flags_live,
+					     .keeps_red_zone = s->red_zone_live },
+				  .is_entry = s->is_entry,
+				  .is_exit = s->exit != PATCH_NO_EXIT,
+				  .is_sampled = is_sampled };
 	struct patch_code code;
 	int ret = patch_relocate(s, s->address + bias, c->address + c->n,
-				 s->is_entry ? entry_bytes(facts, &entry) : 0,
-				 s->exit != PATCH_NO_EXIT ? exit_bytes(facts) : 0, &code);
+				 bytes_of(put_entry, &stub), bytes_of(put_exit, &stub), &code);
 
 	if (ret)
 		return ret;
-	if (s->is_entry)
-		stub_entry(c, facts, &entry);
+	put_entry(c, &stub);
 	stub_put(c, code.bytes, code.exit_at);
-	if (s->exit != PATCH_NO_EXIT)
-		stub_exit(c, facts, id, 0);
+	put_exit(c, &stub);
 	stub_put(c, code.bytes + code.exit_at, code.n - code.exit_at);
+	put_rest(c, &stub);
 	return 0;
 }
 
@@ -243,7 +274,7 @@ static int make_stubs_of(struct patched *p, struct object *o, const struct stub_
 
 	vec_for_each (&f->sites, const struct patch_site, s) {
 		const uint64_t stub = o->code.address + o->code.n;
-		int ret = put_site(&o->code, facts, s, id, o->bias);
+		int ret = put_site(&o->code, facts, s, id, o->bias, p->injection.period > 1);
 
 		if (ret) {
 			p->patches.n = n_patches;
@@ -441,15 +472,19 @@ static void clear_way(struct patched *p, const struct tracees *t,
 
 /* ---- patching ---- */
 
-static int write_block(const struct tracees *t, uint64_t at, uint64_t key, uint64_t ring,
-		       uint64_t ring_bytes, uint64_t slot)
+static int write_block(const struct injection *in, const struct tracees *t, uint64_t at,
+		       uint64_t key, uint64_t i)
 {
+	const uint64_t slots = in->region + INPROC_PAGE;
+	const uint64_t rings = slots + INPROC_SLOTS * sizeof(struct inproc_slot) + INPROC_NAMES;
 	uint64_t block[BLOCK_BYTES / 8] = { 0 };
 
 	block[BLOCK_KEY / 8] = key;
-	block[BLOCK_LIMIT / 8] = ring_bytes;
-	block[BLOCK_BASE / 8] = ring;
-	block[BLOCK_SLOT / 8] = slot;
+	block[BLOCK_LIMIT / 8] = in->ring_bytes;
+	block[BLOCK_BASE / 8] = rings + i * in->ring_bytes;
+	block[BLOCK_SLOT / 8] = slots + i * sizeof(struct inproc_slot);
+	block[BLOCK_ROWS / 8] = in->rows + i * in->rows_bytes;
+	block[BLOCK_RANDOM / 8] = block[BLOCK_ROWS / 8];
 	return tracees_write(t, at, block, sizeof(block));
 }
 
@@ -475,12 +510,10 @@ static uint64_t give_slot(const struct patched *p, const struct tracees *t, cons
 {
 	const struct injection *in = &p->injection;
 	const uint64_t slots = in->region + INPROC_PAGE, key = tracee_key(t, e);
-	const uint64_t rings = slots + INPROC_SLOTS * sizeof(struct inproc_slot) + INPROC_NAMES;
 	const uint64_t slot = slots + *next * sizeof(struct inproc_slot);
-	const uint64_t block = in->blocks + *next * BLOCK_BYTES;
+	const uint64_t block = in->blocks + *next * in->block_bytes;
 
-	if (!key || *next == INPROC_SLOTS ||
-	    write_block(t, block, key, rings + *next * in->ring_bytes, in->ring_bytes, slot) ||
+	if (!key || *next == INPROC_SLOTS || write_block(in, t, block, key, *next) ||
 	    write_slot(t, slot, e->tid))
 		return in->no_block;
 	++*next;
@@ -581,8 +614,8 @@ static int patch(struct patched *p, struct tracees *t, struct objects *all,
 }
 
 int patched_begin(struct patched *p, struct tracees *t, struct patched_functions *functions,
-		  uint64_t ring_bytes, int (*region)(void *ctx, int fd, struct err *err), void *ctx,
-		  struct err *err)
+		  uint64_t ring_bytes, uint32_t period,
+		  int (*region)(void *ctx, int fd, struct err *err), void *ctx, struct err *err)
 {
 	bool *wanted = xcalloc(functions->n + 1, sizeof(*wanted));
 	struct objects all = { 0 };
@@ -590,7 +623,10 @@ int patched_begin(struct patched *p, struct tracees *t, struct patched_functions
 	int ret;
 
 	*p = (struct patched){ .pid = t->pid,
-			       .injection = { .ring_bytes = ring_bytes, .region_fd = -1 } };
+			       .injection = { .ring_bytes = ring_bytes,
+					      .period = period,
+					      .n_functions = (uint32_t)functions->n,
+					      .region_fd = -1 } };
 	ret = refuse_gs(t, err);
 	if (!ret) {
 		find_objects(t, &all, functions, wanted);

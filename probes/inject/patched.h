@@ -58,11 +58,12 @@ struct patched {
 
 /*
  * The threads are stopped, and run when this returns. region: called when the shared memory is
- * there, before anything is patched; what it returns other than 0 ends it.
+ * there, before anything is patched; what it returns other than 0 ends it. period: one call in so
+ * many is recorded; 1: each.
  */
 int patched_begin(struct patched *p, struct tracees *t, struct patched_functions *functions,
-		  uint64_t ring_bytes, int (*region)(void *ctx, int fd, struct err *err), void *ctx,
-		  struct err *err);
+		  uint64_t ring_bytes, uint32_t period,
+		  int (*region)(void *ctx, int fd, struct err *err), void *ctx, struct err *err);
 /* Takes the patches out of a process that has them: this one, or one that it forked. False: it has
  * them still. */
 bool patched_restore(const struct patched *p, pid_t pid);

@@ -49,6 +49,7 @@ struct recording {
 	struct java_switches switches;
 	struct err no_switches;	      /* why there are none; code 0: there are */
 	struct meta_calibration cost; /* calls 0: it could not be measured */
+	double passed_ns;	      /* of a call that is not recorded, where one in several is */
 	struct inject_targets targets;
 	struct {
 		VEC(struct patched)
@@ -58,6 +59,7 @@ struct recording {
 	struct ending ending;
 	sigset_t ends; /* the signals that end a recording */
 	pid_t pid;     /* that is patched now */
+	uint32_t period;
 	uint64_t ring_bytes, start_ns, end_ns, flushed_ns, looked_ns;
 	const char *reason;
 };
@@ -86,6 +88,7 @@ static void write_session(struct recording *r)
 			.program = r->targets.program ? r->targets.program : "",
 			.pid = r->o->n_pids ? (uint64_t)r->o->pids[0] : (uint64_t)r->launch.pid,
 			.start_ns = r->start_ns,
+			.period = r->period,
 			.producer = "in-process",
 			.attached = r->o->n_pids > 0,
 			.options = r->o->options,
@@ -97,7 +100,7 @@ static void write_cost(struct recording *r)
 {
 	struct text line = { 0 };
 
-	if (stubcost_measure(&r->cost))
+	if (stubcost_measure(&r->cost, &r->passed_ns))
 		return;
 	meta_print_calibration(&r->cost, &line);
 	inproc_write_line(r->writer, &line);
@@ -154,14 +157,20 @@ static void write_end(struct recording *r, const struct inject_result *result)
 
 /* ---- the processes ---- */
 
+static void tell_cost(const struct recording *r, struct inproc_region *g)
+{
+	g->pair_ns = (uint32_t)(r->cost.full_p50_ns + 0.5);
+	g->passed_ns = r->passed_ns;
+}
+
 static int on_region(void *ctx, int fd, struct err *err)
 {
 	struct recording *r = ctx;
 	int ret = inproc_drain_add_stamped(&r->drain, fd, r->pid, r->ring_bytes,
-					   (uint32_t)r->targets.functions.n);
+					   (uint32_t)r->targets.functions.n, r->period > 1);
 
 	if (!ret)
-		vec_last(&r->drain.regions)->pair_ns = (uint32_t)(r->cost.full_p50_ns + 0.5);
+		tell_cost(r, vec_last(&r->drain.regions));
 	if (!ret)
 		ret = java_switches_watch(&r->switches, r->pid, false);
 	return ret ? err_set(err, ret,
@@ -177,7 +186,8 @@ static int patch(struct recording *r, struct tracees *t, struct err *err)
 	int ret;
 
 	r->pid = t->pid;
-	ret = patched_begin(p, t, &r->targets.functions, r->ring_bytes, on_region, r, err);
+	ret = patched_begin(p, t, &r->targets.functions, r->ring_bytes, r->period, on_region, r,
+			    err);
 	log_detail("the threads of process %d stood for %.1f ms", p->pid,
 		   (double)p->stopped_ns / 1e6);
 	return ret;
@@ -497,6 +507,7 @@ int inject_record(const struct inject_recording *o, struct inject_result *result
 {
 	struct recording r = { .o = o,
 			       .launch = { .go_fd = -1, .status_fd = -1 },
+			       .period = o->period ? o->period : 1,
 			       .ring_bytes = ring_bytes(o) };
 	int ret = refusal_of_machine(err), close_ret = 0;
 

@@ -29,6 +29,7 @@ struct inject_recording {
 	const struct identity *user;	 /* whom the command runs as; NULL: as ispot does */
 	uint64_t max_bytes, duration_ns; /* 0: no bound */
 	uint64_t ring_bytes;		 /* of a thread; 0: the default */
+	uint32_t period;		 /* one call in so many is recorded; 0, 1: each */
 	uint64_t keep_slower_ns;	 /* shorter calls are summed up; 0: all are written */
 };
 

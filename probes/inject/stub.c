@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "probes/inject/stub.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "probes/inject/blob.h"
+#include "probes/inproc/inproc.h"
 
 #define REL8_BYTES 2
 
@@ -38,7 +40,11 @@ static size_t put_branch(struct stub_code *c, uint8_t opcode)
 
 static void put_goal(struct stub_code *c, size_t distance_at)
 {
-	c->bytes[distance_at] = (uint8_t)(c->n - distance_at - 1);
+	const size_t distance = c->n - distance_at - 1;
+
+	if (distance > INT8_MAX)
+		abort();
+	c->bytes[distance_at] = (uint8_t)distance;
 }
 
 /* A short one back. */
@@ -191,4 +197,198 @@ void stub_exit(struct stub_code *c, const struct stub_facts *f, uint32_t id, int
 	over = put_branch(c, JMP);
 	put_rest(c, f, &rest, skip);
 	put_goal(c, over);
+}
+
+/* ---- one call in several ---- */
+
+enum { NEAR_JB = 0x82, NEAR_JAE = 0x83, NEAR_JE = 0x84, NEAR_JNE = 0x85, NEAR_JA = 0x87 };
+
+#define GS_DISP	 0x25 /* and 4 bytes: an address of its own */
+#define GS_WORD	 0x65, 0x48
+#define GS_HALF	 0x65
+#define GATE_SP	 0x24 /* %esp, or %rsp */
+#define GATE_RDX 0x14
+
+/* Offsets in a block, and among its rows, reach as far as there are ids. */
+static uint32_t turn_at(uint32_t id, unsigned field)
+{
+	return BLOCK_BYTES + id * TURN_BYTES + field;
+}
+
+static uint32_t row_at(uint32_t id, size_t field)
+{
+	return (uint32_t)(id * sizeof(struct inproc_row) + field);
+}
+
+/* One to a goal that is not known yet, however far: where its distance is. */
+static size_t put_near(struct stub_code *c, uint8_t condition)
+{
+	PUT(c, 0x0f, condition);
+	put_u32(c, 0);
+	return c->n - sizeof(uint32_t);
+}
+
+static void put_near_goal(struct stub_code *c, size_t distance_at)
+{
+	const uint32_t distance = (uint32_t)(c->n - distance_at - sizeof(uint32_t));
+
+	if (distance_at + sizeof(distance) <= c->room)
+		memcpy(c->bytes + distance_at, &distance, sizeof(distance));
+}
+
+static void put_near_back(struct stub_code *c, uint8_t condition, size_t to)
+{
+	PUT(c, 0x0f, condition);
+	put_u32(c, (uint32_t)(to - c->n - sizeof(uint32_t)));
+}
+
+/* Leaves flags, and %rdx changed. */
+static void put_rows(struct stub_code *c)
+{
+	PUT(c, GS_WORD, 0x8b, GATE_RDX, GS_DISP); /* mov %gs:ROWS, %rdx */
+	put_u32(c, BLOCK_ROWS);
+}
+
+static void put_count(struct stub_code *c, uint32_t row)
+{
+	PUT(c, 0x48, 0xff, 0x82); /* incq row(%rdx) */
+	put_u32(c, row);
+}
+
+static void put_sp(struct stub_code *c, int32_t sp)
+{
+	PUT(c, 0x8d, 0x94, 0x24); /* lea sp(%rsp), %edx */
+	put_u32(c, (uint32_t)sp);
+}
+
+static int32_t kept_bytes(const struct stub_entry *e)
+{
+	return e->keeps_flags ? RED_ZONE + FLAGS_BYTES : e->keeps_red_zone ? RED_ZONE : 0;
+}
+
+/* A signal handler may call the function between any two instructions: its own calls are counted,
+ * too, and this one is recorded perhaps a turn later. */
+void stub_entry_gate(struct stub_code *c, const struct stub_entry *e, struct stub_gate *g)
+{
+	const int32_t down = put_keep(c, e);
+
+	PUT(c, SAVE_RDX);
+	g->retry = c->n;
+	PUT(c, 0x64, 0x48, 0x8b, 0x14, 0x25, 0, 0, 0, 0);	  /* mov %fs:0, %rdx */
+	PUT(c, 0x65, 0x48, 0x3b, 0x14, 0x25, BLOCK_KEY, 0, 0, 0); /* cmp %gs:KEY, %rdx */
+	g->claim = put_near(c, NEAR_JNE);
+	put_rows(c);
+	put_count(c, row_at(e->id, offsetof(struct inproc_row, calls)));
+	PUT(c, 0x48, 0x8b, 0x92); /* mov row(%rdx), %rdx */
+	put_u32(c, row_at(e->id, offsetof(struct inproc_row, calls)));
+	PUT(c, GS_WORD, 0x3b, GATE_RDX, GS_DISP); /* cmp %gs:NEXT, %rdx */
+	put_u32(c, turn_at(e->id, TURN_NEXT));
+	g->take = put_near(c, NEAR_JAE);
+	put_sp(c, e->sp + down);
+	PUT(c, GS_HALF, 0x39, GATE_RDX, GS_DISP); /* cmp %edx, %gs:OUTER */
+	put_u32(c, turn_at(e->id, TURN_OUTER));
+	g->inner = put_near(c, NEAR_JA);
+	PUT(c, GS_HALF, 0x89, GATE_RDX, GS_DISP); /* mov %edx, %gs:OUTER */
+	put_u32(c, turn_at(e->id, TURN_OUTER));
+	g->back = c->n;
+	PUT(c, RESTORE_RDX);
+	put_kept(c, e);
+}
+
+/* A thread that has no slot takes one, and begins anew; without one its call is lost. */
+static void put_gate_claim(struct stub_code *c, const struct stub_facts *f,
+			   const struct stub_gate *g)
+{
+	put_near_goal(c, g->claim);
+	PUT(c, SAVE_R11);
+	put_call(c, f->claim);
+	PUT(c, RESTORE_R11);
+	put_near_back(c, NEAR_JB, g->back);
+	stub_jump(c, c->address + g->retry);
+}
+
+static void put_gate_inner(struct stub_code *c, uint32_t id, const struct stub_gate *g)
+{
+	put_near_goal(c, g->inner);
+	put_rows(c);
+	put_count(c, row_at(id, offsetof(struct inproc_row, inner)));
+	stub_jump(c, c->address + g->back);
+}
+
+static void put_turn(struct stub_code *c, uint64_t blob, uint32_t id, int32_t sp)
+{
+	PUT(c, 0xb9); /* mov $id, %ecx */
+	put_u32(c, id);
+	put_sp(c, sp);
+	put_call(c, blob);
+}
+
+void stub_entry_rest(struct stub_code *c, const struct stub_facts *f, const struct stub_entry *e,
+		     const struct stub_gate *g)
+{
+	static const uint8_t load_base[] = { 0x65, 0x48, 0x8b, 0x04, 0x25, BLOCK_BASE, 0, 0, 0 },
+			     test_base[] = { 0x48, 0x85, 0xc0 }; /* %rax */
+	const int32_t sp = e->sp + kept_bytes(e);
+	struct rest rest;
+	size_t skip, none;
+
+	put_gate_claim(c, f, g);
+	put_gate_inner(c, e->id, g);
+	put_near_goal(c, g->take);
+	PUT(c, SAVE_RAX, SAVE_R11, SAVE_RCX);
+	put_turn(c, f->begin, e->id, sp);
+	none = put_branch(c, JB);
+	put_reserve(c, &rest, load_base, test_base);
+	put_place(c, f, 0xc3); /* %rax */
+	put_what(c, e->id << 1, sp);
+	PUT(c, 0x41, 0x09, 0x4b, 0x08); /* or %ecx, 8(%r11): INPROC_INNER or not */
+	PUT(c, 0x0f, 0x31);		/* rdtsc, as late as possible */
+	PUT(c, JOIN_CLOCK, COMMIT);
+	put_goal(c, rest.none);
+	put_goal(c, none);
+	skip = c->n;
+	PUT(c, RESTORE_RAX, RESTORE_R11, RESTORE_RCX);
+	stub_jump(c, c->address + g->back);
+	put_rest(c, f, &rest, skip);
+}
+
+void stub_exit_gate(struct stub_code *c, uint32_t id, struct stub_gate *g)
+{
+	size_t over;
+
+	PUT(c, GS_HALF, 0x39, GATE_SP, GS_DISP); /* cmp %esp, %gs:TOP */
+	put_u32(c, turn_at(id, TURN_TOP));
+	g->take = put_near(c, NEAR_JE);
+	g->back = c->n;
+	PUT(c, GS_HALF, 0x39, GATE_SP, GS_DISP); /* cmp %esp, %gs:OUTER */
+	put_u32(c, turn_at(id, TURN_OUTER));
+	over = put_branch(c, JNE);
+	PUT(c, GS_HALF, 0xc7, 0x04, GS_DISP); /* movl $0, %gs:OUTER */
+	put_u32(c, turn_at(id, TURN_OUTER));
+	put_u32(c, 0);
+	put_goal(c, over);
+}
+
+void stub_exit_rest(struct stub_code *c, const struct stub_facts *f, uint32_t id,
+		    const struct stub_gate *g)
+{
+	static const uint8_t load_base[] = { 0x65, 0x48, 0x8b, 0x0c, 0x25, BLOCK_BASE, 0, 0, 0 },
+			     test_base[] = { 0x48, 0x85, 0xc9 }; /* %rcx */
+	struct rest rest;
+	size_t skip;
+
+	put_near_goal(c, g->take);
+	PUT(c, SAVE_RAX, SAVE_RDX, SAVE_R11, SAVE_RCX);
+	PUT(c, 0x0f, 0x01, 0xf9); /* rdtscp */
+	PUT(c, JOIN_CLOCK);
+	put_turn(c, f->end, id, 0);
+	put_reserve(c, &rest, load_base, test_base);
+	put_place(c, f, 0xcb); /* %rcx */
+	put_what(c, id << 1 | 1, 0);
+	PUT(c, COMMIT);
+	put_goal(c, rest.none);
+	skip = c->n;
+	PUT(c, RESTORE_RAX, RESTORE_RDX, RESTORE_R11, RESTORE_RCX);
+	stub_jump(c, c->address + g->back);
+	put_rest(c, f, &rest, skip);
 }

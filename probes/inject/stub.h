@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define STUB_BYTES_MOST 256 /* of a record, without the function's own instructions */
+#define STUB_BYTES_MOST 448 /* of a record, without the function's own instructions */
 
 /* Code that is made here, and runs at an address of the target. */
 struct stub_code {
@@ -24,7 +24,7 @@ struct stub_code {
 };
 
 struct stub_facts {
-	uint64_t claim, full; /* addresses of blob.h's two */
+	uint64_t claim, full, begin, end; /* addresses of blob.h's four */
 	uint32_t ring_bytes;
 };
 
@@ -37,6 +37,25 @@ struct stub_entry {
 
 void stub_entry(struct stub_code *c, const struct stub_facts *f, const struct stub_entry *e);
 void stub_exit(struct stub_code *c, const struct stub_facts *f, uint32_t id, int32_t sp);
+
+/*
+ * Where one call in several is recorded the stub is a gate, which lets the others pass in a
+ * nanosecond, counted, and the rest, which lies behind the function's own instructions. Of an exit
+ * the stack pointer is that of the entry.
+ */
+struct stub_gate {
+	size_t back; /* where the rest goes on */
+	size_t retry;
+	size_t claim, inner, take; /* branches to the rest */
+};
+
+void stub_entry_gate(struct stub_code *c, const struct stub_entry *e, struct stub_gate *g);
+void stub_entry_rest(struct stub_code *c, const struct stub_facts *f, const struct stub_entry *e,
+		     const struct stub_gate *g);
+void stub_exit_gate(struct stub_code *c, uint32_t id, struct stub_gate *g);
+void stub_exit_rest(struct stub_code *c, const struct stub_facts *f, uint32_t id,
+		    const struct stub_gate *g);
+
 void stub_jump(struct stub_code *c, uint64_t to); /* relative, 5 bytes */
 void stub_put(struct stub_code *c, const void *bytes, size_t n);
 

@@ -34,14 +34,30 @@ struct bench {
 	uint8_t *memory;
 	struct inproc_stamp *ring;
 	uint64_t *block;
-	void (*plain)(void), (*recorded)(void);
-	struct durations inner, full;
+	void (*plain)(void), (*recorded)(void), (*passed)(void);
+	struct durations inner, full, gate;
 };
 
-#define BENCH_BYTES (CODE_BYTES + RING_BYTES + BLOCK_BYTES)
+#define ROWS_AT	    (BLOCK_BYTES + TURN_BYTES) /* from the block's begin */
+#define BENCH_BYTES (CODE_BYTES + RING_BYTES + ROWS_AT + sizeof(struct inproc_row))
 
 static const uint8_t body[] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 }; /* a nop */
 static const uint8_t leave[] = { 0xc3 };
+
+/* One whose turn never comes. */
+static void make_gated(struct bench *b, struct stub_code *c, const struct stub_facts *facts)
+{
+	const struct stub_entry entry = { .id = 0 };
+	struct stub_gate in, out;
+
+	b->passed = (void (*)(void))(uintptr_t)(c->address + c->n);
+	stub_entry_gate(c, &entry, &in);
+	stub_put(c, body, sizeof(body));
+	stub_exit_gate(c, 0, &out);
+	stub_put(c, leave, sizeof(leave));
+	stub_entry_rest(c, facts, &entry, &in);
+	stub_exit_rest(c, facts, 0, &out);
+}
 
 /* The blob is never called: the block has been filled in, and the ring is never full. */
 static int make_code(struct bench *b)
@@ -49,7 +65,11 @@ static int make_code(struct bench *b)
 	struct stub_code c = { .bytes = b->memory,
 			       .address = (uintptr_t)b->memory,
 			       .room = CODE_BYTES };
-	const struct stub_facts facts = { c.address, c.address, RING_BYTES };
+	const struct stub_facts facts = { .claim = c.address,
+					  .full = c.address,
+					  .begin = c.address,
+					  .end = c.address,
+					  .ring_bytes = RING_BYTES };
 
 	b->plain = (void (*)(void))(uintptr_t)(c.address + c.n);
 	stub_put(&c, body, sizeof(body));
@@ -59,6 +79,7 @@ static int make_code(struct bench *b)
 	stub_put(&c, body, sizeof(body));
 	stub_exit(&c, &facts, 0, 0);
 	stub_put(&c, leave, sizeof(leave));
+	make_gated(b, &c, &facts);
 	return mprotect(b->memory, CODE_BYTES, PROT_READ | PROT_EXEC) ? -errno : 0;
 }
 
@@ -73,6 +94,8 @@ static int begin(struct bench *b)
 	__asm__("mov %%fs:0, %0" : "=r"(b->block[BLOCK_KEY / 8]));
 	b->block[BLOCK_LIMIT / 8] = RING_BYTES;
 	b->block[BLOCK_BASE / 8] = (uintptr_t)b->ring;
+	b->block[BLOCK_ROWS / 8] = (uintptr_t)b->block + ROWS_AT;
+	b->block[(BLOCK_BYTES + TURN_NEXT) / 8] = UINT64_MAX;
 	return make_code(b);
 }
 
@@ -82,6 +105,7 @@ static void release(struct bench *b)
 		munmap(b->memory, BENCH_BYTES);
 	vec_release(&b->inner);
 	vec_release(&b->full);
+	vec_release(&b->gate);
 }
 
 static uint64_t cycles_of(void (*function)(void))
@@ -95,14 +119,16 @@ static uint64_t cycles_of(void (*function)(void))
 
 static void measure_round(struct bench *b)
 {
-	uint64_t plain, recorded;
+	uint64_t plain, recorded, passed;
 
 	b->block[BLOCK_POS / 8] = 0;
 	plain = cycles_of(b->plain);
 	recorded = cycles_of(b->recorded);
+	passed = cycles_of(b->passed);
 	for (unsigned i = 0; i < CALLS; i++)
 		*vec_add(&b->inner) = b->ring[2 * i + 1].cycles - b->ring[2 * i].cycles;
 	*vec_add(&b->full) = recorded > plain ? recorded - plain : 0;
+	*vec_add(&b->gate) = passed > plain ? passed - plain : 0;
 }
 
 static int by_value(const void *x, const void *y)
@@ -126,7 +152,7 @@ static uint64_t ns_of(const struct durations *d, size_t i, double cycles_per_ns)
 	return (uint64_t)((double)d->data[i] / cycles_per_ns + 0.5);
 }
 
-static void fill(struct bench *b, double rate, struct meta_calibration *c)
+static void fill(struct bench *b, double rate, struct meta_calibration *c, double *passed_ns)
 {
 	const size_t n = b->inner.n;
 
@@ -141,10 +167,12 @@ static void fill(struct bench *b, double rate, struct meta_calibration *c)
 	c->inner_min_ns = ns_of(&b->inner, 0, rate);
 	c->inner_p50_ns = ns_of(&b->inner, n / 2, rate);
 	c->inner_p99_ns = ns_of(&b->inner, n * 99 / 100, rate);
+	vec_sort(&b->gate, by_value);
 	c->full_p50_ns = (double)b->full.data[b->full.n / 2] / CALLS / rate;
+	*passed_ns = (double)b->gate.data[b->gate.n / 2] / CALLS / rate;
 }
 
-int stubcost_measure(struct meta_calibration *cost)
+int stubcost_measure(struct meta_calibration *cost, double *passed_ns)
 {
 	struct bench b = { 0 };
 	struct clock_pair first = clock_pair_now(), last;
@@ -161,16 +189,16 @@ int stubcost_measure(struct meta_calibration *cost)
 	if (!ret && !(rate > 0))
 		ret = -ENODATA;
 	if (!ret)
-		fill(&b, rate, cost);
+		fill(&b, rate, cost, passed_ns);
 	release(&b);
 	return ret;
 }
 
 #else
 
-int stubcost_measure(struct meta_calibration *cost)
+int stubcost_measure(struct meta_calibration *cost, double *passed_ns)
 {
-	(void)cost;
+	(void)cost, (void)passed_ns;
 	return -ENOTSUP;
 }
 

@@ -5,8 +5,8 @@
 
 struct meta_calibration;
 
-/* Takes some milliseconds. 0, or -errno: this process may have no memory that it writes and runs.
- */
-int stubcost_measure(struct meta_calibration *cost);
+/* Takes some milliseconds. *passed_ns: of a call whose turn it is not, where one in several is
+ * recorded. 0, or -errno: this process may have no memory that it writes and runs. */
+int stubcost_measure(struct meta_calibration *cost, double *passed_ns);
 
 #endif

@@ -157,9 +157,9 @@ static int sweep_arena(struct tracees *t, const struct mappings *maps, const str
 			"process %d is recorded by ispot already, process %d; end that recording first",
 			t->pid, (int)h.mark.recorder);
 	if (!tracees_read(t, a->at + ARENA_HEADER, &facts, sizeof(facts)))
-		*vec_add(&t->blocks) =
-			(struct tracee_blocks){ facts.blocks,
-						facts.blocks + (INPROC_SLOTS + 1) * BLOCK_BYTES };
+		*vec_add(&t->blocks) = (struct tracee_blocks){
+			facts.blocks, facts.blocks + (INPROC_SLOTS + 1) * facts.block_bytes
+		};
 	if (h.mark.recorder)
 		sweep_patches(t, maps, a, &h, n);
 	return 0;

@@ -295,7 +295,7 @@ static void put_stamped(struct inproc_drain *d, struct inproc_region *g, struct 
 			const struct inproc_taken *t)
 {
 	struct wire_call call = {
-		.h = { .head = t->what >> 1,
+		.h = { .head = (t->what & ~INPROC_INNER) >> 1,
 		       .time_ns = t->time_ns,
 		       .tid = seen->tid,
 		       .tgid = seen->tgid },
@@ -312,6 +312,8 @@ static void put_stamped(struct inproc_drain *d, struct inproc_region *g, struct 
 	}
 	g->records++;
 	d->calls += !(t->what & 1);
+	if (!(t->what & 1) && t->what & INPROC_INNER)
+		put_of(d, seen->tgid, seen->tid, REC_INNER, t->time_ns, 0, 0);
 	if (t->what & 1)
 		inproc_leave(d, &call, 0);
 	else
@@ -351,6 +353,7 @@ static void end_thread(struct inproc_drain *d, struct inproc_region *g, uint32_t
 
 	if (lost > seen->lost)
 		inproc_put_lost(d, g, seen, lost - seen->lost, clock_now_ns());
+	inproc_stamped_tell_calls(d, g, i, seen->last_ns ? seen->last_ns : d->last.ns);
 	if (seen->tid)
 		inproc_end_thread(d, seen->tid, seen->last_ns);
 	if (seen->tid && !d->ends_are_told)
@@ -551,6 +554,7 @@ static void finish_region(struct inproc_drain *d, struct inproc_region *g, uint6
 
 		if (lost > g->seen[i].lost)
 			inproc_put_lost(d, g, &g->seen[i], lost - g->seen[i].lost, now_ns);
+		inproc_stamped_tell_calls(d, g, i, now_ns);
 	}
 	without_ring = g->shared->without_ring;
 	if (!without_ring)
@@ -576,7 +580,7 @@ uint64_t inproc_drain_cost_ns(const struct inproc_drain *d)
 
 		if (g->records && !pair_ns)
 			return UINT64_MAX;
-		sum += g->records / 2 * pair_ns +
+		sum += g->records / 2 * pair_ns + (uint64_t)((double)g->passed * g->passed_ns) +
 		       (g->shared && !g->is_stamped ? g->shared->more_ns : 0);
 	}
 	return d->regions.n ? sum : UINT64_MAX;

@@ -35,6 +35,7 @@ struct inproc_region {
 	struct inproc_slot *slots;
 	const char *names;
 	const char *rings;
+	char *rows; /* of a stamped region; NULL: each call is recorded */
 	uint64_t names_read;
 	uint64_t paused_ns; /* since when all its threads are stopped; 0: they run */
 	struct inproc_pause {
@@ -63,6 +64,8 @@ struct inproc_region {
 	bool is_stamped;      /* INPROC_CYCLES: ids are the file's */
 	uint32_t n_functions; /* then: ids are below */
 	uint32_t pair_ns;     /* then: what an entry and an exit cost; 0: not known */
+	double passed_ns;     /* and a call that was not recorded */
+	uint64_t passed;      /* so many were not, of those that have been told */
 	struct {
 		VEC(uint32_t)
 	} ids, frames, stacks; /* [its id]: the file's, MAP_NONE */

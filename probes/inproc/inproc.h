@@ -14,6 +14,8 @@
  *	slots      INPROC_SLOTS × struct inproc_slot: the rings' state
  *	names      rows, appended: struct inproc_name and its three strings, padded to 8 bytes
  *	rings      INPROC_SLOTS × ring_bytes: struct inproc_record each
+ *	rows       of such a region alone, where one call in several is recorded: INPROC_SLOTS ×
+ *		   inproc_rows_bytes(), a struct inproc_row for each function
  *
  * Threads take free slots from the first one on, so behind one that never had a tid there is none
  * in use. A ring has one producer, a thread, and one consumer, the recorder. head and tail count
@@ -133,9 +135,25 @@ struct inproc_record {
 
 struct inproc_stamp {
 	uint64_t cycles; /* 0: not complete */
-	uint32_t what;	 /* the function's id, twice; and 1 for an exit */
+	uint32_t what;	 /* the function's id, twice; and 1 for an exit; and INPROC_INNER */
 	uint32_t sp;	 /* the lower half of the stack pointer at the function's entry */
 };
+
+/* Of an entry: the call is inside of another one of its function that was not recorded. */
+#define INPROC_INNER (1u << 31)
+
+/* Calls of one function by one thread, where one in several is recorded: the thread's own count. */
+struct inproc_row {
+	_Atomic uint64_t calls, recorded;
+	_Atomic uint64_t inner, inner_recorded; /* of them, inside of another one of the function */
+};
+
+/* Of a thread: whole pages, so that what a thread never calls takes no memory. */
+static inline uint64_t inproc_rows_bytes(uint32_t n_functions)
+{
+	return (n_functions * sizeof(struct inproc_row) + INPROC_PAGE - 1) &
+	       ~(uint64_t)(INPROC_PAGE - 1);
+}
 
 enum inproc_named {
 	INPROC_FUNCTION = 1, /* id is a function */

@@ -13,6 +13,8 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "probes/inproc/drain.h"
+#include "trace/record.h"
+#include "trace/write/writer.h"
 
 #define TAKEN_MOST   (4u << 20)	    /* records of a run: about a second's work */
 #define LOOK_NS	     100000000ull   /* between two looks which threads live */
@@ -46,7 +48,7 @@ static void fill_header(struct inproc_region *g, uint64_t ring_bytes)
 }
 
 int inproc_drain_add_stamped(struct inproc_drain *d, int fd, pid_t pid, uint64_t ring_bytes,
-			     uint32_t n_functions)
+			     uint32_t n_functions, bool is_sampled)
 {
 	struct inproc_region *g = vec_add(&d->regions);
 	struct stat st;
@@ -62,6 +64,8 @@ int inproc_drain_add_stamped(struct inproc_drain *d, int fd, pid_t pid, uint64_t
 	if (guarded_map(g->memory, fd, (size_t)st.st_size))
 		return -ENOMEM;
 	fill_header(g, ring_bytes);
+	if (is_sampled)
+		g->rows = (char *)g->memory->start + g->header.rings_at + INPROC_SLOTS * ring_bytes;
 	d->first = d->last = clock_pair_now();
 	return 0;
 }
@@ -267,6 +271,55 @@ void inproc_stamped_look(struct inproc_drain *d)
 		for (uint32_t i = 0;
 		     g->is_stamped && g->shared && i < INPROC_SLOTS && g->slots[i].tid; i++)
 			look_at(g, i);
+}
+
+static void put_calls(struct inproc_drain *d, uint32_t tgid, uint32_t tid, uint64_t time_ns,
+		      const uint64_t values[3])
+{
+	const struct record r = { .kind = REC_CALL_COUNT,
+				  .cpu = d->cpu,
+				  .time_ns = time_ns,
+				  .tid = tid,
+				  .tgid = tgid,
+				  .n_values = 3,
+				  .values = values };
+
+	inproc_note_error(d, trace_writer_record(d->writer, &r));
+}
+
+static uint64_t less(uint64_t all, uint64_t part)
+{
+	return all > part ? all - part : 0;
+}
+
+static uint64_t taken_out(_Atomic uint64_t *n)
+{
+	return atomic_exchange_explicit(n, 0, memory_order_relaxed);
+}
+
+void inproc_stamped_tell_calls(struct inproc_drain *d, struct inproc_region *g, uint32_t slot,
+			       uint64_t time_ns)
+{
+	const struct inproc_seen *seen = &g->seen[slot];
+	const uint32_t tid = seen->tid ? seen->tid : g->slots[slot].tid;
+	const uint32_t tgid = seen->tgid ? seen->tgid : g->slots[slot].pid;
+	struct inproc_row *rows;
+
+	if (!g->rows || !tid)
+		return;
+	rows = (struct inproc_row *)(g->rows + slot * inproc_rows_bytes(g->n_functions));
+	for (uint32_t id = 0; id < g->n_functions; id++) {
+		uint64_t calls = taken_out(&rows[id].calls), inner = taken_out(&rows[id].inner);
+		uint64_t recorded = taken_out(&rows[id].recorded);
+		uint64_t inner_recorded = taken_out(&rows[id].inner_recorded);
+		const uint64_t values[RECORD_VALUES_MIN] = { id, less(calls, recorded),
+							     less(less(calls, inner),
+								  less(recorded, inner_recorded)) };
+
+		g->passed += values[1];
+		if (values[1])
+			put_calls(d, tgid, tid, time_ns, values);
+	}
 }
 
 void inproc_stamped_seal(struct inproc_region *g)

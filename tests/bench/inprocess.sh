@@ -20,6 +20,7 @@ cpu_of() {
 
 inprocess_round() {
 	cpu_of "$1" $MANY >>"$1.alone"
+	cpu_of "$1" $MANY --engine in-process -c 1000000 >>"$1.passed"
 	cpu_of "$1" $MANY --engine in-process >>"$1.inside"
 	report_json cost.data | jq -r --arg f "$1" \
 		'.blocks[] | select(.name == $f and .kind == "function") | .p99_ns - .p50_ns' >>"$1.spread"
@@ -32,6 +33,8 @@ inprocess_rows() {
 	inside=$(compute "$(median <"$1.inside") - $(median <"$1.alone")" 1f)
 	kernel=$(compute "$(median <"$1.kernel") - $(median <"$1.alone_few")" 1f)
 	row "$2: in process" "$inside" ns "<=" 30
+	row "$2: in process, a call that is not recorded (-c)" \
+		"$(compute "$(median <"$1.passed") - $(median <"$1.alone")" 2f)" ns "<=" 1
 	row "$2: kernel's probes" "$kernel" ns
 	row "$2: in process / kernel" "$(compute "$inside / $kernel" 3f)" "" "<=" 0.1
 	row "$2: durations' p99 above p50" "$(median <"$1.spread")" ns "<=" 3

@@ -51,6 +51,20 @@ record status --engine in-process -F leaf -- env A=1 "$patched" wait
 is "$status" 2 "the program's exit status is ispot's, behind a wrapper" || diag status.err
 record child --engine in-process -F leaf -- sh -c "$patched 1 0 1 0; true"
 like child.err 'give the program itself' "a program that is a child is refused" || diag child.err
+# One call in several: what is recorded, what is lost and what was left out is what the program made.
+# all_calls NAME FUNCTION: those left out, too
+all_calls() { "$ISPOT" report --json -i "$1.data" | jq --arg f "$2" '[.blocks[] | select(.name == $f and .kind == "function") | .estimated_calls] | add // 0'; }
+made() { awk -v f="$2" '$1 == "calls" && $2 == f { n += $3 } END { print n + 0 }' "$1.out"; }
+record sampled "${engine[@]}" -c 7 -- "$patched" 3 8 401 100
+is "$status" 0 "-c 7: status" || diag sampled.err
+for function in leaf deep in_handler; do
+	is "$(all_calls sampled $function)" "$(made sampled $function)" "-c 7: each call of $function is recorded or counted"
+done
+within "$(calls sampled leaf)" "$(($(made sampled leaf) / 7))+-27"
+ok $? "-c 7: one call in 7 of each thread is recorded"
+is "$(trace_of sampled untimed_calls)" 0 "-c 7: each of them has its end"
+record rarely "${engine[@]}" -c 1000000 -- "$patched" 1 0 2003 0
+is "$(calls rarely leaf)/$(all_calls rarely leaf)" "0/$(made rarely leaf)" "-c 1000000: calls are counted though none was recorded" || diag rarely.err
 record slow "${engine[@]}" --keep-slower 1s -- "$patched" 1 0 2003 0
 is "$(calls slow leaf)" "$(awk '/ leaf/ { print $3 }' slow.out)" "--keep-slower: sums have each call" || diag slow.err
 
@@ -108,7 +122,7 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	like foreign.err 'does not have all the rights that ispot has' "nor a command that becomes another user's" || diag foreign.err
 	kill "$foreign" "$weaker"
 fi
-for options in "-c 7" "-e cycles" "-g fp" "-D 1s" "--burst 10ms/1s" "--no-inherit" "--overhead 5" "--user 0"; do
+for options in "-e cycles" "-g fp" "-D 1s" "--burst 10ms/1s" "--no-inherit" "--overhead 5" "--user 0"; do
 	# shellcheck disable=SC2086 # an option and its value
 	record refused --engine in-process $options -F leaf "$patched" 1 0 1 0
 	like refused.err "in-process does not go with ${options%% *}" "refused: $options" || diag refused.err

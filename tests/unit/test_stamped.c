@@ -38,7 +38,7 @@ static int begin(void **state)
 	assert_int_equal(ftruncate(fd, REGION + INPROC_SLOTS * RING), 0);
 	assert_int_equal(trace_writer_open(&writer, &o, NULL), 0);
 	inproc_drain_init(&drain, NULL, RING, writer);
-	assert_int_equal(inproc_drain_add_stamped(&drain, fd, getpid(), RING, FUNCTIONS), 0);
+	assert_int_equal(inproc_drain_add_stamped(&drain, fd, getpid(), RING, FUNCTIONS, false), 0);
 	close(fd);
 	region = drain.regions.data[0].memory->start;
 	slots = (struct inproc_slot *)(region + INPROC_PAGE);

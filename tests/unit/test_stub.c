@@ -25,6 +25,8 @@
 #define CODE	  8192u
 #define ARCH_GS	  0x1001 /* ARCH_SET_GS */
 #define REGION	  (INPROC_PAGE + INPROC_SLOTS * sizeof(struct inproc_slot) + INPROC_NAMES)
+#define FUNCTIONS 4
+#define PERIOD	  5
 #define SP_BEFORE 40 /* what the made function says its entry's stack pointer is above its own */
 
 #ifdef __x86_64__
@@ -34,12 +36,16 @@ static struct trace_writer *writer;
 static char path[] = "/tmp/ispot-unit.XXXXXX";
 static char *region, *blocks;
 static int (*kept)(long a, long b); /* the same: 2 a, and one if a is below b */
+static int (*gated)(
+	int n);		 /* calls itself n times; one call in PERIOD is recorded, as function 2 */
 static int (*made)(int); /* returns its argument and one, and records that as function 3 */
 static _Atomic long in_handlers;
 
 static void set_gs(void)
 {
-	assert_int_equal(syscall(SYS_arch_prctl, ARCH_GS, blocks + INPROC_SLOTS * BLOCK_BYTES), 0);
+	assert_int_equal(syscall(SYS_arch_prctl, ARCH_GS,
+				 blocks + INPROC_SLOTS * blob_block_bytes(PERIOD, FUNCTIONS)),
+			 0);
 }
 
 #define PUT(c, ...) \
@@ -63,6 +69,32 @@ static void make_kept(struct stub_code *c, const struct stub_facts *facts)
 	PUT(c, 0xc3);
 }
 
+/* Its entry lies behind a push; flags say there whether it calls itself. */
+static void make_gated(struct stub_code *c, const struct stub_facts *facts)
+{
+	const struct stub_entry entry = { .id = 2, .sp = 8, .keeps_flags = true };
+	struct stub_gate in, out;
+	uint64_t start = c->address + c->n;
+
+	gated = (int (*)(int))(uintptr_t)start;
+	PUT(c, 0x53);	    /* push %rbx */
+	PUT(c, 0x85, 0xff); /* test %edi, %edi */
+	stub_entry_gate(c, &entry, &in);
+	PUT(c, 0x89, 0xfb);	  /* mov %edi, %ebx */
+	PUT(c, 0x89, 0xf8);	  /* mov %edi, %eax */
+	PUT(c, 0x74, 0x0a);	  /* je 1f */
+	PUT(c, 0x8d, 0x7f, 0xff); /* lea -1(%rdi), %edi */
+	PUT(c, 0xe8);		  /* call */
+	start -= c->address + c->n + 4;
+	stub_put(c, &start, 4);
+	PUT(c, 0x01, 0xd8); /* add %ebx, %eax */
+	PUT(c, 0x5b);	    /* 1: pop %rbx */
+	stub_exit_gate(c, 2, &out);
+	PUT(c, 0xc3);
+	stub_entry_rest(c, facts, &entry, &in);
+	stub_exit_rest(c, facts, 2, &out);
+}
+
 static void make_function(void)
 {
 	const struct blob blob = blob_get();
@@ -71,8 +103,16 @@ static void make_function(void)
 	struct stub_code c = { .bytes = page, .address = (uintptr_t)page, .room = CODE };
 	struct stub_facts facts = { .claim = c.address + blob.claim,
 				    .full = c.address + blob.full,
+				    .begin = c.address + blob.begin,
+				    .end = c.address + blob.end,
 				    .ring_bytes = RING };
-	struct blob_facts f = { (uintptr_t)region, (uintptr_t)blocks, RING };
+	struct blob_facts f = { .region = (uintptr_t)region,
+				.blocks = (uintptr_t)blocks,
+				.ring_bytes = RING,
+				.block_bytes = blob_block_bytes(PERIOD, FUNCTIONS),
+				.rows = (uintptr_t)region + REGION + INPROC_SLOTS * RING,
+				.rows_bytes = inproc_rows_bytes(FUNCTIONS),
+				.period = PERIOD };
 
 	assert_ptr_not_equal(page, MAP_FAILED);
 	stub_put(&c, blob.code, blob.bytes);
@@ -83,27 +123,29 @@ static void make_function(void)
 	stub_exit(&c, &facts, 3, SP_BEFORE);
 	stub_put(&c, (const uint8_t[]){ 0xc3 }, 1);
 	make_kept(&c, &facts);
+	make_gated(&c, &facts);
 	assert_true(c.n < c.room);
 }
 
 static int begin(void **state)
 {
 	const struct trace_writer_options o = { .path = path, .n_cpus = 1 };
+	const size_t bytes = (INPROC_SLOTS + 1) * blob_block_bytes(PERIOD, FUNCTIONS);
 	int fd = memfd_create("region", 0), file = mkstemp(path);
 
 	(void)state;
 	assert_true(fd >= 0 && file >= 0);
 	close(file);
-	assert_int_equal(ftruncate(fd, REGION + INPROC_SLOTS * RING), 0);
+	assert_int_equal(
+		ftruncate(fd, REGION + INPROC_SLOTS * (RING + inproc_rows_bytes(FUNCTIONS))), 0);
 	assert_int_equal(trace_writer_open(&writer, &o, NULL), 0);
 	inproc_drain_init(&drain, NULL, RING, writer);
-	assert_int_equal(inproc_drain_add_stamped(&drain, fd, getpid(), RING, 4), 0);
+	assert_int_equal(inproc_drain_add_stamped(&drain, fd, getpid(), RING, FUNCTIONS, true), 0);
 	region = drain.regions.data[0].memory->start;
 	close(fd);
-	blocks = mmap(NULL, (INPROC_SLOTS + 1) * BLOCK_BYTES, PROT_READ | PROT_WRITE,
-		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	blocks = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	assert_ptr_not_equal(blocks, MAP_FAILED);
-	assert_int_equal(madvise(blocks, (INPROC_SLOTS + 1) * BLOCK_BYTES, MADV_WIPEONFORK), 0);
+	assert_int_equal(madvise(blocks, bytes, MADV_WIPEONFORK), 0);
 	make_function();
 	set_gs();
 	return 0;
@@ -284,6 +326,123 @@ static void test_forked(void **state)
 	assert_int_equal(lost, 0);
 }
 
+/* ---- one call in several ---- */
+
+static const struct inproc_row *row_of(uint32_t slot)
+{
+	return (const struct inproc_row *)(region + REGION + INPROC_SLOTS * RING +
+					   slot * inproc_rows_bytes(FUNCTIONS)) +
+	       2;
+}
+
+/* Twice the calls that were made: those left out, and the records of the others, lost ones too. */
+static uint64_t accounted(void)
+{
+	uint64_t sum = 2 * drain.regions.data[0].passed + drain.records + drain.lost_records;
+
+	for (uint32_t i = 0; i < 64; i++)
+		sum += 2 * (row_of(i)->calls - row_of(i)->recorded);
+	return sum;
+}
+
+static void test_gate_counts(void **state)
+{
+	uint64_t calls, lost, before = accounted(), recorded = row_of(0)->recorded;
+
+	(void)state;
+	for (int i = 0; i < 102; i++)
+		assert_int_equal(gated(0), 0);
+	read_all(&calls, &lost);
+	assert_in_range(calls, 20, 21); /* one of each 5 */
+	assert_int_equal(row_of(0)->recorded - recorded, calls);
+	assert_int_equal(accounted() - before, 2 * 102);
+	assert_int_equal(row_of(0)->inner, 0);
+}
+
+static void test_gate_of_recursion(void **state)
+{
+	uint64_t calls, lost, before = accounted(), inner = row_of(0)->inner;
+
+	(void)state;
+	for (int i = 0; i < 51; i++)
+		assert_int_equal(gated(3), 6);
+	assert_int_equal(row_of(0)->inner - inner, 3 * 51);
+	assert_in_range(row_of(0)->inner_recorded, 1, 3 * 51 / 2);
+	read_all(&calls, &lost);
+	assert_int_equal(accounted() - before, 2 * 4 * 51);
+	for (int i = 0; i < 5; i++) /* deeper than what a thread keeps of them */
+		assert_int_equal(gated(99), 4950);
+	read_all(&calls, &lost);
+	assert_int_equal(accounted() - before, 2 * (4 * 51 + 500));
+	gated(0);
+	assert_int_equal(row_of(0)->inner - inner, 3 * 51 + 495);
+}
+
+static void test_gate_keeps_registers(void **state)
+{
+	int (*before)(int) = made;
+	uint64_t calls, lost;
+
+	made = gated;
+	for (int i = 0; i < 50; i++) {
+		struct registers r = { 11, 22, 33, 44, 55, 66, 77, 8.5 };
+
+		call_with(&r);
+		assert_true(r.rcx == 11 && r.rdx == 22 && r.rsi == 33 && r.r8 == 44);
+		assert_true(r.r9 == 55 && r.r10 == 66 && r.r11 == 77 && r.xmm0 == 8.5);
+	}
+	made = before;
+	read_all(&calls, &lost);
+}
+
+static void *many_gated(void *unused)
+{
+	for (int i = 0; i < EACH; i++)
+		if (gated(i % 3) != (i % 3) * (i % 3 + 1) / 2)
+			return "a wrong result";
+	return unused;
+}
+
+static void on_gated_alarm(int number)
+{
+	(void)number;
+	gated(0);
+	in_handlers++;
+}
+
+static void test_gate_of_threads_forks_signals(void **state)
+{
+	const struct itimerval often = { { 0, 100 }, { 0, 100 } }, never = { 0 };
+	uint64_t calls, lost, before = accounted();
+	pthread_t threads[THREADS];
+	int status;
+	pid_t child;
+
+	(void)state;
+	in_handlers = 0;
+	signal(SIGALRM, on_gated_alarm);
+	setitimer(ITIMER_REAL, &often, NULL);
+	for (int i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, many_gated, NULL), 0);
+	child = fork(); /* which has no timer */
+	if (!child)
+		_exit(many_gated(NULL) ? 1 : 0);
+	for (int i = 0; i < 50; i++)
+		read_all(&calls, &lost);
+	for (int i = 0; i < THREADS; i++) {
+		void *wrong;
+
+		assert_int_equal(pthread_join(threads[i], &wrong), 0);
+		assert_null(wrong);
+	}
+	setitimer(ITIMER_REAL, &never, NULL);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	read_all(&calls, &lost);
+	assert_int_equal(accounted() - before,
+			 2 * (2 * EACH * (THREADS + 1) - (THREADS + 1) + in_handlers));
+}
+
 /* A program that has locked itself up: what takes system calls is not done, and counted. */
 static void test_sealed(void **state)
 {
@@ -313,6 +472,10 @@ int main(void)
 		cmocka_unit_test(test_registers),
 		cmocka_unit_test(test_threads_and_signals),
 		cmocka_unit_test(test_forked),
+		cmocka_unit_test(test_gate_counts),
+		cmocka_unit_test(test_gate_of_recursion),
+		cmocka_unit_test(test_gate_keeps_registers),
+		cmocka_unit_test(test_gate_of_threads_forks_signals),
 		cmocka_unit_test(test_sealed),
 	};
 

@@ -28,6 +28,7 @@ static int record(const struct record_options *o, struct session_options *so,
 					    .max_bytes = so->max_bytes,
 					    .duration_ns = so->duration_ns,
 					    .ring_bytes = so->ring_bytes,
+					    .period = so->period,
 					    .keep_slower_ns = so->keep_slower_ns };
 	struct inject_result result;
 	int ret = inject_record(&r, &result, err);

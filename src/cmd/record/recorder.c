@@ -58,7 +58,7 @@ static int check(enum recorder_id id, const struct record_options *o, bool has_c
 		{ "-p", o->pids.n, NULL, "only a command can be recorded", NULL },
 		{ "-p with a command", o->pids.n && has_command, "either is recorded", NULL,
 		  "either is recorded" },
-		{ "-c", o->period != 1, all, all, all },
+		{ "-c", o->period != 1, NULL, all, all },
 		{ "-e", counts, "it counts no events", "nothing is counted", NULL },
 		{ "-k tsc", cycles, "the file has its stamps as ns",
 		  "stamps are those of CLOCK_MONOTONIC",
