@@ -34,13 +34,15 @@
 #include "trace/record.h"
 #include "trace/write/writer.h"
 
-#define RING_BYTES (1u << 20)
-#define TURN_NS	   2000000
-#define BUSY_NS	   100000	/* where rings fill faster than that */
-#define FLUSH_NS   100000000ull /* what is lost when ispot is killed, at most */
-#define LOOK_NS	   200000000ull /* between two looks for other tools' breakpoints */
-#define REST_RUNS  64		/* at the end, at most */
-#define LATE_NS	   2000000	/* for what threads have reserved to be written */
+#define RING_BYTES	 (4u << 20) /* 13 ms of ten million calls a second */
+#define RING_BYTES_LEAST (1u << 20)
+#define RINGS_OF_CPU	 8  /* threads of so many a CPU may fill theirs, */
+#define MEMORY_PART	 16 /* in such a part of the machine's memory */
+#define TURN_NS		 2000000
+#define FLUSH_NS	 100000000ull /* what is lost when ispot is killed, at most */
+#define LOOK_NS		 200000000ull /* between two looks for other tools' breakpoints */
+#define REST_RUNS	 64	      /* at the end, at most */
+#define LATE_NS		 2000000      /* for what threads have reserved to be written */
 
 struct recording {
 	const struct inject_recording *o;
@@ -320,7 +322,8 @@ static void restore_all(struct recording *r)
 static void wait_turn(void *recording)
 {
 	struct recording *r = recording;
-	const struct timespec turn = { .tv_nsec = r->drain.busy ? BUSY_NS : TURN_NS };
+	const uint64_t turn_ns = r->drain.turn_ns < TURN_NS ? r->drain.turn_ns : TURN_NS;
+	const struct timespec turn = { .tv_nsec = (long)turn_ns };
 	siginfo_t info;
 	int number = sigtimedwait(&r->ends, &info, &turn);
 
@@ -494,9 +497,21 @@ static int open_file(struct recording *r, struct err *err)
 	return ret;
 }
 
+static uint64_t default_ring_bytes(void)
+{
+	const uint64_t pages = (uint64_t)sysconf(_SC_PHYS_PAGES);
+	const uint64_t memory = pages * (uint64_t)sysconf(_SC_PAGESIZE) / MEMORY_PART;
+	const uint64_t rings = RINGS_OF_CPU * (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
+	uint64_t n = RING_BYTES;
+
+	while (n > RING_BYTES_LEAST && n * rings > memory)
+		n /= 2;
+	return n;
+}
+
 static uint64_t ring_bytes(const struct inject_recording *o)
 {
-	uint64_t wanted = o->ring_bytes ? o->ring_bytes : RING_BYTES, n = 4096;
+	uint64_t wanted = o->ring_bytes ? o->ring_bytes : default_ring_bytes(), n = 4096;
 
 	while (n <= wanted / 2 && n < 1u << 30)
 		n *= 2;

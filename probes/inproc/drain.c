@@ -317,7 +317,7 @@ static void put_stamped(struct inproc_drain *d, struct inproc_region *g, struct 
 	if (t->what & 1)
 		inproc_leave(d, &call, 0);
 	else
-		inproc_enter(d, &(struct keep_entry){ .call = call });
+		inproc_enter_plain(d, &call);
 	seen->last_ns = t->time_ns;
 }
 
@@ -345,14 +345,25 @@ static void begin_thread(struct inproc_drain *d, const struct inproc_region *g,
 	inproc_note_error(d, trace_writer_record(d->writer, &r));
 }
 
+/* Those of the thread that are not told yet. */
+static void put_all_lost(struct inproc_drain *d, struct inproc_region *g, uint32_t slot,
+			 uint64_t time_ns)
+{
+	struct inproc_seen *seen = &g->seen[slot];
+	uint64_t lost = atomic_load_explicit(&g->slots[slot].lost, memory_order_relaxed);
+
+	seen->n_gaps = 0;
+	seen->n_missing = 0;
+	if (lost > seen->lost)
+		inproc_put_lost(d, g, seen, lost - seen->lost, time_ns);
+}
+
 /* Its records are all read. */
 static void end_thread(struct inproc_drain *d, struct inproc_region *g, uint32_t i)
 {
 	struct inproc_seen *seen = &g->seen[i];
-	uint64_t lost = atomic_load_explicit(&g->slots[i].lost, memory_order_relaxed);
 
-	if (lost > seen->lost)
-		inproc_put_lost(d, g, seen, lost - seen->lost, clock_now_ns());
+	put_all_lost(d, g, i, clock_now_ns());
 	inproc_stamped_tell_calls(d, g, i, seen->last_ns ? seen->last_ns : d->last.ns);
 	if (seen->tid)
 		inproc_end_thread(d, seen->tid, seen->last_ns);
@@ -438,7 +449,7 @@ static void step(struct inproc_drain *d, struct inproc_cursor *c)
 /* A program decides how many rings it fills. All that is left is later than what was read. */
 static void put_off(struct inproc_drain *d)
 {
-	d->behind = d->heap.n > 0;
+	d->behind |= d->heap.n > 0;
 	d->busy |= d->behind;
 	vec_for_each (&d->heap, const struct inproc_cursor, c)
 		atomic_store_explicit(&d->regions.data[c->region].slots[c->slot].tail, c->at,
@@ -512,21 +523,29 @@ static void give_up_torn(struct inproc_drain *d)
 	}
 }
 
-int inproc_drain_run(struct inproc_drain *d)
+static void read_rings(struct inproc_drain *d)
 {
-	uint64_t since_ns = clock_now_ns();
-
-	d->busy = false;
-	inproc_stamped_begin(d);
-	inproc_find_regions(d);
 	for (uint32_t k = 0; k < d->regions.n; k++) {
 		if (!d->regions.data[k].shared)
 			continue;
 		add_cursors(d, k);
 		/* after the heads: what their records name is there */
-		inproc_read_names(d, &d->regions.data[k]);
+		if (!d->regions.data[k].is_stamped)
+			inproc_read_names(d, &d->regions.data[k]);
 	}
 	merge(d);
+}
+
+int inproc_drain_run(struct inproc_drain *d)
+{
+	uint64_t since_ns = clock_now_ns();
+
+	d->busy = d->behind = false;
+	inproc_stamped_begin(d);
+	inproc_find_regions(d);
+	do
+		read_rings(d);
+	while (inproc_stamped_goes_on(d));
 	/* whatever had ended by then is read */
 	if (d->keep)
 		keep_pass(d->keep, 0, since_ns);
@@ -550,10 +569,7 @@ static void finish_region(struct inproc_drain *d, struct inproc_region *g, uint6
 	uint64_t without_ring;
 
 	for (uint32_t i = 0; i < INPROC_SLOTS; i++) {
-		uint64_t lost = g->slots[i].lost;
-
-		if (lost > g->seen[i].lost)
-			inproc_put_lost(d, g, &g->seen[i], lost - g->seen[i].lost, now_ns);
+		put_all_lost(d, g, i, now_ns);
 		inproc_stamped_tell_calls(d, g, i, now_ns);
 	}
 	without_ring = g->shared->without_ring;

@@ -24,6 +24,7 @@ struct keep_entry;
 struct trace_writer;
 struct wire_call;
 #define INPROC_COLLECTIONS 64
+#define INPROC_GAPS	   16
 struct inproc_region {
 	pid_t pid;   /* here, if that is checked (whose.h); else as named */
 	pid_t named; /* by its program */
@@ -58,14 +59,23 @@ struct inproc_region {
 		 * missing while others behind it are there, 0: it is not; its thread is gone, and
 		 * nothing was in its ring since */
 		uint64_t at, missing_since_ns;
-		bool is_full, is_gone, is_read;
-	} * seen;	      /* [slot] */
-	uint64_t records;     /* lost ones, too */
-	bool is_stamped;      /* INPROC_CYCLES: ids are the file's */
-	uint32_t n_functions; /* then: ids are below */
-	uint32_t pair_ns;     /* then: what an entry and an exit cost; 0: not known */
-	double passed_ns;     /* and a call that was not recorded */
-	uint64_t passed;      /* so many were not, of those that have been told */
+		bool is_gone, is_read;
+		/* where records are missing that its thread has counted, ahead of `at` */
+		struct inproc_gap {
+			uint64_t from, to, n; /* n between the records before from, and to */
+			uint64_t since_ns;    /* of the one before from; 0: not read yet */
+		} gaps[INPROC_GAPS];
+		uint32_t n_gaps;
+		uint64_t n_missing;   /* in all of them */
+		uint64_t tail_before; /* the tail before the present one */
+		uint64_t run_at;      /* at, when the run began */
+	} * seen;		      /* [slot] */
+	uint64_t records;	      /* lost ones, too */
+	bool is_stamped;	      /* INPROC_CYCLES: ids are the file's */
+	uint32_t n_functions;	      /* then: ids are below */
+	uint32_t pair_ns;	      /* then: what an entry and an exit cost; 0: not known */
+	double passed_ns;	      /* and a call that was not recorded */
+	uint64_t passed;	      /* so many were not, of those that have been told */
 	struct {
 		VEC(uint32_t)
 	} ids, frames, stacks; /* [its id]: the file's, MAP_NONE */
@@ -131,6 +141,9 @@ struct inproc_drain {
 	struct clock_pair first, last; /* both clocks: at the begin; at this run */
 	struct clock_pair before;      /* and at the one before */
 	double ns_per_cycle;	       /* between these two */
+	/* of a run, the part that is read at once, and how long such parts are */
+	uint64_t until_cycles, slice_cycles, run_taken;
+	uint64_t turn_ns; /* until the fullest ring is an eighth full, by the last run */
 	uint64_t looked_at_threads_ns; /* whether they live */
 	bool busy;		       /* a ring was more than a quarter full: come back soon */
 	bool behind; /* the last run left records of its own in the rings: there were too many */
@@ -176,6 +189,7 @@ void inproc_put_lost(struct inproc_drain *d, struct inproc_region *g, struct inp
 
 /* keep.c: an entry; an exit, with the stack that was taken at it; the end of a thread, of
  * all: what was not written of their calls is. */
+void inproc_enter_plain(struct inproc_drain *d, const struct wire_call *call);
 void inproc_enter(struct inproc_drain *d, const struct keep_entry *e);
 void inproc_leave(struct inproc_drain *d, const struct wire_call *call, uint32_t stack);
 void inproc_end_thread(struct inproc_drain *d, uint32_t tid, uint64_t time_ns);

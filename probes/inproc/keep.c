@@ -69,6 +69,15 @@ void inproc_enter(struct inproc_drain *d, const struct keep_entry *e)
 		put_entry(d, e);
 }
 
+/* An entry with nothing beside it. */
+void inproc_enter_plain(struct inproc_drain *d, const struct wire_call *call)
+{
+	if (d->keep)
+		keep_enter(d->keep, 0, &(struct keep_entry){ .call = *call });
+	else
+		put_call(d, REC_ENTRY, call);
+}
+
 void inproc_leave(struct inproc_drain *d, const struct wire_call *call, uint32_t stack)
 {
 	const struct keep_inside inside =

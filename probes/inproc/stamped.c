@@ -2,6 +2,7 @@
 #include "probes/inproc/stamped.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -16,11 +17,17 @@
 #include "trace/record.h"
 #include "trace/write/writer.h"
 
-#define TAKEN_MOST   (4u << 20)	    /* records of a run: about a second's work */
-#define LOOK_NS	     100000000ull   /* between two looks which threads live */
-#define MISSING_NS   1000000000ull  /* a record that is reserved may take as long to come */
-#define AHEAD_CYCLES (1ull << 36)   /* more than that the clock was never ahead: no stamp */
-#define BEHIND_NS    10000000000ull /* nor a record that late */
+#define TAKEN_MOST (4u << 20) /* records of a run: about a second's work */
+/* Of a slice of time: such numbers of records are in the second-level cache, as are their rings. */
+#define SLICE_RECORDS	   8192u
+#define SLICE_CYCLES	   (1ull << 20) /* the first one */
+#define SLICE_CYCLES_LEAST (1ull << 14)
+#define SLICE_CYCLES_MOST  (1ull << 36)
+#define FULL		   0.25		  /* of a ring: read again at once */
+#define LOOK_NS		   100000000ull	  /* between two looks which threads live */
+#define MISSING_NS	   1000000000ull  /* a record that is reserved may take as long to come */
+#define AHEAD_CYCLES	   (1ull << 36)	  /* more than that the clock was never ahead: no stamp */
+#define BEHIND_NS	   10000000000ull /* nor a record that late */
 
 _Static_assert(sizeof(struct inproc_stamp) == sizeof(struct inproc_record), "rings are the same");
 
@@ -78,22 +85,56 @@ static bool has_stamped(const struct inproc_drain *d)
 	return false;
 }
 
-/* Only what is older than the new pair is read: between two pairs the line through them is exact.
+/*
+ * What a run reads is read in parts, each of them what all threads wrote in a slice of time: then
+ * it is still in the cache when it is written to the file, and threads have room again early.
  */
-void inproc_stamped_begin(struct inproc_drain *d)
+static void begin_slice(struct inproc_drain *d)
 {
-	double rate;
+	const uint64_t left = d->last.cycles - d->until_cycles;
 
-	if (!has_stamped(d))
-		return;
+	if (!d->slice_cycles)
+		d->slice_cycles = SLICE_CYCLES;
+	d->until_cycles += d->slice_cycles < left ? d->slice_cycles : left;
 	d->taken.n = 0;
-	d->before = d->last;
-	d->last = clock_pair_now();
-	rate = clock_pair_rate(&d->before, &d->last);
-	if (rate > 0)
-		d->ns_per_cycle = 1 / rate;
-	else
-		d->last = d->before;
+}
+
+static void adapt_slice(struct inproc_drain *d)
+{
+	const uint64_t n = d->taken.n;
+
+	if (n > 2 * SLICE_RECORDS)
+		d->slice_cycles = d->slice_cycles * SLICE_RECORDS / n;
+	else if (n < SLICE_RECORDS / 2)
+		d->slice_cycles *= 2;
+	if (d->slice_cycles < SLICE_CYCLES_LEAST)
+		d->slice_cycles = SLICE_CYCLES_LEAST;
+	if (d->slice_cycles > SLICE_CYCLES_MOST)
+		d->slice_cycles = SLICE_CYCLES_MOST;
+}
+
+/* How full the fullest ring would have been by now. */
+static double fill_of(const struct inproc_drain *d)
+{
+	double most = 0;
+
+	vec_for_each (&d->regions, const struct inproc_region, g) {
+		const double room = (double)g->header.ring_bytes / sizeof(struct inproc_stamp);
+
+		for (uint32_t i = 0; g->shared && i < INPROC_SLOTS && g->slots[i].tid; i++)
+			most = fmax(most, (double)(g->seen[i].at - g->seen[i].run_at) / room);
+	}
+	return most;
+}
+
+static void end_run(struct inproc_drain *d)
+{
+	const double fill = fill_of(d), ns = (double)(d->last.ns - d->before.ns);
+
+	d->turn_ns = fill > FULL ? 0
+		     : fill > 0	 ? (uint64_t)(fmin(ns / fill, 1e10) * FULL / 2)
+				 : UINT64_MAX;
+	d->busy |= d->behind || fill > FULL;
 }
 
 static uint64_t time_of(const struct inproc_drain *d, uint64_t cycles)
@@ -103,12 +144,53 @@ static uint64_t time_of(const struct inproc_drain *d, uint64_t cycles)
 	return d->before.ns + (uint64_t)(int64_t)((double)since * d->ns_per_cycle);
 }
 
+bool inproc_stamped_goes_on(struct inproc_drain *d)
+{
+	if (!has_stamped(d))
+		return false;
+	d->run_taken += d->taken.n;
+	adapt_slice(d);
+	if (d->until_cycles < d->last.cycles && d->run_taken < d->run_records) {
+		begin_slice(d);
+		return true;
+	}
+	d->behind |= d->until_cycles < d->last.cycles;
+	end_run(d);
+	/* the next run goes on there */
+	d->last.ns = time_of(d, d->until_cycles);
+	d->last.cycles = d->until_cycles;
+	return false;
+}
+
+/* Only what is older than the new pair is read: between two pairs the line through them is exact.
+ */
+void inproc_stamped_begin(struct inproc_drain *d)
+{
+	double rate;
+
+	if (!has_stamped(d))
+		return;
+	d->taken.n = d->run_taken = 0;
+	d->before = d->last;
+	d->last = clock_pair_now();
+	rate = clock_pair_rate(&d->before, &d->last);
+	if (rate > 0)
+		d->ns_per_cycle = 1 / rate;
+	else
+		d->last = d->before;
+	d->until_cycles = d->before.cycles;
+	begin_slice(d);
+	vec_for_each (&d->regions, struct inproc_region, g)
+		for (uint32_t i = 0; g->shared && i < INPROC_SLOTS && g->slots[i].tid; i++)
+			g->seen[i].run_at = g->seen[i].at;
+}
+
 static struct inproc_stamp *stamp_at(const struct inproc_region *g, uint32_t slot, uint64_t i)
 {
-	uint64_t n = g->header.ring_bytes / sizeof(struct inproc_stamp);
-	char *ring = (char *)g->rings + slot * g->header.ring_bytes;
+	const uint64_t bytes = g->header.ring_bytes; /* of two's powers */
+	char *ring = (char *)g->rings + slot * bytes;
 
-	return (struct inproc_stamp *)ring + i % n;
+	return (struct inproc_stamp *)(ring + (i * sizeof(struct inproc_stamp) & (bytes - 1)));
 }
 
 static uint64_t cycles_at(const struct inproc_region *g, uint32_t slot, uint64_t i)
@@ -121,11 +203,6 @@ static bool is_time(const struct inproc_drain *d, uint64_t cycles)
 {
 	return cycles >= d->first.cycles && cycles <= d->last.cycles + AHEAD_CYCLES &&
 	       time_of(d, cycles) + BEHIND_NS > d->before.ns;
-}
-
-static void clear(const struct inproc_region *g, uint32_t slot, uint64_t i)
-{
-	__atomic_store_n(&stamp_at(g, slot, i)->cycles, 0, __ATOMIC_RELAXED);
 }
 
 /* One that was reserved and never written, as a signal handler has jumped out of its function: its
@@ -145,29 +222,101 @@ static bool is_never_coming(struct inproc_drain *d, struct inproc_region *g, uin
 	       cycles_at(g, slot, seen->at + n - 1);
 }
 
-/* The next record, if there is one; *lost: it was none. */
-static bool take(struct inproc_drain *d, struct inproc_region *g, uint32_t slot, uint64_t *lost)
+static void tell_gap(struct inproc_drain *d, struct inproc_region *g, struct inproc_seen *seen,
+		     uint64_t time_ns)
+{
+	const struct inproc_gap gap = seen->gaps[0];
+	const uint64_t last_ns = seen->last_ns;
+
+	seen->n_missing -= gap.n;
+	memmove(seen->gaps, seen->gaps + 1, --seen->n_gaps * sizeof(gap));
+	seen->last_ns = gap.since_ns;
+	inproc_put_lost(d, g, seen, gap.n, time_ns);
+	seen->last_ns = last_ns;
+}
+
+static uint64_t last_taken(const struct inproc_drain *d, const struct inproc_seen *seen,
+			   size_t first)
+{
+	return d->taken.n > first ? d->taken.data[d->taken.n - 1].time_ns : seen->last_ns;
+}
+
+/* Before the record number seen->at is taken, which has that time. */
+static void pass_gaps(struct inproc_drain *d, struct inproc_region *g, struct inproc_seen *seen,
+		      size_t first, uint64_t time_ns)
+{
+	const uint64_t before_ns = last_taken(d, seen, first);
+
+	for (uint32_t i = 0; i < seen->n_gaps; i++)
+		if (!seen->gaps[i].since_ns && seen->gaps[i].from <= seen->at)
+			seen->gaps[i].since_ns = before_ns;
+	while (seen->n_gaps && seen->gaps[0].to <= seen->at)
+		tell_gap(d, g, seen, time_ns);
+}
+
+/* The ring is empty: they lie behind all that was read. */
+static void tell_gaps(struct inproc_drain *d, struct inproc_region *g, struct inproc_seen *seen,
+		      size_t first)
+{
+	pass_gaps(d, g, seen, first, d->last.ns);
+	while (seen->n_gaps) {
+		if (!seen->gaps[0].since_ns)
+			seen->gaps[0].since_ns = last_taken(d, seen, first);
+		tell_gap(d, g, seen, d->last.ns);
+	}
+}
+
+/*
+ * A thread loses records when it has filled its ring up to the tail that it knows: the present one,
+ * or, if that was before it was written, the one before.
+ */
+static void note_lost(struct inproc_seen *seen, uint64_t lost, uint64_t room)
+{
+	const uint64_t n = lost - seen->lost - seen->n_missing;
+	struct inproc_gap *last = &seen->gaps[seen->n_gaps ? seen->n_gaps - 1 : 0];
+
+	if (lost <= seen->lost + seen->n_missing)
+		return;
+	seen->n_missing += n;
+	if (seen->n_gaps == INPROC_GAPS) {
+		last->to = seen->at + room;
+		last->n += n;
+		return;
+	}
+	seen->gaps[seen->n_gaps++] = (struct inproc_gap){ .from = seen->tail_before + room,
+							  .to = seen->at + room,
+							  .n = n };
+}
+
+/* The next record, if there is one; *none: it was none. */
+static bool take(struct inproc_drain *d, struct inproc_region *g, uint32_t slot, size_t first,
+		 uint64_t *none)
 {
 	struct inproc_seen *seen = &g->seen[slot];
-	const struct inproc_stamp *s = stamp_at(g, slot, seen->at);
-	uint64_t cycles = cycles_at(g, slot, seen->at);
+	struct inproc_stamp *s = stamp_at(g, slot, seen->at);
+	const uint64_t cycles = __atomic_load_n(&s->cycles, __ATOMIC_ACQUIRE);
 	struct inproc_taken *t;
 
-	if (cycles > d->last.cycles && is_time(d, cycles))
+	if (cycles > d->until_cycles && is_time(d, cycles))
 		return false;
 	if (!cycles && !is_never_coming(d, g, slot))
 		return false;
 	seen->missing_since_ns = 0;
 	if (!cycles || !is_time(d, cycles)) {
-		++*lost;
+		++*none;
 	} else {
+		const uint64_t time_ns = time_of(d, cycles);
+
+		if (seen->n_gaps)
+			pass_gaps(d, g, seen, first, time_ns);
 		t = vec_add(&d->taken);
-		t->time_ns = time_of(d, cycles);
+		t->time_ns = time_ns;
 		t->what = __atomic_load_n(&s->what, __ATOMIC_RELAXED);
 		t->sp = __atomic_load_n(&s->sp, __ATOMIC_RELAXED);
 		t->order = (uint32_t)seen->at;
 	}
-	clear(g, slot, seen->at++);
+	__atomic_store_n(&s->cycles, 0, __ATOMIC_RELAXED);
+	seen->at++;
 	return true;
 }
 
@@ -190,28 +339,6 @@ static void sort(struct inproc_taken *t, size_t n)
 		}
 }
 
-/*
- * What was lost lies where the ring was full: between what the last run has read and what this one
- * finds, or, if it is full now, behind that.
- */
-static void tell_lost(struct inproc_drain *d, struct inproc_region *g, uint32_t slot, size_t first,
-		      uint64_t lost, bool is_full)
-{
-	struct inproc_seen *seen = &g->seen[slot];
-	uint64_t before = seen->last_ns, n = d->taken.n;
-
-	if (lost <= seen->lost)
-		return;
-	if (is_full && n > first) {
-		seen->last_ns = d->taken.data[n - 1].time_ns;
-		inproc_put_lost(d, g, seen, lost - seen->lost, d->last.ns);
-		seen->last_ns = before;
-	} else {
-		inproc_put_lost(d, g, seen, lost - seen->lost,
-				n > first ? d->taken.data[first].time_ns : d->last.ns);
-	}
-}
-
 static void tell_none(struct inproc_drain *d, struct inproc_region *g, uint32_t slot, uint64_t n)
 {
 	struct inproc_seen *seen = &g->seen[slot];
@@ -231,14 +358,16 @@ void inproc_stamped_take(struct inproc_drain *d, uint32_t region, uint32_t slot)
 	uint64_t lost = atomic_load_explicit(&s->lost, memory_order_relaxed), at = seen->at;
 	size_t first = d->taken.n;
 
-	while (seen->at - at < room && d->taken.n < TAKEN_MOST && take(d, g, slot, &none))
+	note_lost(seen, lost, room);
+	while (seen->at - at < room && d->taken.n < TAKEN_MOST && take(d, g, slot, first, &none))
 		;
 	d->behind |= d->taken.n == TAKEN_MOST;
-	d->busy |= d->behind || seen->at - at > room / 4;
+	if (seen->n_gaps && !cycles_at(g, slot, seen->at))
+		tell_gaps(d, g, seen, first);
 	sort(d->taken.data + first, d->taken.n - first);
-	tell_lost(d, g, slot, first, lost, seen->at - at == room);
 	tell_none(d, g, slot, none);
-	seen->is_read = seen->at == at;
+	seen->is_read = seen->at == seen->run_at;
+	seen->tail_before = at;
 	atomic_store_explicit(&s->tail, seen->at, memory_order_release);
 	if (d->taken.n > first)
 		*vec_add(&d->heap) =

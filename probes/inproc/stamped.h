@@ -28,6 +28,8 @@ void inproc_stamped_seal(struct inproc_region *g);
 
 /* Its time, which what is read is older than. */
 void inproc_stamped_begin(struct inproc_drain *d);
+/* A part of what is there was read: true: another one is to be. */
+bool inproc_stamped_goes_on(struct inproc_drain *d);
 /* What a ring has goes into d->taken. */
 void inproc_stamped_take(struct inproc_drain *d, uint32_t region, uint32_t slot);
 /* Which threads live, every now and then. */
