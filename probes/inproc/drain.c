@@ -156,7 +156,7 @@ static void put_call(struct inproc_drain *d, struct inproc_region *g, struct inp
 	if (r->kind == INPROC_GONE)
 		call.sp += SP_FRAME / 2;
 	if (r->kind == INPROC_ENTRY)
-		inproc_enter(d, &(struct keep_entry){ .call = call });
+		inproc_enter(d, &call, NULL);
 	else
 		inproc_leave(d, &call, seen->stack);
 	seen->stack = 0;
@@ -189,7 +189,7 @@ static void put_wait(struct inproc_drain *d, struct inproc_region *g, struct inp
 	e.args.h.tid = seen->tid;
 	e.args.values[0] = inproc_lock_value(d, g, r->depth);
 	e.stack = stack_of(g, r->value);
-	inproc_enter(d, &e);
+	inproc_enter(d, &e.call, &e);
 }
 
 static void put_held(struct inproc_drain *d, const struct inproc_region *g,
@@ -317,7 +317,7 @@ static void put_stamped(struct inproc_drain *d, struct inproc_region *g, struct 
 	if (t->what & 1)
 		inproc_leave(d, &call, 0);
 	else
-		inproc_enter_plain(d, &call);
+		inproc_enter(d, &call, NULL);
 	seen->last_ns = t->time_ns;
 }
 

@@ -187,10 +187,10 @@ void inproc_read_names(struct inproc_drain *d, struct inproc_region *g);
 void inproc_put_lost(struct inproc_drain *d, struct inproc_region *g, struct inproc_seen *seen,
 		     uint64_t n, uint64_t time_ns);
 
-/* keep.c: an entry; an exit, with the stack that was taken at it; the end of a thread, of
- * all: what was not written of their calls is. */
-void inproc_enter_plain(struct inproc_drain *d, const struct wire_call *call);
-void inproc_enter(struct inproc_drain *d, const struct keep_entry *e);
+/* keep.c: an entry, beside is it with what comes before it, NULL: nothing; an exit, with the stack
+ * that was taken at it; the end of a thread, of all: what was not written of their calls is. */
+void inproc_enter(struct inproc_drain *d, const struct wire_call *call,
+		  const struct keep_entry *beside);
 void inproc_leave(struct inproc_drain *d, const struct wire_call *call, uint32_t stack);
 void inproc_end_thread(struct inproc_drain *d, uint32_t tid, uint64_t time_ns);
 void inproc_end_all(struct inproc_drain *d, uint64_t time_ns);

@@ -61,19 +61,13 @@ void inproc_drain_keep_slower(struct inproc_drain *d, uint64_t slower_ns)
 	d->slower_ns = slower_ns;
 }
 
-void inproc_enter(struct inproc_drain *d, const struct keep_entry *e)
+void inproc_enter(struct inproc_drain *d, const struct wire_call *call,
+		  const struct keep_entry *beside)
 {
 	if (d->keep)
-		keep_enter(d->keep, 0, e);
-	else
-		put_entry(d, e);
-}
-
-/* An entry with nothing beside it. */
-void inproc_enter_plain(struct inproc_drain *d, const struct wire_call *call)
-{
-	if (d->keep)
-		keep_enter(d->keep, 0, &(struct keep_entry){ .call = *call });
+		keep_enter(d->keep, 0, beside ? beside : &(struct keep_entry){ .call = *call });
+	else if (beside)
+		put_entry(d, beside);
 	else
 		put_call(d, REC_ENTRY, call);
 }
