@@ -174,6 +174,7 @@ static void library_called_from(const struct result *res, const struct block *b,
 	if (f->file && *f->file && f->line)
 		text_printf(out, " (%s:%u)",
 			    text_printable(buf, sizeof(buf), text_base_name(f->file)), f->line);
+	text_add(out, ",");
 }
 
 /* Which calls these are: where they come from, by the row itself or by what was traced around. */
@@ -198,6 +199,7 @@ static void called_from(const struct result *res, const struct block *b, struct 
 		      : row_lock(b)		   ? ", taken in "
 						   : ", called from ");
 	place(res->meta, caller, out);
+	text_add(out, ",");
 }
 
 void text_via(const struct result *res, const struct block *b, struct text *out)

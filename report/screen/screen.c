@@ -404,7 +404,7 @@ static void full_cpus(const struct result *res, struct text *out)
 		text_printf(
 			out,
 			"The program may use %g of the %u CPUs (affinity or cgroup), and %s of that "
-			"is in use",
+			"is busy",
 			round(100 * cpus) / 100, res->meta->session.cpus, text_share(all, busy));
 	else if (others)
 		text_printf(out, "The %u CPU%s %s busy, %s with this program", (unsigned)cpus,
@@ -413,7 +413,10 @@ static void full_cpus(const struct result *res, struct text *out)
 	else
 		text_printf(out, "The program keeps its %u CPU%s %s busy", (unsigned)cpus,
 			    cpus == 1 ? "" : "s", text_share(all, busy));
-	text_add(out, ": waiting less gains nothing, less work does.");
+	text_add(out, others && own < busy / 2
+			      ? ". Other programs have the rest: stop them, or record on a quiet "
+				"machine."
+			      : ": no CPU is free, so only less work helps.");
 }
 
 #define IDLE_MOST 0.75 /* of thread time: shares of the rest say more */
