@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Everything but compiling. A target whose parts are not there says so and fails.
-.PHONY: deps deps-bench demo demo-run pictures tutorial test test-long test-run test-parts check bench paper field fuzz test-vm arm64 bless \
+.PHONY: deps deps-bench demo demo-run pictures tutorial example test test-long test-run test-parts check bench paper field fuzz test-vm arm64 bless \
 	install deb rpm docs clean help helpers test-asan test-tsan test-valgrind test-compilers coverage \
 	fuzz-coverage fuzz-fixed
 
@@ -27,7 +27,7 @@ help:
 	@echo 'make install    into PREFIX ($(PREFIX)) under DESTDIR'
 	@echo 'make deb        a Debian package of that, in build/; make rpm: an RPM package'
 	@echo 'make docs       the man pages as HTML and Markdown, in build/docs/'
-	@echo 'make pictures   record again what README shows; make tutorial: what ispot-tutorial(7) shows'
+	@echo 'make pictures   record again what README shows; make tutorial, make example: what ispot-tutorial(7) and ispot-sci(7) show'
 	@echo 'make clean      remove what make made'
 
 deps:
@@ -51,6 +51,9 @@ demo-run: ispot build/microbench/contended
 # What pages show of screens, as ispot prints it now.
 pictures: ispot build/microbench/contended
 	$(SUDO) .make/pictures man
+
+example: ispot build/microbench/mutex
+	$(SUDO) .make/tutorial man/ispot-sci.7
 
 tutorial: ispot build/microbench/contended
 	$(SUDO) .make/tutorial man/ispot-tutorial.7
