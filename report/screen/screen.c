@@ -87,7 +87,7 @@ void text_program(const struct view *v, struct text *out)
 		text_printf(out, " (pid %llu)", (unsigned long long)s->pid);
 }
 
-void text_recorded(const struct view *v, struct text *out)
+static void recorded(const struct view *v, bool with_cpus, struct text *out)
 {
 	const struct result *res = v->result;
 	const struct meta_session *s = &res->meta->session;
@@ -97,7 +97,7 @@ void text_recorded(const struct view *v, struct text *out)
 		text_printf(out, "%.1f s", (double)res->duration_ns / 1e9);
 	else
 		text_add(out, text_time(number, res->duration_ns));
-	if (s->cpus)
+	if (s->cpus && with_cpus)
 		counted(v, out, s->cpus, "CPU");
 	counted(v, out, threads_count(&res->calls.threads), "thread");
 	counted(v, out, res->calls.entries, "call");
@@ -108,14 +108,30 @@ void text_recorded(const struct view *v, struct text *out)
 	overhead(v, out);
 }
 
+void text_recorded(const struct view *v, struct text *out)
+{
+	recorded(v, true, out);
+}
+
+static void add_first_line(const struct view *v, bool with_cpus, struct text *line)
+{
+	text_program(v, line);
+	text_add(line, v->utf8 ? " · " : ", ");
+	recorded(v, with_cpus, line);
+}
+
+/* How many CPUs there are is the part that the reader knows: one line is read sooner than two. */
 static void first_line(const struct view *v, struct text *out)
 {
-	struct text line = { 0 };
+	struct text line = { 0 }, shorter = { 0 };
 
-	text_program(v, &line);
-	text_add(&line, v->utf8 ? " · " : ", ");
-	text_recorded(v, &line);
-	text_wrap(line.s, v->width, out);
+	add_first_line(v, true, &line);
+	add_first_line(v, false, &shorter);
+	text_wrap(table_columns(line.s) > v->width && table_columns(shorter.s) <= v->width
+			  ? shorter.s
+			  : line.s,
+		  v->width, out);
+	text_release(&shorter);
 	text_release(&line);
 	if (v->result->windowed)
 		text_printf(out, "only %.3f s to %.3f s of the recording\n",
