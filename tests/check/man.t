@@ -118,6 +118,7 @@ constants() { # constants ROOT
 deviating() { # deviating ROOT: rows of the table by paper
 	sed -n '/^\.Sh DEVIATIONS FROM THE PAPERS/,/^\.Sh [^D]/p' "$1/man/ispot-sci.7" | grep -c "^\.It $2, "
 }
+rowed() { sed -n '/^\.Sh DEVIATIONS FROM THE PAPERS/,/^\.Sh [^D]/p' "$1/man/ispot-sci.7" | grep "^\.It $2 " >/dev/null; }
 
 ok "there are commands" test -n "$(commands)"
 holds "ispot --help has no line beyond 80 columns" wide
@@ -130,6 +131,9 @@ holds "ispot-dump(1) has every kind of record and what its values are called" di
 ok "the table of kinds is read" test "$(valued "$top" | wc -l)" -ge 24
 for paper in ISPOT LIME Iceberg Datacenter; do
 	ok "ispot-sci(7) says where it differs from $paper" test "$(deviating "$top" "$paper")" -ge 3
+done
+for row in 'Iceberg, 4.1 Ta behavior D' 'Iceberg, 4.1 Ta behavior G' 'ISPOT, 3.2.1 Ta in process' 'Datacenter, VI-C'; do
+	ok "ispot-sci(7) has a row for $row" rowed "$top" "$row"
 done
 holds "and its numbers are the source's" constants "$top"
 ok "which are many" test "$(grep -cE '^\.\\" [a-z_/.]+\.[ch] [A-Z_0-9]+ ' "$top/man/ispot-sci.7")" -ge 10
