@@ -352,6 +352,11 @@ static void sort_from(struct selection *s, size_t first, struct order *order)
 	find_again(s);
 }
 
+void selection_sort(struct selection *s, struct dso *const *dsos, size_t n)
+{
+	sort_from(s, 0, &(struct order){ dsos, n });
+}
+
 void selection_keep(struct selection *s, size_t n)
 {
 	if (s->chosen.n <= n)

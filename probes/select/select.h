@@ -81,6 +81,8 @@ int selection_add(struct selection *s, struct patterns *p, struct dso *const *ds
 		  size_t n_executables, struct err *err);
 /* One that was found otherwise, unless what lies there is chosen already or excluded. */
 void selection_add_function(struct selection *s, struct dso *dso, const struct dso_function *f);
+/* In order of these objects and of addresses: nobody holds an index to any of them yet. */
+void selection_sort(struct selection *s, struct dso *const *dsos, size_t n);
 /* Only the first n: the others can be chosen again. */
 void selection_keep(struct selection *s, size_t n);
 void selection_release(struct selection *s);
