@@ -362,17 +362,20 @@ static void put_all_lost(struct inproc_drain *d, struct inproc_region *g, uint32
 static void end_thread(struct inproc_drain *d, struct inproc_region *g, uint32_t i)
 {
 	struct inproc_seen *seen = &g->seen[i];
+	/* it may have lived on without calls */
+	uint64_t end_ns = seen->alive_ns > seen->last_ns ? seen->alive_ns : seen->last_ns;
 
 	put_all_lost(d, g, i, clock_now_ns());
 	inproc_stamped_tell_calls(d, g, i, seen->last_ns ? seen->last_ns : d->last.ns);
 	if (seen->tid)
-		inproc_end_thread(d, seen->tid, seen->last_ns);
+		inproc_end_thread(d, seen->tid, end_ns);
 	if (seen->tid && !d->ends_are_told)
-		put_of(d, tgid_of(g, seen), seen->tid, REC_TASK_EXIT, seen->last_ns, 0, 0);
+		put_of(d, tgid_of(g, seen), seen->tid, REC_TASK_EXIT, end_ns, 0, 0);
 	seen->tid = seen->depth = seen->counted = 0;
 	memset(seen->counts, 0, sizeof(seen->counts));
 	seen->is_gone = seen->is_read = false;
 	seen->last_ns = g->is_stamped ? 0 : seen->last_ns;
+	seen->alive_ns = 0;
 	atomic_store_explicit(&g->slots[i].state, INPROC_FREE, memory_order_release);
 }
 

@@ -60,6 +60,7 @@ struct inproc_region {
 		 * nothing was in its ring since */
 		uint64_t at, missing_since_ns;
 		bool is_gone, is_read;
+		uint64_t alive_ns; /* when its thread was seen last */
 		/* where records are missing that its thread has counted, ahead of `at` */
 		struct inproc_gap {
 			uint64_t from, to, n; /* n between the records before from, and to */

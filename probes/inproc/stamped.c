@@ -378,7 +378,7 @@ void inproc_stamped_take(struct inproc_drain *d, uint32_t region, uint32_t slot)
 						.time_ns = d->taken.data[first].time_ns };
 }
 
-static void look_at(struct inproc_region *g, uint32_t slot)
+static void look_at(const struct inproc_drain *d, struct inproc_region *g, uint32_t slot)
 {
 	const struct inproc_slot *s = &g->slots[slot];
 	struct inproc_seen *seen = &g->seen[slot];
@@ -389,6 +389,8 @@ static void look_at(struct inproc_region *g, uint32_t slot)
 	seen->is_gone = syscall(SYS_tgkill, (pid_t)pid, (pid_t)tid, 0) &&
 			(errno == ESRCH || errno == EINVAL);
 	seen->is_read = false;
+	if (!seen->is_gone)
+		seen->alive_ns = d->last.ns;
 }
 
 void inproc_stamped_look(struct inproc_drain *d)
@@ -399,7 +401,7 @@ void inproc_stamped_look(struct inproc_drain *d)
 	vec_for_each (&d->regions, struct inproc_region, g)
 		for (uint32_t i = 0;
 		     g->is_stamped && g->shared && i < INPROC_SLOTS && g->slots[i].tid; i++)
-			look_at(g, i);
+			look_at(d, g, i);
 }
 
 static void put_calls(struct inproc_drain *d, uint32_t tgid, uint32_t tid, uint64_t time_ns,
