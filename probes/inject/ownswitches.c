@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "probes/inject/ownswitches.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "probes/process/target.h"
+#include "trace/meta/meta.h"
+#include "trace/meta/print.h"
+#include "trace/record.h"
+#include "trace/write/writer.h"
+
+#define RING_BYTES_MOST	 (512u << 10) /* with its control page, what every user may lock */
+#define RING_BYTES_LEAST (16u << 10)
+
+static const struct perf_event_attr switches = {
+	.type = PERF_TYPE_SOFTWARE,
+	.size = sizeof(switches),
+	.config = PERF_COUNT_SW_DUMMY,
+	.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
+	.sample_id_all = 1,
+	.inherit = 1,
+	.exclude_kernel = 1,
+	.exclude_hv = 1,
+	.context_switch = 1,
+	.comm = 1,
+	.task = 1,
+	.use_clockid = 1,
+	.clockid = CLOCK_MONOTONIC,
+};
+
+static int open_one(pid_t tid, uint32_t cpu)
+{
+	int fd = (int)syscall(SYS_perf_event_open, &switches, tid, (int)cpu, -1,
+			      PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+int ownswitches_open(struct ownswitches *k, struct err *err)
+{
+	int fd;
+
+	*k = (struct ownswitches){ 0 };
+	if (cpus_read(&k->cpus) || !k->cpus.n)
+		return err_set(err, -EIO, "the list of CPUs cannot be read; mount /sys");
+	fd = open_one(0, k->cpus.online[0]);
+	if (fd == -EACCES || fd == -EPERM)
+		return err_set(err, fd,
+			       "the kernel forbids users perf events; have "
+			       "kernel.perf_event_paranoid set to 2 or less");
+	if (fd < 0)
+		return err_set(err, fd, "perf events cannot be opened: %s; run with sudo",
+			       strerror(-fd));
+	close(fd);
+	k->is_possible = true;
+	return 0;
+}
+
+uint32_t ownswitches_cpus(const struct ownswitches *k)
+{
+	return k->is_possible ? k->cpus.n_possible : 0;
+}
+
+/* ---- the events ---- */
+
+/* What a user may lock in memory is less where other recordings of that user run. */
+static int open_rings(struct ownswitches *k, pid_t tid, struct err *err)
+{
+	int ret = -EPERM;
+
+	for (size_t bytes = RING_BYTES_MOST; ret && bytes >= RING_BYTES_LEAST; bytes /= 2) {
+		ret = rings_open_on(&k->rings, &k->cpus, bytes, &switches, tid, err);
+		if (ret)
+			rings_release(&k->rings);
+	}
+	if (!ret)
+		k->last_ns = xcalloc(k->rings.n, sizeof(*k->last_ns));
+	for (uint32_t i = 0; !ret && i < k->rings.n; i++)
+		k->last_ns[i] = clock_now_ns();
+	return ret;
+}
+
+static int join_ring(struct ownswitches *k, const struct ring *ring, pid_t tid)
+{
+	int fd = ring->fd < 0 ? -ESRCH : open_one(tid, ring->cpu);
+
+	if (fd < 0)
+		return fd == -ESRCH || fd == -ENODEV ? 0 : fd; /* it has gone */
+	*vec_add(&k->others) = fd;
+	return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) ? -errno : 0;
+}
+
+static int watch_thread(struct ownswitches *k, pid_t tid, struct err *err)
+{
+	int ret = 0;
+
+	if (!k->rings.n)
+		return open_rings(k, tid, err);
+	for (uint32_t i = 0; !ret && i < k->rings.n; i++)
+		ret = join_ring(k, &k->rings.rings[i], tid);
+	return ret ? err_set(err, ret,
+			     "perf events of all threads cannot be opened: %s; raise "
+			     "ulimit -n",
+			     strerror(-ret))
+		   : 0;
+}
+
+static void write_thread(struct ownswitches *k, pid_t pid, pid_t tid)
+{
+	char comm[32];
+	struct meta_thread t = { .tid = (uint32_t)tid, .tgid = (uint32_t)pid, .comm = comm };
+	struct text line = { 0 };
+
+	if (target_comm(pid, tid, comm, sizeof(comm)))
+		return;
+	t.seen_ns = clock_now_ns();
+	meta_print_thread(&t, &line);
+	trace_writer_meta(k->writer, line.s);
+	text_release(&line);
+}
+
+int ownswitches_watch(struct ownswitches *k, pid_t pid, struct trace_writer *w, struct err *err)
+{
+	struct pids tids = { 0 };
+	int ret = k->is_possible ? target_threads(pid, &tids) : 0;
+
+	k->writer = w;
+	vec_for_each (&tids, pid_t, tid)
+		ret = ret ? ret : watch_thread(k, *tid, err);
+	vec_for_each (&tids, pid_t, tid)
+		if (!ret)
+			write_thread(k, pid, *tid);
+	vec_release(&tids);
+	if (ret)
+		ownswitches_release(k);
+	return ret;
+}
+
+/* ---- the records ---- */
+
+struct sample_id {
+	uint32_t pid, tid;
+	uint64_t time_ns;
+};
+
+struct task_record { /* of births and ends */
+	struct perf_event_header header;
+	uint32_t pid, parent_pid, tid, parent_tid;
+	uint64_t time_ns;
+};
+
+struct comm_record {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	char comm[16];
+};
+
+struct reading {
+	struct ownswitches *switches;
+	uint64_t *last_ns;
+	int error;
+};
+
+static bool is_thread(uint32_t tid)
+{
+	return tid && tid != UINT32_MAX; /* one that is gone has no number any more */
+}
+
+static void put(struct reading *r, const struct ring *ring, const struct sample_id *id,
+		uint32_t kind, uint32_t n, const uint64_t *values)
+{
+	const struct record record = { .kind = kind,
+				       .cpu = ring->cpu,
+				       .time_ns = id->time_ns,
+				       .tid = id->tid,
+				       .tgid = id->pid,
+				       .n_values = n,
+				       .values = values };
+	int ret;
+
+	if (kind != REC_LOST && !is_thread(id->tid))
+		return;
+	ret = trace_writer_record(r->switches->writer, &record);
+	r->error = r->error ? r->error : ret;
+	if (id->time_ns > *r->last_ns)
+		*r->last_ns = id->time_ns;
+}
+
+static void on_switch(struct reading *r, const struct ring *ring, const struct perf_event_header *h)
+{
+	const struct sample_id *id = (const void *)(h + 1);
+	const uint64_t out[RECORD_VALUES_MIN] = { h->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT
+							  ? SWITCH_PREEMPTED
+							  : SWITCH_SLEEPING };
+
+	if (h->misc & PERF_RECORD_MISC_SWITCH_OUT)
+		put(r, ring, id, REC_SWITCH_OUT, 3, out);
+	else
+		put(r, ring, id, REC_SWITCH_IN, 0, NULL);
+}
+
+static void on_fork(struct reading *r, const struct ring *ring, const struct task_record *t)
+{
+	const uint64_t values[RECORD_VALUES_MIN] = { t->tid, t->pid };
+	const struct sample_id parent = { t->parent_pid, t->parent_tid, t->time_ns };
+
+	if (is_thread(t->tid))
+		put(r, ring, &parent, REC_FORK, 2, values);
+}
+
+static void on_end(struct reading *r, const struct ring *ring, const struct task_record *t)
+{
+	const struct sample_id id = { t->pid, t->tid, t->time_ns };
+
+	put(r, ring, &id, REC_TASK_EXIT, 0, NULL);
+}
+
+static void on_comm(struct reading *r, const struct ring *ring, const struct comm_record *c)
+{
+	const struct sample_id *id =
+		(const void *)((const char *)c + c->header.size - sizeof(struct sample_id));
+	const struct record record = { .kind = REC_COMM,
+				       .cpu = ring->cpu,
+				       .time_ns = id->time_ns,
+				       .tid = c->tid,
+				       .tgid = c->pid,
+				       .bytes = c->comm,
+				       .n_bytes = (uint32_t)strnlen(c->comm, sizeof(c->comm)) };
+
+	if (c->header.size >= sizeof(c->header) + 8 + sizeof(*id) && is_thread(c->tid))
+		trace_writer_record(r->switches->writer, &record);
+}
+
+static void on_record(void *ctx, const struct ring *ring, const struct perf_event_header *h)
+{
+	struct reading *r = ctx;
+
+	switch (h->type) {
+	case PERF_RECORD_SWITCH:
+		on_switch(r, ring, h);
+		break;
+	case PERF_RECORD_FORK:
+		on_fork(r, ring, (const void *)h);
+		break;
+	case PERF_RECORD_EXIT:
+		on_end(r, ring, (const void *)h);
+		break;
+	case PERF_RECORD_COMM:
+		on_comm(r, ring, (const void *)h);
+		break;
+	default: /* losses are counted by the ring */
+		break;
+	}
+}
+
+/* They lie before what comes next. */
+static void tell_lost(struct reading *r, struct ring *ring, uint64_t before)
+{
+	const uint64_t lost = ring_lost(ring) - before;
+	const struct sample_id now = { .time_ns = clock_now_ns() };
+	const uint64_t values[RECORD_VALUES_MIN] = { lost, *r->last_ns };
+
+	if (!lost)
+		return;
+	r->switches->lost += lost;
+	put(r, ring, &now, REC_LOST, 3, values);
+}
+
+int ownswitches_drain(struct ownswitches *k)
+{
+	struct reading r = { .switches = k };
+
+	for (uint32_t i = 0; i < k->rings.n; i++) {
+		struct ring *ring = &k->rings.rings[i];
+		uint64_t before =
+			ring->known_lost > ring->told_lost ? ring->known_lost : ring->told_lost;
+
+		r.last_ns = &k->last_ns[i];
+		ring_drain(ring, on_record, &r);
+		tell_lost(&r, ring, before);
+	}
+	return r.error;
+}
+
+void ownswitches_release(struct ownswitches *k)
+{
+	vec_for_each (&k->others, int, fd)
+		close(*fd);
+	vec_release(&k->others);
+	rings_release(&k->rings);
+	free(k->last_ns);
+	k->last_ns = NULL;
+	k->is_possible = false;
+}
