@@ -14,12 +14,16 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/text.h"
+#include "probes/inject/budget.h"
 #include "probes/inject/detour.h"
+#include "probes/inject/ownswitches.h"
 #include "probes/inject/patched.h"
 #include "probes/inject/refusal.h"
 #include "probes/inject/stubcost.h"
 #include "probes/inject/sweep.h"
+#include "probes/inject/takeout.h"
 #include "probes/inject/targets.h"
 #include "probes/inject/tracee.h"
 #include "probes/inproc/drain.h"
@@ -49,10 +53,15 @@ struct recording {
 	struct trace_writer *writer;
 	struct inproc_drain drain;
 	struct java_switches switches;
-	struct err no_switches;	      /* why there are none; code 0: there are */
+	struct err no_switches; /* why there are none; code 0: there are */
+	struct ownswitches own; /* then: those of the processes' own threads alone */
+	struct err no_own;
 	struct meta_calibration cost; /* calls 0: it could not be measured */
 	double passed_ns;	      /* of a call that is not recorded, where one in several is */
 	struct inject_targets targets;
+	struct budget budget;
+	bool could_not; /* stop a process to do so */
+	bool *given_up; /* functions that are to be taken out now */
 	struct {
 		VEC(struct patched)
 	} patched;
@@ -108,6 +117,24 @@ static void write_cost(struct recording *r)
 	inproc_write_line(r->writer, &line);
 }
 
+/* One line: what the same command would record as root. */
+static void write_without_root(const struct recording *r, struct text *words)
+{
+	char functions[TEXT_COUNTED];
+	const size_t left = r->targets.is_chosen ? 0 : r->targets.left.n;
+
+	text_printf(words,
+		    "%srecorded without root, in the process: %s%s%s; sudo ispot record adds %s",
+		    words->n ? "; " : "",
+		    r->no_own.code ? "when threads were blocked is unknown ("
+				   : "who woke a thread, and for whom it waited, is unknown",
+		    r->no_own.code ? r->no_own.text : "", r->no_own.code ? ")" : "",
+		    r->no_own.code ? "causes by the scheduler" : "that, and its causes");
+	if (left)
+		text_printf(words, ", and %s that cannot be patched",
+			    text_counted(functions, left, "function"));
+}
+
 static void write_limits(struct recording *r)
 {
 	struct text words = { 0 };
@@ -115,7 +142,9 @@ static void write_limits(struct recording *r)
 	if (!r->cost.calls)
 		text_add(&words, "what of the stubs' own cost is inside of a duration could not be "
 				 "measured, so floors are n/a");
-	if (r->no_switches.code)
+	if (r->no_switches.code && geteuid())
+		write_without_root(r, &words);
+	else if (r->no_switches.code)
 		text_printf(&words,
 			    "%scontext switches are not recorded (%s), so no cause is known by the "
 			    "scheduler",
@@ -132,9 +161,9 @@ static void write_end(struct recording *r, const struct inject_result *result)
 	struct text line = { 0 };
 	struct meta_end e = {
 		.end_ns = r->end_ns,
-		.made_records =
-			r->drain.records + inproc_drain_left_out(&r->drain) + r->drain.lost_records,
-		.lost_records = r->drain.lost_records,
+		.made_records = r->drain.records + inproc_drain_left_out(&r->drain) +
+				r->drain.lost_records + r->own.lost,
+		.lost_records = r->drain.lost_records + r->own.lost,
 		.recorder_cpu_ns = clock_cpu_ns(),
 		.target_cpu_ns = r->o->n_pids ? META_UNKNOWN : r->launch.cpu_ns,
 		.counting_cost_ns = META_UNKNOWN,
@@ -175,6 +204,8 @@ static int on_region(void *ctx, int fd, struct err *err)
 		tell_cost(r, vec_last(&r->drain.regions));
 	if (!ret)
 		ret = java_switches_watch(&r->switches, r->pid, false);
+	if (!ret && ownswitches_watch(&r->own, r->pid, r->writer, &r->no_own))
+		log_notice("context switches are not recorded: %s", r->no_own.text);
 	return ret ? err_set(err, ret,
 			     "the memory shared with process %d cannot be mapped: %s; record it with --engine kernel",
 			     r->pid, strerror(-ret))
@@ -284,37 +315,81 @@ static void restore(const struct patched *p, pid_t pid)
 			pid);
 }
 
+/* Called with a process that has those patches, or may have them. */
+typedef void (*process_visit)(struct recording *r, const struct patched *p, pid_t pid);
+
+static void visit_restore(struct recording *r, const struct patched *p, pid_t pid)
+{
+	(void)r;
+	restore(p, pid);
+}
+
 /* What it has forked has the patches, too, and may live on. */
-static void restore_family(const struct patched *p, pid_t pid, unsigned depth)
+static void visit_family(struct recording *r, const struct patched *p, pid_t pid, unsigned depth,
+			 process_visit visit)
 {
 	struct pids children = { 0 };
 
-	restore(p, pid); /* first: what it forks from now on has none */
+	visit(r, p, pid); /* first: what it forks from now on is as it is then */
 	target_children(pid, &children);
 	for (size_t i = 0; depth && i < children.n; i++)
-		restore_family(p, children.data[i], depth - 1);
+		visit_family(r, p, children.data[i], depth - 1, visit);
 	vec_release(&children);
 }
 
 /* Children of processes that have ended are nobody's that is known, but their records say of
  * whom they are. */
-static void restore_writers(const struct recording *r, size_t k)
+static void visit_writers(struct recording *r, size_t k, process_visit visit)
 {
 	const struct inproc_region *g = k < r->drain.regions.n ? &r->drain.regions.data[k] : NULL;
 
 	for (uint32_t i = 0; g && g->shared && i < INPROC_SLOTS && g->slots[i].tid; i++)
 		if (g->slots[i].state == INPROC_LIVE)
-			restore(&r->patched.data[k], (pid_t)g->slots[i].pid);
+			visit(r, &r->patched.data[k], (pid_t)g->slots[i].pid);
 }
 
 #define GENERATIONS 16
 
-static void restore_all(struct recording *r)
+static void visit_all(struct recording *r, process_visit visit)
 {
 	for (size_t k = 0; k < r->patched.n; k++) {
-		restore_family(&r->patched.data[k], r->patched.data[k].pid, GENERATIONS);
-		restore_writers(r, k);
+		visit_family(r, &r->patched.data[k], r->patched.data[k].pid, GENERATIONS, visit);
+		visit_writers(r, k, visit);
 	}
+}
+
+/* ---- the budget ---- */
+
+static void visit_give_up(struct recording *r, const struct patched *p, pid_t pid)
+{
+	if (!takeout(p, pid, r->given_up))
+		r->could_not = true;
+}
+
+static void give_up(struct recording *r)
+{
+	size_t n = 0;
+
+	r->could_not = false;
+	visit_all(r, visit_give_up);
+	for (uint32_t i = 0; i < r->budget.n; i++) {
+		if (!r->given_up[i])
+			continue;
+		n++;
+		if (r->could_not) /* the next look finds them again */
+			r->budget.functions[i].is_out = false;
+		else
+			inject_targets_write_out(&r->targets, i, &r->budget.functions[i],
+						 clock_now_ns(), r->writer);
+	}
+	log_detail("%zu functions are called too often for the budget%s", n,
+		   r->could_not ? ", and could not be taken out yet" : " and are taken out");
+}
+
+static void keep_budget(struct recording *r, uint64_t now_ns)
+{
+	if (budget_is_exceeded(&r->budget, &r->drain, &r->targets.functions, now_ns, r->given_up))
+		give_up(r);
 }
 
 /* ---- the recording ---- */
@@ -397,6 +472,8 @@ static void drain(struct recording *r)
 	tracees_let_late_go();
 	inproc_drain_run(&r->drain);
 	java_switches_drain(&r->switches);
+	inproc_note_error(&r->drain, ownswitches_drain(&r->own));
+	keep_budget(r, now);
 	make_way(r, now);
 	if (now - r->flushed_ns < FLUSH_NS)
 		return;
@@ -415,16 +492,18 @@ static void drain_rest(struct recording *r)
 
 static void run(struct recording *r)
 {
+	budget_begin(&r->budget, &r->drain, clock_now_ns());
 	while (!(r->reason = reason_to_stop(r))) {
 		wait_turn(r);
 		drain(r);
 	}
-	restore_all(r);
+	visit_all(r, visit_restore);
 	inproc_drain_stop(&r->drain);
 	drain_rest(r);
 	r->end_ns = clock_now_ns();
 	inproc_drain_finish(&r->drain, r->end_ns);
 	java_switches_end(&r->switches, r->end_ns);
+	ownswitches_drain(&r->own);
 }
 
 static int record(struct recording *r, struct inject_result *result, struct err *err)
@@ -442,9 +521,13 @@ static int record(struct recording *r, struct inject_result *result, struct err 
 	if (r->o->keep_slower_ns)
 		inproc_sum_up_shorter(&r->drain, r->o->keep_slower_ns);
 	inproc_write_set(&r->drain, true, r->start_ns);
+	budget_init(&r->budget, r->targets.is_chosen ? 0 : r->o->overhead,
+		    r->cost.full_p50_ns + (r->period - 1) * r->passed_ns, r->targets.functions.n);
+	inproc_drain_count_functions(&r->drain, (uint32_t)r->targets.functions.n);
+	r->given_up = xcalloc(r->targets.functions.n + 1, sizeof(*r->given_up));
 	ret = r->o->n_pids ? attach_all(r, err) : launch(r, err);
 	if (ret) {
-		restore_all(r);
+		visit_all(r, visit_restore);
 		return ret;
 	}
 	run(r);
@@ -459,7 +542,7 @@ static int record(struct recording *r, struct inject_result *result, struct err 
 static void fill_result(struct recording *r, struct inject_result *result)
 {
 	result->calls = r->drain.calls;
-	result->lost = r->drain.lost_records;
+	result->lost = r->drain.lost_records + r->own.lost;
 	vec_for_each (&r->targets.functions, const struct patched_function, f)
 		result->functions += f->is_in;
 	trace_writer_flush(r->writer, NULL);
@@ -483,7 +566,7 @@ static void prepare_signals(struct recording *r)
 /* Where the kernel tells, the file has what it tells of each CPU, and the rings behind these. */
 static int open_file(struct recording *r, struct err *err)
 {
-	const uint32_t cpus = java_switches_cpus(&r->switches);
+	const uint32_t cpus = java_switches_cpus(&r->switches) + ownswitches_cpus(&r->own);
 	const struct trace_writer_options wo = { .path = r->o->output,
 						 .n_cpus = cpus + 1,
 						 .max_bytes = r->o->max_bytes };
@@ -518,6 +601,11 @@ static uint64_t ring_bytes(const struct inject_recording *o)
 	return n;
 }
 
+bool inject_is_possible(void)
+{
+	return !refusal_of_machine(NULL);
+}
+
 int inject_record(const struct inject_recording *o, struct inject_result *result, struct err *err)
 {
 	struct recording r = { .o = o,
@@ -532,6 +620,8 @@ int inject_record(const struct inject_recording *o, struct inject_result *result
 	if (!ret) {
 		if (java_switches_open(&r.switches, &r.no_switches) && !geteuid())
 			log_notice("context switches are not recorded: %s", r.no_switches.text);
+		if (r.no_switches.code)
+			ownswitches_open(&r.own, &r.no_own);
 		ret = open_file(&r, err);
 	}
 	if (!ret) {
@@ -541,8 +631,11 @@ int inject_record(const struct inject_recording *o, struct inject_result *result
 	}
 	if (r.writer)
 		close_ret = trace_writer_close(r.writer, ret ? NULL : err);
+	budget_release(&r.budget);
+	free(r.given_up);
 	inproc_drain_release(&r.drain);
 	java_switches_release(&r.switches);
+	ownswitches_release(&r.own);
 	launch_release(&r.launch);
 	vec_for_each (&r.patched, struct patched, p)
 		patched_release(p);

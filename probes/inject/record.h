@@ -12,6 +12,7 @@
 #ifndef ISPOT_PROBES_INJECT_RECORD_H
 #define ISPOT_PROBES_INJECT_RECORD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -30,7 +31,8 @@ struct inject_recording {
 	uint64_t max_bytes, duration_ns; /* 0: no bound */
 	uint64_t ring_bytes;		 /* of a thread; 0: the default */
 	uint32_t period;		 /* one call in so many is recorded; 0, 1: each */
-	uint64_t keep_slower_ns;	 /* shorter calls are summed up; 0: all are written */
+	double overhead; /* without -F: the part of the program's time that calls may cost */
+	uint64_t keep_slower_ns; /* shorter calls are summed up; 0: all are written */
 };
 
 struct inject_result {
@@ -39,6 +41,8 @@ struct inject_result {
 	const char *reason;
 };
 
+/* Whether this machine can: an x86-64 with a stable TSC. */
+bool inject_is_possible(void);
 /* Runs to the end. */
 int inject_record(const struct inject_recording *o, struct inject_result *result, struct err *err);
 

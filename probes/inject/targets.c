@@ -13,11 +13,14 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "probes/inject/budget.h"
+#include "probes/inject/choice.h"
 #include "probes/inject/record.h"
 #include "probes/inject/refusal.h"
 #include "probes/patch/plan.h"
 #include "probes/inproc/inproc.h"
 #include "probes/process/program.h"
+#include "probes/select/blocking.h"
 #include "probes/select/missing.h"
 #include "probes/select/pattern.h"
 #include "symbol/dso/cache.h"
@@ -29,6 +32,9 @@
 #include "trace/meta/meta.h"
 #include "trace/meta/print.h"
 #include "trace/write/writer.h"
+
+#define MOST_OF_COMMAND	 10000 /* functions that ispot chooses: nobody waits for a command */
+#define MOST_OF_ATTACHED 1000  /* a process stands while it is patched */
 
 #define NAMED 20 /* functions in the file of those left alone for the same reason */
 
@@ -194,16 +200,23 @@ static void choose(struct inject_targets *t)
 	patch_plan_free(plan);
 }
 
+static int refuse_arguments(const struct inject_targets *t, struct err *err)
+{
+	vec_for_each (&t->selection.chosen, const struct selected, s)
+		if (*s->arguments)
+			return err_set(err, -ENOTSUP,
+				       "-F %s: no arguments are recorded in process yet; leave @%s "
+				       "out, or record with --engine kernel",
+				       s->pattern, s->arguments);
+	return 0;
+}
+
 static int select_functions(struct inject_targets *t, const struct inject_recording *o,
 			    size_t n_programs, struct err *err)
 {
 	struct patterns *patterns = NULL;
 	int ret = patterns_parse(&patterns, o->patterns, o->n_patterns, err);
 
-	if (!ret && !patterns_n(patterns))
-		ret = err_set(err, -EINVAL,
-			      "--engine in-process does not choose functions by itself yet; name "
-			      "them with -F, as -F '*' for all of the program's");
 	if (!ret)
 		ret = selection_add(&t->selection, patterns, t->objects.data, t->objects.n,
 				    n_programs, err);
@@ -211,8 +224,28 @@ static int select_functions(struct inject_targets *t, const struct inject_record
 		ret = selection_missing(&t->selection, patterns, t->objects.data, t->objects.n,
 					err);
 	if (!ret)
+		ret = refuse_arguments(t, err);
+	if (!ret)
 		choose(t);
 	patterns_free(patterns);
+	return ret;
+}
+
+/* Without -F, but for what it excludes. */
+static int choose_functions(struct inject_targets *t, const struct inject_recording *o,
+			    size_t n_programs, struct err *err)
+{
+	const struct choice_of of = { .objects = t->objects.data,
+				      .n = t->objects.n,
+				      .n_programs = n_programs,
+				      .most = o->argv ? MOST_OF_COMMAND : MOST_OF_ATTACHED };
+	int ret = patterns_parse(&t->excluding, o->patterns, o->n_patterns, err);
+
+	t->selection.excluding = t->excluding;
+	if (!ret)
+		ret = choice_make(&t->selection, &of, &t->named, err);
+	if (!ret)
+		choose(t);
 	return ret;
 }
 
@@ -225,6 +258,11 @@ static int check(const struct inject_targets *t, struct err *err)
 			       "more functions are chosen than ispot takes; choose fewer");
 	if (t->functions.n)
 		return 0;
+	if (!f && !t->is_chosen)
+		return err_set(err, -ENOENT,
+			       "%s has no functions with names that could be chosen; install its "
+			       "debug symbols, or build it without stripping",
+			       t->program ? t->program : "the program");
 	if (!f)
 		return err_set(err, -ENOENT, "-F chose no function; see ispot check");
 	return err_set(err, -ENOTSUP,
@@ -244,8 +282,10 @@ int inject_targets_find(struct inject_targets *t, const struct inject_recording 
 		ret = objects_of_process(t, o->pids[i], &n_programs, err);
 	if (!ret)
 		ret = refuse_seccomp(t, err);
+	t->is_chosen = !patterns_only_exclude(o->patterns, o->n_patterns);
 	if (!ret)
-		ret = select_functions(t, o, n_programs, err);
+		ret = t->is_chosen ? select_functions(t, o, n_programs, err)
+				   : choose_functions(t, o, n_programs, err);
 	return ret ? ret : check(t, err);
 }
 
@@ -257,6 +297,8 @@ void inject_targets_release(struct inject_targets *t)
 	vec_release(&t->left);
 	vec_release(&t->objects);
 	selection_release(&t->selection);
+	patterns_free(t->named);
+	patterns_free(t->excluding);
 	free(t->program);
 	dso_cache_free(t->dsos);
 }
@@ -292,8 +334,9 @@ static void write_function(const struct inject_targets *t, uint32_t id, struct t
 				   .file = at.file,
 				   .line = at.line,
 				   .block = "function",
+				   .blocking = blocking_kind(p->function->symbol) != NULL,
 				   .in_process = true,
-				   .chosen = true };
+				   .chosen = t->is_chosen };
 	struct text line = { 0 };
 
 	meta_print_function(&f, &line);
@@ -313,6 +356,25 @@ void inject_targets_write(struct inject_targets *t, struct trace_writer *w)
 	}
 	for (uint32_t i = 0; i < t->functions.n; i++)
 		write_function(t, i, w);
+}
+
+void inject_targets_write_out(const struct inject_targets *t, uint32_t id,
+			      const struct budget_function *spent, uint64_t now_ns,
+			      struct trace_writer *w)
+{
+	const struct patched_function *p = &t->functions.data[id];
+	struct meta_not_traced n = { .name = dso_function_name(p->dso, p->function),
+				     .object = dso_path(p->dso),
+				     .reason = "over the overhead budget once traced",
+				     .address = p->function->address,
+				     .traced_until_ns = now_ns,
+				     .cpu_share = NAN,
+				     .calls_per_s = spent->calls_per_s,
+				     .cost_share = spent->share };
+	struct text line = { 0 };
+
+	meta_print_not_traced(&n, &line);
+	write_line(w, &line);
 }
 
 struct reasons {
@@ -391,7 +453,8 @@ void inject_targets_write_left(struct inject_targets *t, struct trace_writer *w)
 	vec_for_each (&t->functions, const struct patched_function, f)
 		if (!f->is_in)
 			leave(&r, f, f->left ? f->left : "its process was not patched", w);
-	say(&r, w);
+	if (t->is_chosen) /* nobody has asked for the others */
+		say(&r, w);
 	strtab_release(&r.words);
 	vec_release(&r.counts);
 }

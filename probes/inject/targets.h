@@ -10,8 +10,10 @@
 #include "probes/inject/patched.h"
 #include "probes/select/select.h"
 
+struct budget_function;
 struct err;
 struct inject_recording;
+struct patterns;
 struct trace_writer;
 
 struct inject_targets {
@@ -23,6 +25,8 @@ struct inject_targets {
 		VEC(struct patched_function)
 	} left; /* chosen, and not to be patched: why says it */
 	struct selection selection;
+	bool is_chosen;			    /* by -F */
+	struct patterns *named, *excluding; /* without it; the selection borrows from them */
 	struct patched_functions functions;
 	char *program;	/* base name */
 	uint64_t inode; /* of the command's program */
@@ -35,6 +39,10 @@ int inject_targets_find(struct inject_targets *t, const struct inject_recording 
 /* Objects, functions, and what is left alone. */
 void inject_targets_write(struct inject_targets *t, struct trace_writer *w);
 void inject_targets_write_left(struct inject_targets *t, struct trace_writer *w);
+/* A function that was patched, and is not any more, as its calls cost too much. */
+void inject_targets_write_out(const struct inject_targets *t, uint32_t id,
+			      const struct budget_function *spent, uint64_t now_ns,
+			      struct trace_writer *w);
 void inject_targets_release(struct inject_targets *t);
 
 #endif

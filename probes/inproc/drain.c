@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/mem.h"
 #include "probes/drain/keep.h"
 #include "probes/inproc/lock.h"
 #include "probes/inproc/stamped.h"
@@ -37,8 +38,15 @@ void inproc_drain_init(struct inproc_drain *d, const char *directory, uint64_t r
 				    .names_bytes_max = NAMES_BYTES_MAX };
 }
 
+void inproc_drain_count_functions(struct inproc_drain *d, uint32_t n_functions)
+{
+	d->calls_of = xcalloc(n_functions + 1, sizeof(*d->calls_of));
+	d->n_calls_of = n_functions;
+}
+
 void inproc_drain_release(struct inproc_drain *d)
 {
+	free(d->calls_of);
 	vec_for_each (&d->regions, struct inproc_region, g)
 		inproc_region_release(g);
 	vec_release(&d->regions);
@@ -312,6 +320,8 @@ static void put_stamped(struct inproc_drain *d, struct inproc_region *g, struct 
 	}
 	g->records++;
 	d->calls += !(t->what & 1);
+	if (d->calls_of && !(t->what & 1) && call.h.head < d->n_calls_of)
+		d->calls_of[call.h.head]++;
 	if (!(t->what & 1) && t->what & INPROC_INNER)
 		put_of(d, seen->tgid, seen->tid, REC_INNER, t->time_ns, 0, 0);
 	if (t->what & 1)

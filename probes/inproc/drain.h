@@ -123,6 +123,8 @@ struct inproc_drain {
 		VEC(struct inproc_left)
 	} left; /* [reason] */
 	uint64_t calls, records, lost_records, pauses, pause_ns, waited;
+	uint64_t *calls_of; /* [function] of stamped regions; NULL: nobody asks for them */
+	uint32_t n_calls_of;
 	struct inproc_looks looks_most; /* of each user */
 	struct {
 		VEC(struct inproc_looks)
@@ -153,6 +155,8 @@ struct inproc_drain {
 
 void inproc_drain_init(struct inproc_drain *d, const char *directory, uint64_t ring_bytes,
 		       struct trace_writer *w);
+/* Before the first run: calls of each function of stamped regions are counted. */
+void inproc_drain_count_functions(struct inproc_drain *d, uint32_t n_functions);
 /* Before the first run: only calls that last as long are written, the others summed up. */
 void inproc_drain_keep_slower(struct inproc_drain *d, uint64_t slower_ns);
 /* What is there now, or the oldest records of it if there are too many: the next run goes on with

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "probes/inject/budget.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "probes/inject/patched.h"
+#include "probes/inproc/drain.h"
+#include "probes/select/blocking.h"
+#include "symbol/dso/dso.h"
+
+#define LOOK_NS	      10000000ull
+#define DEBT_MAX_NS   10000000.0  /* of the program's time, that one notices too late */
+#define CREDIT_MAX_NS 100000000.0 /* of its time that was cheaper than allowed */
+#define ROOM	      0.7	  /* of the budget, for what stays: looks are rare then */
+#define LATELY_NS     50000000.0  /* what is spent is forgotten by a factor e in */
+#define PROCESSES     256	  /* whose time is looked at */
+#define BUSY_LEAST    0.05	  /* of one CPU, that the program is taken to use */
+
+void budget_init(struct budget *b, double share, double pair_ns, size_t n_functions)
+{
+	*b = (struct budget){ .share = share, .pair_ns = pair_ns, .n = n_functions };
+	b->functions = xcalloc(n_functions + 1, sizeof(*b->functions));
+}
+
+void budget_release(struct budget *b)
+{
+	free(b->functions);
+	b->functions = NULL;
+	vec_release(&b->processes);
+}
+
+/* ---- the program's time ---- */
+
+static uint64_t process_cpu_ns(pid_t pid)
+{
+	struct timespec t;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &t))
+		return 0;
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static struct budget_process *process_of(struct budget *b, pid_t pid)
+{
+	vec_for_each (&b->processes, struct budget_process, p)
+		if (p->pid == pid)
+			return p;
+	if (b->processes.n == PROCESSES)
+		return NULL;
+	*vec_add(&b->processes) = (struct budget_process){ pid, 0 };
+	return vec_last(&b->processes);
+}
+
+/* Since the last look; one that is new has all of its time in it, and one that is gone none. */
+static uint64_t used_by(struct budget *b, pid_t pid)
+{
+	struct budget_process *p = process_of(b, pid);
+	uint64_t now = p ? process_cpu_ns(pid) : 0, before;
+
+	if (!p)
+		return 0;
+	before = p->cpu_ns;
+	p->cpu_ns = now;
+	return now > before ? now - before : 0;
+}
+
+static double used_ns(struct budget *b, const struct inproc_drain *d)
+{
+	uint64_t sum = 0;
+
+	vec_for_each (&d->regions, const struct inproc_region, g) {
+		uint32_t last = 0;
+
+		sum += used_by(b, g->pid);
+		for (uint32_t i = 0; g->shared && i < INPROC_SLOTS && g->slots[i].tid; i++) {
+			uint32_t pid = g->slots[i].pid;
+
+			if (g->slots[i].state == INPROC_LIVE && pid && pid != last)
+				sum += used_by(b, (pid_t)pid);
+			last = pid;
+		}
+	}
+	return (double)sum;
+}
+
+/* ---- what to give up ---- */
+
+struct ranked {
+	size_t i;
+	bool waits;
+	double share;
+};
+
+/* What waits before what works, and then the cheapest: so that the most functions fit. */
+static int by_rank(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+
+	if (x->waits != y->waits)
+		return x->waits ? -1 : 1;
+	if (x->share != y->share)
+		return x->share < y->share ? -1 : 1;
+	return x->i < y->i ? -1 : x->i > y->i;
+}
+
+static bool waits(const char *symbol)
+{
+	static const char *const releases[] = { "pthread_mutex_unlock", "pthread_rwlock_unlock",
+						"pthread_spin_unlock", "mtx_unlock" };
+
+	for (size_t i = 0; i < sizeof(releases) / sizeof(*releases); i++)
+		if (!strcmp(releases[i], symbol))
+			return true;
+	return blocking_kind(symbol) != NULL;
+}
+
+void budget_choose(struct budget *b, const struct patched_functions *functions, double room,
+		   bool *out)
+{
+	struct ranked *all = xcalloc(b->n + 1, sizeof(*all));
+	double sum = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < b->n; i++)
+		if (!b->functions[i].is_out && b->functions[i].share > 0)
+			all[n++] = (struct ranked){ i, waits(functions->data[i].function->symbol),
+						    b->functions[i].share };
+	qsort(all, n, sizeof(*all), by_rank);
+	for (size_t k = 0; k < n; k++) {
+		out[all[k].i] = sum + all[k].share > room;
+		if (!out[all[k].i])
+			sum += all[k].share;
+	}
+	free(all);
+}
+
+/* ---- looks ---- */
+
+/* What was lost was as what was not. */
+static double lost_factor(struct budget *b, const struct inproc_drain *d, uint64_t calls)
+{
+	uint64_t lost = d->lost_records - b->lost;
+
+	b->lost = d->lost_records;
+	return calls ? 1 + (double)lost / 2 / (double)calls : 1;
+}
+
+/* Sums the calls up as cost, of each function and of all. */
+static double cost_since(struct budget *b, const struct inproc_drain *d)
+{
+	uint64_t calls = 0;
+	double factor;
+
+	for (size_t i = 0; i < b->n; i++) {
+		b->functions[i].calls = d->calls_of[i] - b->functions[i].before;
+		b->functions[i].before = d->calls_of[i];
+		calls += b->functions[i].calls;
+	}
+	factor = b->pair_ns * lost_factor(b, d, calls);
+	for (size_t i = 0; i < b->n; i++)
+		b->functions[i].cost_ns = (double)b->functions[i].calls * factor;
+	return (double)calls * factor;
+}
+
+static void note_shares(struct budget *b, double work_ns, double elapsed_ns)
+{
+	const double kept = exp(-elapsed_ns / LATELY_NS);
+
+	for (size_t i = 0; i < b->n; i++) {
+		struct budget_function *f = &b->functions[i];
+		double now = f->cost_ns / work_ns;
+
+		f->calls_per_s = f->cost_ns / b->pair_ns / elapsed_ns * 1e9;
+		f->share = b->is_begun ? now + (f->share - now) * kept : now;
+	}
+}
+
+void budget_begin(struct budget *b, const struct inproc_drain *d, uint64_t now_ns)
+{
+	b->looked_ns = now_ns;
+	used_ns(b, d);
+}
+
+bool budget_is_exceeded(struct budget *b, const struct inproc_drain *d,
+			const struct patched_functions *functions, uint64_t now_ns, bool *out)
+{
+	uint64_t elapsed_ns = now_ns - b->looked_ns;
+	double used, cost, work;
+	bool any = false;
+
+	if (!(b->share > 0) || elapsed_ns < LOOK_NS)
+		return false;
+	b->looked_ns = now_ns;
+	used = fmax(used_ns(b, d), BUSY_LEAST * (double)elapsed_ns);
+	cost = cost_since(b, d);
+	work = fmax(used - cost, used / 10);
+	note_shares(b, work, (double)elapsed_ns);
+	b->is_begun = true;
+	b->debt_ns = fmax(b->debt_ns + cost - b->share * work, -b->share * CREDIT_MAX_NS);
+	if (b->debt_ns < DEBT_MAX_NS)
+		return false;
+	b->debt_ns = 0;
+	memset(out, 0, b->n * sizeof(*out));
+	budget_choose(b, functions, ROOM * b->share, out);
+	for (size_t i = 0; i < b->n; i++) {
+		any |= out[i];
+		b->functions[i].is_out |= out[i];
+	}
+	return any;
+}

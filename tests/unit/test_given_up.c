@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which functions a recording in process gives up for its budget, and when. */
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "probes/inject/budget.h"
+#include "probes/inject/patched.h"
+#include "probes/inproc/drain.h"
+#include "symbol/dso/dso.h"
+
+#define N  4
+#define MS 1000000ull
+
+static const struct dso_function named[N] = { { .symbol = "often" },
+					      { .symbol = "pthread_mutex_lock" },
+					      { .symbol = "seldom" },
+					      { .symbol = "more" } };
+static struct patched_functions functions;
+static struct inproc_drain drain;
+static struct budget budget;
+static bool out[N];
+
+static int begin(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < N; i++)
+		vec_add(&functions)->function = &named[i];
+	inproc_drain_count_functions(&drain, N);
+	budget_init(&budget, 0.1, 25, N);
+	memset(out, 0, sizeof(out));
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	budget_release(&budget);
+	vec_release(&functions);
+	free(drain.calls_of);
+	drain = (struct inproc_drain){ 0 };
+	return 0;
+}
+
+static void share(double often, double lock, double seldom, double more)
+{
+	const double shares[N] = { often, lock, seldom, more };
+
+	for (size_t i = 0; i < N; i++)
+		budget.functions[i].share = shares[i];
+}
+
+static void what_costs_most_is_given_up(void **state)
+{
+	(void)state;
+	share(0.3, 0, 0.01, 0.02);
+	budget_choose(&budget, &functions, 0.05, out);
+	assert_true(out[0]);
+	assert_false(out[1] || out[2] || out[3]);
+}
+
+static void locks_stay_before_others(void **state)
+{
+	(void)state;
+	share(0.01, 0.04, 0.001, 0.03);
+	budget_choose(&budget, &functions, 0.06, out);
+	assert_true(out[3]);
+	assert_false(out[0] || out[1] || out[2]);
+}
+
+static void what_is_out_is_not_given_up_again(void **state)
+{
+	(void)state;
+	share(0.3, 0, 0.2, 0);
+	budget.functions[0].is_out = true;
+	budget_choose(&budget, &functions, 0.01, out);
+	assert_false(out[0]);
+	assert_true(out[2]);
+}
+
+static void call(uint32_t function, uint64_t n)
+{
+	drain.calls_of[function] += n;
+}
+
+/* 400 calls in 10 ms are nothing, 800,000 cost twice the time that there is. */
+static void few_calls_cost_little(void **state)
+{
+	(void)state;
+	budget_begin(&budget, &drain, 100 * MS);
+	call(0, 400);
+	assert_false(budget_is_exceeded(&budget, &drain, &functions, 110 * MS, out));
+	call(0, 800000);
+	assert_false(budget_is_exceeded(&budget, &drain, &functions, 111 * MS, out));
+	assert_true(budget_is_exceeded(&budget, &drain, &functions, 120 * MS, out));
+	assert_true(out[0] && budget.functions[0].is_out);
+	assert_false(out[1] || out[2] || out[3]);
+}
+
+/* Nobody knows of whom lost records were: each function's part of them is as of the others. */
+static void lost_calls_cost_too(void **state)
+{
+	(void)state;
+	budget_begin(&budget, &drain, 100 * MS);
+	call(2, 1000);
+	drain.lost_records = 1600000;
+	assert_true(budget_is_exceeded(&budget, &drain, &functions, 110 * MS, out));
+	assert_true(out[2]);
+}
+
+static void without_a_bound_nothing_is_given_up(void **state)
+{
+	(void)state;
+	budget.share = 0;
+	call(0, 800000);
+	assert_false(budget_is_exceeded(&budget, &drain, &functions, 110 * MS, out));
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(what_costs_most_is_given_up),
+		TEST(locks_stay_before_others),
+		TEST(what_is_out_is_not_given_up_again),
+		TEST(few_calls_cost_little),
+		TEST(lost_calls_cost_too),
+		TEST(without_a_bound_nothing_is_given_up),
+	};
+
+	return unit_run(tests);
+}
