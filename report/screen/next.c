@@ -106,6 +106,12 @@ static bool chosen_by_user(const struct view *v)
 	return false;
 }
 
+static bool is_in_process(const struct view *v)
+{
+	return v->result->meta->session.producer &&
+	       !strcmp(v->result->meta->session.producer, "in-process");
+}
+
 /* Little was seen, as what runs is called too often: in bursts it can be. False: it
  * is not that. */
 static bool next_is_burst(const struct view *v, struct text *out)
@@ -116,6 +122,8 @@ static bool next_is_burst(const struct view *v, struct text *out)
 	unsigned n = 0;
 	bool told;
 
+	if (is_in_process(v)) /* it has no bursts, and little is too costly there */
+		return false;
 	text_add(&line, "ispot record --burst 50ms/500ms");
 	vec_for_each (&meta->not_traced, const struct meta_not_traced, f)
 		if (f->name && *f->name && !isnan(f->cost_share) && n < BURST_NAMES &&
@@ -151,15 +159,16 @@ static void next_after_nothing(const struct view *v, struct text *out)
 		if (!s->command || !*s->command)
 			return;
 		command_line(s->command, v->width, &command);
-		text_printf(&again, "ispot record %s-- %s", chosen_by_user(v) ? "" : "--two-pass ",
-			    command.s);
+		text_printf(&again, "ispot record %s-- %s",
+			    chosen_by_user(v) || is_in_process(v) ? "" : "--two-pass ", command.s);
 		text_printf(&check, "ispot check -F '*' -- %s", command.s);
 	}
 	width = again.n > check.n ? again.n : check.n;
 	next_line(out, v->width, width, "Next:", again.s,
-		  chosen_by_user(v) ? "without -F: the hot functions"
-		  : s->attached	    ? "again, while it is busy"
-				    : "choose in one run, trace in another");
+		  chosen_by_user(v)  ? "without -F: the hot functions"
+		  : s->attached	     ? "again, while it is busy"
+		  : is_in_process(v) ? "again, for longer"
+				     : "choose in one run, trace in another");
 	next_line(out, v->width, width, "", check.s, "the functions that -F can name");
 	text_release(&again);
 	text_release(&check);
