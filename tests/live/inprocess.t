@@ -105,6 +105,31 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	is "$?" 0 "an ordinary user" || diag user.err
 	cp theirs/user.data user.data
 	is "$(calls user leaf)" "$(awk '/ leaf/ { print $3 }' user.out)" "an ordinary user: each call"
+	rm -f theirs/user.data
+	setpriv --reuid 65534 --regid 65534 --clear-groups env TMPDIR="$DIR/theirs" theirs/ispot record \
+		-o theirs/user.data theirs/patched 1 0 101 0 >user.out 2>user.err
+	is "$?" 0 "an ordinary user who names no engine and no function" || diag user.err
+	cp theirs/user.data user.data
+	is "$(trace_of user producer)/$(calls user leaf)" "in-process/$(awk '/ leaf/ { print $3 }' user.out)" \
+		"is recorded in process, each call"
+	like <("$ISPOT" dump --meta -i user.data) 'sudo ispot record adds' "and the file says what root would add"
+	setpriv --reuid 65534 --regid 65534 --clear-groups env TMPDIR="$DIR/theirs" theirs/ispot record \
+		-o theirs/slept.data sleep 0.2 >user.out 2>user.err
+	is "$?" 0 "a program that sleeps" || diag user.err
+	"$ISPOT" dump -i theirs/slept.data >slept.dump 2>&1
+	if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 2 ] && ! grep -q 'blocked is unknown' slept.dump; then
+		is "$(awk '$4 == "entry" || $4 == "exit" { print $4, $5 } $4 ~ /^switch/ { print $4 }' slept.dump |
+			sed -n '/^entry .*nanosleep/,/^exit .*nanosleep/p' | sort -u | grep -c '^switch-\(in\|out\)')" 2 \
+			"when own threads were blocked is known without root" || diag slept.dump
+		is "$(awk '$4 == "task-exit"' slept.dump | wc -l)" 1 "and when they ended"
+	else
+		skip "when own threads were blocked is known without root" "users may not use perf events"
+		skip "and when they ended" "users may not use perf events"
+	fi
+	setpriv --reuid 65534 --regid 65534 --clear-groups env TMPDIR="$DIR/theirs" theirs/ispot record \
+		-e cycles -o theirs/user.data theirs/patched 1 0 101 0 >user.out 2>user.err
+	is "$?" 125 "what takes root is refused by its name" || diag user.err
+	like user.err '^ispot: record: -e takes root' "(-e)" || diag user.err
 	# What is injected trusts the process, which must not gain by it.
 	setpriv --reuid 65534 --regid 65534 --clear-groups sleep 60 &
 	foreign=$!
@@ -129,8 +154,8 @@ for options in "-e cycles" "-g fp" "-D 1s" "--burst 10ms/1s" "--no-inherit" "--o
 done
 record refused --engine other -F leaf "$patched" 1 0 1 0
 is "$status" 2 "no such engine" || diag refused.err
-record refused --engine in-process "$patched" 1 0 1 0
-like refused.err 'name them with -F' "without -F" || diag refused.err
+record refused --engine in-process -F leaf@arg1 "$patched" 1 0 1 0
+like refused.err 'no arguments are recorded in process yet' "refused: @arg1" || diag refused.err
 record refused --engine in-process -F _start "$patched" 1 0 1 0
 like refused.err '_start is entered without a return address' "what cannot be patched is named with the reason" || diag refused.err
 if command -v python3 >/dev/null; then
@@ -153,6 +178,47 @@ print("ready", flush=True); time.sleep(60)' >sealed.out 2>sealed.err &
 		skip "seccomp" "no filter can be set here"
 	fi
 	kill "$sealed"
+fi
+
+# ---- without -F ----
+
+cat >chosen.c <<'EOF'
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#define FUNCTION __attribute__((noinline, noclone, used, aligned(64)))
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static volatile long sum;
+FUNCTION long often(long x) { volatile long s = x; return s + 1; }
+FUNCTION long round_of(long n) { long s = 0; for (long i = 0; i < n; i++) s += often(i); return s; }
+FUNCTION void locked(long n) { volatile long s = n; pthread_mutex_lock(&mutex); sum += s; pthread_mutex_unlock(&mutex); }
+int main(int argc, char **argv)
+{
+	long rounds = atol(argv[1]), n = atol(argv[2]);
+	for (long i = 0; i < rounds; i++) { sum += round_of(n); locked(i); }
+	printf("calls often %ld\ncalls round_of %ld\ncalls pthread_mutex_lock %ld\n", rounds * n, rounds, rounds);
+	return argc - 3;
+}
+EOF
+if cc -O2 -o chosen chosen.c -pthread 2>compile.err; then
+	record chosen --engine in-process -- ./chosen 211 7
+	is "$status/$(calls chosen often)/$(calls chosen round_of)" 0/1477/211 "without -F: functions of the program" || diag chosen.err
+	[ "$(calls chosen pthread_mutex_lock)" -ge 211 ] # its libraries lock, too
+	ok $? "without -F: and those that wait"
+	is "$(calls chosen main)" 0 "without -F: not main"
+	record chosen --engine in-process -F '!often' -- ./chosen 211 7
+	is "$(calls chosen often)/$(calls chosen round_of)" 0/211 "without -F: not what it excludes" || diag chosen.err
+	given_up() {
+		record hot --engine in-process --overhead 0.1 -- ./chosen 307 "$1"
+		"$ISPOT" report --json -i hot.data |
+			jq -e '[.not_traced[] | select(.traced_until_ns) | .name] == ["often"]' >/dev/null
+	}
+	given_up 300000 || given_up 1000000 || given_up 3000000
+	ok $? "without -F: what is called too often for --overhead is taken out, and nothing else" || diag hot.err
+	is "$(sed -n 2p hot.out)" "calls round_of 307" "and the program goes on"
+	like <("$ISPOT" report -i hot.data) 'Partly traced: often until' "the screen says so" || diag hot.err
+else
+	skip "without -F" "no C compiler"
 fi
 
 # ---- attach and detach ----

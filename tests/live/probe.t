@@ -57,7 +57,7 @@ names() { # names FILE: of its blocks
 }
 as_user "$ISPOT" record -F '/^tail_/' -F '!tail_caller' -o two.data "$DIR/own_exact" -n 90 >out 2>err
 is "$(names two.data)" tail_target "as a recording of root's would: by regex, and less what is excluded"
-as_user "$ISPOT" record -F 'own_exact:inner' "$DIR/own_exact" >out 2>err
+as_user "$ISPOT" record --engine kernel -F 'own_exact:inner' "$DIR/own_exact" >out 2>err
 like err "no registered probe matches -F own_exact:inner" "a pattern that means none of them is refused"
 
 # What takes root is refused by its name, and nothing is passed over.

@@ -1,15 +1,31 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* By code that is put into the program, next to its own. */
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "cmd/record/recorder.h"
 #include "probes/inject/record.h"
+#include "probes/kernel/tracing.h"
 #include "probes/session/session.h"
 
-static bool is_wanted(const struct record_options *o)
+/* Who may open the kernel's list of probes may set some. */
+static bool may_probe(void)
 {
-	return o->engine && !strcmp(o->engine, "in-process");
+	int fd = tracing_control();
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+/* It takes no privilege: users who may not have kernel probes record so. */
+static bool is_wanted(const struct record_options *o, const struct session_options *so)
+{
+	(void)so;
+	if (o->engine)
+		return !strcmp(o->engine, "in-process");
+	return geteuid() && !may_probe() && inject_is_possible();
 }
 
 static int record(const struct record_options *o, struct session_options *so,
@@ -29,11 +45,14 @@ static int record(const struct record_options *o, struct session_options *so,
 					    .duration_ns = so->duration_ns,
 					    .ring_bytes = so->ring_bytes,
 					    .period = so->period,
+					    .overhead = so->overhead,
 					    .keep_slower_ns = so->keep_slower_ns };
 	struct inject_result result;
-	int ret = inject_record(&r, &result, err);
+	int ret;
 
-	(void)o;
+	if (!o->engine)
+		log_notice("calls are timed in the process, as kernel probes need root");
+	ret = inject_record(&r, &result, err);
 	if (ret)
 		return ret;
 	if (!result.calls)

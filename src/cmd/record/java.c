@@ -9,8 +9,9 @@
 #include "probes/select/select.h"
 #include "probes/session/session.h"
 
-static bool is_wanted(const struct record_options *o)
+static bool is_wanted(const struct record_options *o, const struct session_options *so)
 {
+	(void)so;
 	return o->java;
 }
 

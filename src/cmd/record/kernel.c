@@ -95,9 +95,9 @@ static int run_twice(const struct session_options *so, struct recorder_end *end,
 	return ret;
 }
 
-static bool is_wanted(const struct record_options *o)
+static bool is_wanted(const struct record_options *o, const struct session_options *so)
 {
-	(void)o;
+	(void)o, (void)so;
 	return true;
 }
 

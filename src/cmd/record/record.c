@@ -67,7 +67,8 @@ static const struct option_row options[] = {
 	{ 0, "two-pass", NULL, ARG_FLAG, offsetof(struct record_options, two_pass),
 	  "run CMD twice, to choose functions and then to trace them", NULL },
 	{ 0, "engine", "ENGINE", ARG_STRING, offsetof(struct record_options, engine),
-	  "time calls by kernel probes (kernel, the default) or patched code (in-process)", NULL },
+	  "time calls by kernel probes (kernel, root's default) or patched code (in-process)",
+	  NULL },
 	{ 0, "java", NULL, ARG_FLAG, offsetof(struct record_options, java),
 	  "record methods of Java programs: synchronized ones, or those of -F", NULL },
 	{ 0, "user", "USER", ARG_STRING, offsetof(struct record_options, user),
@@ -235,14 +236,15 @@ static int fill_session(struct session_options *so, const struct record_options 
 }
 
 /* The first that is wanted records; the last one always is. */
-static const struct recorder *const recorders[] = { &recorder_java, &recorder_in_process,
-						    &recorder_shared, &recorder_kernel };
+static const struct recorder *const recorders[] = { &recorder_java, &recorder_shared,
+						    &recorder_in_process, &recorder_kernel };
 
-static const struct recorder *choose_recorder(const struct record_options *o)
+static const struct recorder *choose_recorder(const struct record_options *o,
+					      const struct session_options *so)
 {
 	const struct recorder *const *r = recorders;
 
-	while (!(*r)->is_wanted(o))
+	while (!(*r)->is_wanted(o, so))
 		r++;
 	return *r;
 }
@@ -286,7 +288,7 @@ static int run_record(int argc, char **argv, struct err *err)
 		so.show_progress = !so.argv;
 		so.command = command.s ? command.s : "";
 		so.options = own.s ? own.s : "";
-		ret = recorder_run(choose_recorder(&o), &o, &so, &status, err);
+		ret = recorder_run(choose_recorder(&o, &so), &o, &so, &status, err);
 	}
 	session_args_failed(ret, err);
 	text_release(&command);

@@ -9,6 +9,8 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "cmd/common/session_args.h"
+#include "probes/select/pattern.h"
+#include "probes/select/select.h"
 #include "probes/session/session.h"
 
 /* Which option which recorder cannot follow, and why: refused, never passed over. */
@@ -27,9 +29,10 @@ static const char *why(const struct refusal *r, enum recorder_id id)
 	return r->given ? reasons[id] : NULL;
 }
 
-static int refuse(enum recorder_id id, const char *option, const char *reason, struct err *err)
+static int refuse(enum recorder_id id, const struct record_options *o, const char *option,
+		  const char *reason, struct err *err)
 {
-	if (id == RECORDER_IN_PROCESS)
+	if (id == RECORDER_IN_PROCESS && o->engine)
 		return args_refuse(err,
 				   "--engine in-process does not go with %s yet: %s; leave one out",
 				   option, reason);
@@ -49,50 +52,50 @@ static int check(enum recorder_id id, const struct record_options *o, bool has_c
 	const bool counts = o->events && strcmp(o->events, "none") != 0;
 	const bool unwinds = o->call_graph && strcmp(o->call_graph, "none") != 0;
 	const bool cycles = o->clock && !strcmp(o->clock, "tsc");
+	const char *const by_name = patterns_only_exclude(o->patterns.data, o->patterns.n)
+					    ? NULL
+					    : "with -F all that it names is recorded";
 	static const char no_stacks[] = "there are no call stacks",
 			  all[] = "every call is recorded",
 			  long_stacks[] = "it takes stacks of long calls alone, with --slow-stacks",
-			  by_name[] = "functions are chosen with -F alone",
 			  always[] = "the probes are in always";
 	const struct refusal rows[] = {
 		{ "-p", o->pids.n, NULL, "only a command can be recorded", NULL },
 		{ "-p with a command", o->pids.n && has_command, "either is recorded", NULL,
 		  "either is recorded" },
 		{ "-c", o->period != 1, NULL, all, all },
-		{ "-e", counts, "it counts no events", "nothing is counted", NULL },
+		{ "-e", counts, "no events are counted", "nothing is counted", NULL },
 		{ "-k tsc", cycles, "the file has its stamps as ns",
 		  "stamps are those of CLOCK_MONOTONIC",
 		  "its stamps are those of CLOCK_MONOTONIC" },
 		{ "-D", o->delay_ns, "functions are patched before the command runs",
 		  "recording begins with the command",
 		  "it begins with the program, or when it is attached" },
-		{ "-g", unwinds, "it takes no call stacks", no_stacks, long_stacks },
+		{ "-g", unwinds, no_stacks, no_stacks, long_stacks },
 		{ "--overhead", !isnan(o->overhead_percent), by_name,
 		  "all registered functions are traced, or those of -F",
 		  "methods are chosen once, by -F or as synchronized" },
-		{ "--burst", o->burst, "its patches are in always", always,
+		{ "--burst", o->burst, "patches are in always", always,
 		  "its methods stay rewritten" },
-		{ "--two-pass", o->two_pass, by_name, "functions are chosen with -F",
-		  "methods are chosen by -F or as synchronized" },
-		{ "--solo", o->solo, "its calls are not compared with undisturbed ones",
+		{ "--two-pass", o->two_pass, "functions are patched before the command runs",
+		  "functions are chosen with -F", "methods are chosen by -F or as synchronized" },
+		{ "--solo", o->solo, "calls are not compared with undisturbed ones",
 		  "no switches of threads are recorded",
 		  "fast calls are not compared with undisturbed ones" },
 		{ "--keep-slower", o->keep_slower_ns != UINT64_MAX, NULL, "every call is written",
 		  NULL },
-		{ "--slow-stacks", o->slow_stacks_ns, "it takes no call stacks", no_stacks, NULL },
-		{ "--stack-period", o->stack_period, "it takes no call stacks", no_stacks,
-		  long_stacks },
+		{ "--slow-stacks", o->slow_stacks_ns, no_stacks, no_stacks, NULL },
+		{ "--stack-period", o->stack_period, no_stacks, no_stacks, long_stacks },
 		{ "--user", o->user,
 		  "ispot is to have the rights of the program: run it as that user", NULL, NULL },
-		{ "--no-key", o->no_key.n, "it records no arguments", NULL,
-		  "it records no arguments" },
+		{ "--no-key", o->no_key.n, NULL, NULL, "it records no arguments" },
 		{ "--no-inherit", !o->inherit, "what a patched process forks is patched, too", NULL,
 		  "Java machines that the command starts load it, too" },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (why(&rows[i], id))
-			return refuse(id, rows[i].option, why(&rows[i], id), err);
+			return refuse(id, o, rows[i].option, why(&rows[i], id), err);
 	return 0;
 }
 

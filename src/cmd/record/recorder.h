@@ -48,7 +48,7 @@ enum recorder_id {
 
 struct recorder {
 	enum recorder_id id;
-	bool (*is_wanted)(const struct record_options *o);
+	bool (*is_wanted)(const struct record_options *o, const struct session_options *so);
 	/* Records to the end, and fills what is zero at the beginning. so: the options as a session
 	 * takes them, with the command and the processes. */
 	int (*record)(const struct record_options *o, struct session_options *so,
