@@ -7,6 +7,7 @@
 #include "analysis/threads/threads.h"
 #include "base/text.h"
 #include "trace/meta/meta.h"
+#include "trace/waiting.h"
 
 /* How the names of files begin. glibc before 2.34 has a library of its own for threads. */
 static const char *const libraries[][6] = {
@@ -174,6 +175,35 @@ static enum standard_wait of_call(const struct thread *t)
 		return STANDARD_LOCK;
 	return f ? standard_wait_of(t->all->meta->objects.data[f->object].path, f->symbol)
 		 : STANDARD_NONE;
+}
+
+uint32_t standard_kind_of_call(const struct thread *t)
+{
+	static const struct {
+		const char *symbol;
+		enum wait_kind kind;
+	} calls[] = {
+		{ "nanosleep", WAIT_SLEEP },  { "clock_nanosleep", WAIT_SLEEP },
+		{ "usleep", WAIT_SLEEP },     { "sleep", WAIT_SLEEP },
+		{ "thrd_sleep", WAIT_SLEEP }, { "fsync", WAIT_DISK },
+		{ "fdatasync", WAIT_DISK },   { "syncfs", WAIT_DISK },
+		{ "sync", WAIT_DISK },	      { "sync_file_range", WAIT_DISK },
+		{ "msync", WAIT_DISK },	      { "pread*", WAIT_DISK },
+		{ "pwrite*", WAIT_DISK },     { "accept*", WAIT_SOCKET },
+		{ "connect", WAIT_SOCKET },   { "recv*", WAIT_SOCKET },
+		{ "send", WAIT_SOCKET },      { "sendto", WAIT_SOCKET },
+		{ "sendmsg", WAIT_SOCKET },   { "sendmmsg", WAIT_SOCKET },
+		{ "wait", WAIT_CHILD },	      { "wait3", WAIT_CHILD },
+		{ "wait4", WAIT_CHILD },      { "waitpid", WAIT_CHILD },
+		{ "waitid", WAIT_CHILD },
+	};
+	const struct meta_function *f = function_of(t);
+	const char *file = f ? text_base_name(t->all->meta->objects.data[f->object].path) : "";
+
+	for (size_t i = 0; f && i < sizeof(calls) / sizeof(calls[0]); i++)
+		if (is_named(plain(f->symbol), calls[i].symbol) && is_of(LIBC, file))
+			return calls[i].kind;
+	return of_call(t) ? WAIT_OTHER : WAIT_UNKNOWN;
 }
 
 enum standard_release standard_release_in(const struct thread *t)

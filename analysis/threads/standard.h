@@ -40,6 +40,9 @@ bool standard_is_library(const char *object);
 
 /* The thread's present sleep has that stack, by its number. */
 void standard_see_stack(struct thread *t, uint64_t stack);
+/* The kind of wait (enum wait_kind) that the innermost traced call of a thread is for; WAIT_OTHER:
+ * one that the table above has. WAIT_UNKNOWN: the call says nothing. */
+uint32_t standard_kind_of_call(const struct thread *t);
 /* To be called when the kind and the futex of the thread's present wait are known. */
 void standard_see_wait(struct thread *t);
 

@@ -170,7 +170,7 @@ static void settle_sleep(struct thread *t, uint64_t time_ns)
 
 	if (woken < t->since_ns)
 		woken = t->since_ns;
-	idle = t->all->have_waking ? sleep_idle_ns(t, t->since_ns, woken) : 0;
+	idle = t->all->have_waking || s->by_call ? sleep_idle_ns(t, t->since_ns, woken) : 0;
 	t->off.idle_ns += idle;
 	t->off.blocked_ns += woken - t->since_ns - idle;
 	t->off.preempted_ns += time_ns - woken;
@@ -280,6 +280,8 @@ static void switch_out(const struct threads *th, struct thread *t, const struct 
 	t->state = r->values[0] <= SWITCH_BLOCKED ? states[r->values[0]] : THREAD_BLOCKED;
 	if (thread_sleeps(t)) {
 		sleep_begin(t, r);
+		if (!th->have_wait)
+			sleep_describe_by_call(t);
 		t->off.sleeps++;
 		t->off_changes++;
 	}
@@ -484,6 +486,7 @@ struct thread *threads_record(struct threads *th, const struct record *r)
 		waking(th, r);
 		break;
 	case REC_WAIT:
+		th->have_wait = true;
 		if (t && thread_sleeps(t))
 			sleep_describe(t, r);
 		break;

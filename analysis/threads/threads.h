@@ -198,7 +198,7 @@ struct threads {
 	size_t ended_full;   /* at so many they are looked through again */
 	struct thread *rest; /* stands for those that were summed up; NULL: none was */
 	uint64_t n_rest;     /* how many those are */
-	bool have_switch, have_waking;
+	bool have_switch, have_waking, have_wait;
 	uint32_t n_sets;
 	uint32_t *set_of; /* [function id]: index of its set */
 	struct {

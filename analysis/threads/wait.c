@@ -12,7 +12,7 @@ static bool same_cell(const struct wait_cell *a, const struct wait_cell *b)
 {
 	return a->kind == b->kind && a->word == b->word && a->call == b->call && a->end == b->end &&
 	       a->uninterruptible == b->uninterruptible && a->iowait == b->iowait &&
-	       a->standard == b->standard;
+	       a->standard == b->standard && a->by_call == b->by_call;
 }
 
 static struct wait_cell *cell_of(struct wait_sums *sums, const struct wait_cell *like)
@@ -25,6 +25,7 @@ static struct wait_cell *cell_of(struct wait_sums *sums, const struct wait_cell 
 		.uninterruptible = like->uninterruptible,
 		.iowait = like->iowait,
 		.standard = like->standard,
+		.by_call = like->by_call,
 	};
 
 	vec_for_each (sums, struct wait_cell, old)
@@ -92,6 +93,7 @@ static struct wait_cell *cell_of_sleep(struct wait_sums *sums, const struct slee
 		.uninterruptible = s->uninterruptible,
 		.iowait = s->iowait,
 		.standard = s->kind == WAIT_OTHER ? s->standard : STANDARD_NONE,
+		.by_call = s->by_call,
 	};
 
 	return cell_of(sums, &like);
@@ -358,6 +360,23 @@ bool wait_is_in_turn(const struct threads *th, const struct wait_cell *c)
 	       th->futexes.all.data[c->word].work == WORK_IN_TURN;
 }
 
+/* By the function that the thread slept in alone. */
+static struct wait_cause of_function(const struct wait_cell *c)
+{
+	static const struct wait_cause causes[STANDARD_WAITS] = {
+		[STANDARD_LOCK] = { "lock", 0.8, "asleep in a function that takes a lock" },
+		[STANDARD_CONDITION] = { "condition-wait", 0.8,
+					 "asleep in a function that waits for a signal" },
+		[STANDARD_BARRIER] = { "barrier", 0.8,
+				       "asleep in a function that waits for others" },
+		[STANDARD_SEMAPHORE] = { "condition-wait", 0.6, "asleep at a semaphore" },
+		[STANDARD_END] = { "condition-wait", 0.8,
+				   "asleep in a function that waits for an end" },
+	};
+
+	return causes[c->standard];
+}
+
 struct wait_cause wait_cause_of(const struct threads *th, const struct wait_cell *c)
 {
 	const struct futex *word = c->kind == WAIT_FUTEX && c->word != SLEEP_NOBODY
@@ -367,6 +386,8 @@ struct wait_cause wait_cause_of(const struct threads *th, const struct wait_cell
 	/* One that no thread ever releases, but at the end to stop the sleeper, is a clock. */
 	if (word && (c->end != SLEEP_BY_TIMER || word->releases > 1))
 		return of_word(word);
+	if (c->by_call && c->standard)
+		return of_function(c);
 	if (c->standard == STANDARD_LOCK)
 		return (struct wait_cause){ "lock", 1, "queued for a lock of a file" };
 	if (is_semaphore_call(c))

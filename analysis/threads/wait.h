@@ -2,7 +2,8 @@
 /*
  * Sums over the sleeps of one block, by what the threads slept in and who released them, and
  * what kinds of cause these are. The kinds follow from rows over facts of the kernel (REC_WAIT,
- * REC_WAKING); names of functions, threads and programs play no part.
+ * REC_WAKING); names of functions, threads and programs play no part, but for those of standard
+ * functions where the kernel says nothing (standard.h).
  */
 #ifndef ISPOT_ANALYSIS_THREADS_WAIT_H
 #define ISPOT_ANALYSIS_THREADS_WAIT_H
@@ -25,7 +26,7 @@ struct wait_waker {
 struct wait_cell {
 	uint32_t kind, word, call; /* as in struct sleep */
 	enum sleep_end end;
-	bool uninterruptible, iowait;
+	bool uninterruptible, iowait, by_call;
 	uint32_t stack;	   /* of one of its sleeps, its number + 1; 0: none is known */
 	uint32_t standard; /* enum standard_wait, where the system call says no more than that */
 	uint64_t sleeps, ns, idle_ns; /* ns: until the wakeup, idle_ns of it */

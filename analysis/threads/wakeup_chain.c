@@ -134,8 +134,10 @@ static void describe_futex(struct thread *t, const struct record *r)
 
 void sleep_describe(struct thread *t, const struct record *r)
 {
-	if (t->sleep.kind || t->sleep.woken_ns)
+	if ((t->sleep.kind && !t->sleep.by_call) || t->sleep.woken_ns)
 		return;
+	t->sleep.by_call = false;
+	t->sleep.standard = STANDARD_NONE;
 	t->sleep.kind = r->values[0] < WAIT_KINDS ? (uint32_t)r->values[0] : WAIT_OTHER;
 	t->sleep.call = (uint32_t)r->values[1];
 	t->sleep.what = r->values[2];
@@ -143,6 +145,14 @@ void sleep_describe(struct thread *t, const struct record *r)
 	if (t->sleep.kind == WAIT_FUTEX)
 		describe_futex(t, r);
 	standard_see_wait(t);
+}
+
+void sleep_describe_by_call(struct thread *t)
+{
+	t->sleep.kind = standard_kind_of_call(t);
+	t->sleep.by_call = t->sleep.kind != WAIT_UNKNOWN;
+	if (t->sleep.by_call)
+		standard_see_wait(t);
 }
 
 /* Who waits here holds others up, whatever it is that he waits for. */
@@ -197,7 +207,8 @@ static struct outside outside_of(const struct threads *th, const struct sleep *s
 		return waited(th, th->all.data[by], s->since_ns, time_ns);
 	if (s->end == SLEEP_BY_THREAD)
 		return (struct outside){ 0 };
-	if (is_own_device(s))
+	/* Who is waited for is not known there: a thread, most often. */
+	if (is_own_device(s) || (s->by_call && s->kind == WAIT_OTHER))
 		return (struct outside){ 0 };
 	/* Never released: parked, but for one at a lock; without a kind nobody knows. */
 	if (s->end == SLEEP_OPEN)
@@ -210,7 +221,7 @@ static struct outside outside_of(const struct threads *th, const struct sleep *s
 /* Waits for the end of a thread or process: what those lose is theirs, and told there. */
 static bool waits_for_an_end(const struct threads *th, const struct sleep *s)
 {
-	return s->kind == WAIT_CHILD ||
+	return s->kind == WAIT_CHILD || (s->by_call && s->standard == STANDARD_END) ||
 	       (s->word != SLEEP_NOBODY && futex_is_end(&th->futexes.all.data[s->word]));
 }
 

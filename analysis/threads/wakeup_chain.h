@@ -76,6 +76,7 @@ struct sleep {
 	uint32_t for_end; /* index of the thread whose end it waits for; SLEEP_NOBODY: none known */
 	uint64_t what;
 	bool uninterruptible, iowait;
+	bool by_call;	   /* its kind is the innermost traced call's, as no record says it */
 	uint32_t standard; /* enum standard_wait: what its futex was told; 0: nothing */
 	uint64_t stack;	   /* its number + 1; 0: none yet */
 	enum sleep_end end;
@@ -91,6 +92,9 @@ struct sleep {
 void sleep_begin(struct thread *t, const struct record *r);
 /* What it sleeps in. */
 void sleep_describe(struct thread *t, const struct record *wait);
+/* The same as far as the standard function tells that the thread is in: in recordings of users, for
+ * whom the kernel says only that a thread slept. A record that follows says it better. */
+void sleep_describe_by_call(struct thread *t);
 /* It was woken by r, a REC_WAKING; waker NULL: a thread not known; inside: of the program. */
 void sleep_wake(struct thread *t, struct thread *waker, bool inside, const struct record *r);
 /* That record was its wakeup, and the waker's doing. */
