@@ -10,7 +10,7 @@ ln -s "$MB" build/microbench
 ln -s "$ISPOT" bin/ispot
 PATH=$DIR/bin:$PATH
 
-sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/s/^\$ //p' "$page" | sed 's/^sudo //' >commands
+sed -n '/^\.Sh EXAMPLES/,/^\.Sh [^E]/s/^\$ //p' "$page" | sed 's/^sudo //' >commands
 is "$(wc -l <commands)" 5 "there are five commands"
 n=0
 while read -r command; do
