@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "probes/java/counted.h"
 
-#include <math.h>
 #include <stdio.h>
 
 #include "base/log.h"
 #include "base/text.h"
+#include "pmu/counter.h"
 #include "pmu/list.h"
 #include "pmu/group.h"
 #include "probes/inproc/drain.h"
@@ -122,20 +122,10 @@ static void write_counter(struct inproc_drain *d, uint32_t id, const struct pmu_
 			  const char *why)
 {
 	struct text line = { 0 };
-	const struct meta_counter m = {
-		.id = id,
-		.name = e->name,
-		.event = e->event,
-		.role = e->role,
-		.unit = e->unit,
-		.source = pmu_source_name(e->source),
-		.user_only = e->user && !e->kernel,
-		.period = !*why,
-		.on_change = !*why,
-		.empty_mean = NAN,
-		.why = why,
-	};
+	struct meta_counter m = pmu_counter(e, id, why);
 
+	m.on_change = !*why; /* a thread reads its counters at both ends of each call */
+	m.period = !*why;
 	meta_print_counter(&m, &line);
 	inproc_write_line(d->writer, &line);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the calls of a recording count: the events, opened on every CPU, and their meta lines. */
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
+#include "pmu/counter.h"
 #include "pmu/list.h"
 #include "pmu/pfm.h"
 #include "pmu/sysfs.h"
@@ -114,23 +114,13 @@ static void write_counter(struct session *s, uint32_t id, const struct pmu_event
 			  const char *why)
 {
 	struct text line = { 0 };
-	struct meta_counter m = {
-		.id = id,
-		.name = e->name,
-		.event = e->event,
-		.role = e->role,
-		.unit = e->unit,
-		.source = pmu_source_name(e->source),
-		.user_only = e->user && !e->kernel,
-		.period = *why			  ? 0
-			  : e->source == PMU_TASK ? 1
-						  : s->counters.period,
-		.by_default = !s->options.events,
-		.on_change = !*why && e->source == PMU_TASK,
-		.empty_mean = NAN,
-		.why = why,
-	};
+	struct meta_counter m = pmu_counter(e, id, why);
 
+	m.by_default = !s->options.events;
+	if (!*why) {
+		m.on_change = e->source == PMU_TASK;
+		m.period = m.on_change ? 1 : s->counters.period;
+	}
 	meta_print_counter(&m, &line);
 	session_write_line(s, &line);
 }

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 
 #include "base/cpus.h"
 #include "base/err.h"
+#include "pmu/counter.h"
 #include "pmu/event.h"
 #include "pmu/group.h"
 #include "pmu/list.h"
@@ -22,6 +24,7 @@
 #include "pmu/perf_event.h"
 #include "pmu/pfm.h"
 #include "pmu/sysfs.h"
+#include "trace/meta/meta.h"
 
 static struct err err;
 
@@ -32,6 +35,24 @@ static struct pmu_event parsed(const char *word)
 	if (pmu_event_parse(&e, word, &err))
 		fail_msg("%s: %s", word, err.text);
 	return e;
+}
+
+/* What a recording's meta says of an event, before a recorder says how often it reads it. */
+static void described(void **state)
+{
+	const struct pmu_event user = parsed("LLC-load-misses"), both = parsed("page-faults:uk");
+	struct meta_counter m = pmu_counter(&user, 3, "");
+
+	assert_int_equal(m.id, 3);
+	assert_string_equal(m.name, "LLC-load-misses");
+	assert_string_equal(m.source, "hardware");
+	assert_true(m.user_only);
+	assert_true(isnan(m.empty_mean));
+	assert_true(!m.period && !m.on_change && !m.by_default);
+	m = pmu_counter(&both, 4, "refused");
+	assert_string_equal(m.source, "task");
+	assert_string_equal(m.why, "refused");
+	assert_false(m.user_only);
 }
 
 static void generic_names(void **state)
@@ -358,6 +379,7 @@ static void a_cpu_that_has_gone_counts_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(described),
 		cmocka_unit_test(generic_names),
 		cmocka_unit_test(unknown_names),
 		cmocka_unit_test(codes_of_processors),
