@@ -71,10 +71,4 @@ struct insn {
 typedef bool (*decode_fn)(void *decoder, const uint8_t *code, size_t n, uint64_t address,
 			  struct insn *out);
 
-void *
-decoder_x86_new(bool multibyte_nops); /* multibyte_nops: the kernel emulates and optimises them */
-void decoder_x86_free(void *decoder);
-bool decode_x86(void *decoder, const uint8_t *code, size_t n, uint64_t address, struct insn *out);
-bool decode_arm64(void *unused, const uint8_t *code, size_t n, uint64_t address, struct insn *out);
-
 #endif

@@ -7,6 +7,7 @@
  * counts as a general register): that ends a run early, never late.
  */
 #include "probes/code/decode.h"
+#include "probes/code/decode_arm64.h"
 
 enum { FP = 29, LR = 30, SP_OR_ZERO = 31 };
 

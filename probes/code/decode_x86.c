@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "probes/code/decode_x86.h"
 #include "probes/code/raw_x86.h"
 
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10 };

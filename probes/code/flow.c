@@ -5,6 +5,8 @@
 
 #include "base/mem.h"
 #include "probes/code/decode.h"
+#include "probes/code/decode_arm64.h"
+#include "probes/code/decode_x86.h"
 #include "probes/code/input.h"
 
 /* ---- reading ---- */

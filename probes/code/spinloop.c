@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "probes/code/decode.h"
+#include "probes/code/decode_arm64.h"
+#include "probes/code/decode_x86.h"
 #include "symbol/dso/dso.h"
 #include "symbol/dso/symbols.h"
 

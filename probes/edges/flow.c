@@ -8,6 +8,8 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "probes/code/decode.h"
+#include "probes/code/decode_arm64.h"
+#include "probes/code/decode_x86.h"
 #include "probes/edges/edges.h"
 #include "symbol/dso/cache.h"
 #include "symbol/dso/dso.h"

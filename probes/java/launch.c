@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/identity.h"
 #include "base/mem.h"
+#include "probes/java/launch.h"
 #include "probes/java/pauses.h"
 #include "probes/java/place.h"
 #include "probes/java/preload/preload.h"

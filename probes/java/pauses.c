@@ -15,6 +15,7 @@
 #include "base/regular.h"
 #include "base/text.h"
 #include "probes/inproc/inproc.h"
+#include "probes/java/launch.h"
 #include "probes/java/preload/preload.h"
 #include "probes/java/record.h"
 

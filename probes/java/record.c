@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "probes/java/attach.h"
+#include "probes/java/launch.h"
 #include "probes/java/place.h"
 #include "probes/java/record.h"
 

@@ -8,7 +8,6 @@
 #ifndef ISPOT_PROBES_JAVA_RECORD_H
 #define ISPOT_PROBES_JAVA_RECORD_H
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,7 +15,6 @@
 
 struct err;
 struct identity;
-struct launch;
 struct launch_inherit;
 struct pmu_list;
 
@@ -44,21 +42,5 @@ struct java_result {
 
 /* Runs to the end. */
 int java_record(const struct java_recording *o, struct java_result *result, struct err *err);
-
-/* ---- parts ---- */
-
-struct java_launching {
-	const struct launch_inherit *inherit;
-	uint64_t *start_ns; /* before it began */
-	/* It is held, and executes when this returns 0. */
-	int (*held)(void *ctx, pid_t pid, struct err *err);
-	void *ctx;
-};
-
-/* launch.c: the command begins. Errors: launch_start()'s, and those of held(). */
-int java_launch(struct launch *l, const struct java_recording *o, const char *place,
-		const struct java_launching *how, struct err *err);
-/* Finds the program as a shell does; false: it is not there. */
-bool java_find_program(const char *program, char path[PATH_MAX]);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/cpus.h"
 #include "base/err.h"
 #include "probes/sample/hardware.h"
+#include "probes/session/open.h"
 #include "probes/session/session.h"
 
 struct running {

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A session from nothing to ready to record, and back. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/version.h>
@@ -24,6 +23,7 @@
 #include "probes/select/pattern.h"
 #include "probes/session/cycles.h"
 #include "probes/session/internal.h"
+#include "probes/session/open.h"
 #include "probes/session/session.h"
 #include "symbol/dso/cache.h"
 #include "symbol/dso/dso.h"

@@ -12,13 +12,10 @@
 struct err;
 struct session;
 
-/* All the work up to the moment before the target runs or is touched. */
-int session_open(struct session **s, const struct session_options *o, struct err *err);
 /* Runs to the end. On an error too the file is closed with what there is, and *result filled. */
 int session_run(struct session *s, struct session_result *result, struct err *err);
 /* Of a scout, after its run. */
 void session_choice(struct session *s, struct session_choice *choice);
 void session_choice_release(struct session_choice *choice);
-void session_free(struct session *s);
 
 #endif

@@ -21,6 +21,7 @@
 #include "cli/target_args.h"
 #include "cmd/common/session_args.h"
 #include "probes/select/select.h"
+#include "probes/session/open.h"
 #include "probes/session/session.h"
 #include "report/block/json.h"
 #include "report/block/rank.h"

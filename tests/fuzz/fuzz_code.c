@@ -9,6 +9,8 @@
 
 #include "given.h"
 #include "probes/code/decode.h"
+#include "probes/code/decode_arm64.h"
+#include "probes/code/decode_x86.h"
 #include "probes/code/flow.h"
 #include "probes/code/input.h"
 #include "probes/code/loops.h"

@@ -4,6 +4,7 @@
  * executed with the same registers, flags, stack and memory, both must leave the same. And the
  * lengths that layout.h reads must be those that the disassembler of the other planner reads.
  */
+#include "probes/code/decode_x86.h"
 #include "unit.h"
 
 #include <setjmp.h>

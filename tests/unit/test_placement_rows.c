@@ -4,6 +4,8 @@
  * probeable to the decoder as well: the two lists are one.
  */
 
+#include "probes/code/decode_arm64.h"
+#include "probes/code/decode_x86.h"
 #include "unit.h"
 
 #include "probes/code/decode.h"

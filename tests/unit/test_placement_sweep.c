@@ -3,6 +3,7 @@
  * Every function of the libc that this test runs with: whatever placement says must agree with
  * the bytes in the file, looked at here without its decoder.
  */
+#include "probes/code/decode_x86.h"
 #include "unit.h"
 
 #include <stdio.h>

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probes/java/agent/code_tables.h"
 #include "probes/java/agent/stackmap.h"
 
 enum {

@@ -81,9 +81,5 @@ bool bytecode_write(const struct code *c, const struct code_layout *l,
 
 /* Bytes of the instruction at pc, which comes to be at new_pc; 0: malformed or unknown. */
 uint32_t bytecode_size(const struct code *c, uint32_t pc, uint32_t new_pc, uint32_t *new_size);
-/* code_tables.c. False: malformed. */
-bool bytecode_handlers(const struct code *c, const struct code_layout *l, struct class_out *out);
-bool bytecode_attributes(const struct code *c, const struct code_layout *l,
-			 const struct code_names *names, struct class_out *out);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* The tables of a Code attribute that name instructions. */
 #include "probes/java/agent/code.h"
+#include "probes/java/agent/code_tables.h"
 #include "probes/java/agent/stackmap.h"
 
 static uint32_t u2_at(const uint8_t *p)

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cmd/common/session_args.h"
 #include "cmd/record/recorder.h"
+#include "probes/session/open.h"
 #include "probes/session/session.h"
 #include "trace/meta/meta.h"
 
