@@ -123,7 +123,9 @@ static void add_notices(struct inspection *in)
 	const struct target_traits *t = &in->traits;
 
 	if (geteuid())
-		*vec_add(&in->notices) = xstrdup("record needs root; run it with sudo");
+		*vec_add(&in->notices) =
+			xstrdup("kernel probes need root (sudo); without it record "
+				"patches what can be patched in process");
 	if (t->go)
 		*vec_add(&in->notices) =
 			xstrdup("it is a Go program: no function of it can be traced");
