@@ -193,7 +193,7 @@ bool budget_is_exceeded(struct budget *b, const struct inproc_drain *d,
 	double used, cost, work;
 	bool any = false;
 
-	if (!(b->share > 0) || elapsed_ns < LOOK_NS)
+	if (!(b->share > 0) || elapsed_ns < LOOK_NS || now_ns < b->not_before_ns)
 		return false;
 	b->looked_ns = now_ns;
 	used = fmax(used_ns(b, d), BUSY_LEAST * (double)elapsed_ns);

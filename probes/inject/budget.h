@@ -33,6 +33,7 @@ struct budget {
 		VEC(struct budget_process)
 	} processes;
 	uint64_t looked_ns, lost;
+	uint64_t not_before_ns; /* the next look: the last functions could not be taken out */
 	double debt_ns;
 	bool is_begun; /* there was a look */
 };

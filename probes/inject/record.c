@@ -43,10 +43,11 @@
 #define RINGS_OF_CPU	 8  /* threads of so many a CPU may fill theirs, */
 #define MEMORY_PART	 16 /* in such a part of the machine's memory */
 #define TURN_NS		 2000000
-#define FLUSH_NS	 100000000ull /* what is lost when ispot is killed, at most */
-#define LOOK_NS		 200000000ull /* between two looks for other tools' breakpoints */
-#define REST_RUNS	 64	      /* at the end, at most */
-#define LATE_NS		 2000000      /* for what threads have reserved to be written */
+#define FLUSH_NS	 100000000ull  /* what is lost when ispot is killed, at most */
+#define LOOK_NS		 200000000ull  /* between two looks for other tools' breakpoints */
+#define AGAIN_NS	 2000000000ull /* until a process is tried again that could not be stopped */
+#define REST_RUNS	 64	       /* at the end, at most */
+#define LATE_NS		 2000000       /* for what threads have reserved to be written */
 
 struct recording {
 	const struct inject_recording *o;
@@ -382,6 +383,8 @@ static void give_up(struct recording *r)
 			inject_targets_write_out(&r->targets, i, &r->budget.functions[i],
 						 clock_now_ns(), r->writer);
 	}
+	if (r->could_not) /* each try takes seconds in which no ring is read */
+		r->budget.not_before_ns = clock_now_ns() + AGAIN_NS;
 	log_detail("%zu functions are called too often for the budget%s", n,
 		   r->could_not ? ", and could not be taken out yet" : " and are taken out");
 }

@@ -221,6 +221,11 @@ else
 	skip "without -F" "no C compiler"
 fi
 
+# 27 threads of 9 processes, each 40,001 rounds; what is called most is taken out meanwhile.
+record taken --engine in-process --overhead 0.01 -- "$patched" 3 8 40001 100
+is "$status/$(made taken leaf)/$(made taken deep)" 0/10800108/2700027 "functions are taken out under threads, forks and signals: the program makes each call" ||
+	diag taken.err
+
 # ---- attach and detach ----
 
 # at FUNCTION PID: where it is in memory; code PID [FUNCTION]: what is there

@@ -98,6 +98,16 @@ static void few_calls_cost_little(void **state)
 	assert_false(out[1] || out[2] || out[3]);
 }
 
+static void a_process_that_cannot_be_stopped_is_let_alone_for_a_while(void **state)
+{
+	(void)state;
+	budget_begin(&budget, &drain, 100 * MS);
+	budget.not_before_ns = 200 * MS;
+	call(0, 8000000);
+	assert_false(budget_is_exceeded(&budget, &drain, &functions, 190 * MS, out));
+	assert_true(budget_is_exceeded(&budget, &drain, &functions, 210 * MS, out));
+}
+
 /* Nobody knows of whom lost records were: each function's part of them is as of the others. */
 static void lost_calls_cost_too(void **state)
 {
@@ -126,6 +136,7 @@ int main(void)
 		TEST(locks_stay_before_others),
 		TEST(what_is_out_is_not_given_up_again),
 		TEST(few_calls_cost_little),
+		TEST(a_process_that_cannot_be_stopped_is_let_alone_for_a_while),
 		TEST(lost_calls_cost_too),
 		TEST(without_a_bound_nothing_is_given_up),
 	};
