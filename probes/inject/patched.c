@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "probes/inject/blob.h"
@@ -25,6 +26,49 @@
 
 #define SITE_CODE_MOST (2u * STUB_BYTES_MOST + PATCH_CODE_MAX)
 #define STACK_MOST     (1u << 20)
+
+/* ---- code, a page at a time ---- */
+
+#define PAGE 4096ull
+/* A copy of the code of the process, of those pages that were asked for. Its threads stand, so it
+ * stays true. */
+struct pages {
+	const struct tracees *t;
+	struct map index; /* of a page's number */
+	struct {
+		VEC(uint8_t)
+	} bytes;
+};
+
+/* Returns n bytes that are there, all on one page, or NULL. Until the next call. */
+static uint8_t *pages_at(struct pages *all, uint64_t at, size_t n)
+{
+	const uint64_t page = at & ~(PAGE - 1);
+	uint32_t i = map_get(&all->index, page / PAGE);
+
+	if (at - page + n > PAGE)
+		return NULL;
+	if (i == MAP_NONE) {
+		i = (uint32_t)(all->bytes.n / PAGE);
+		vec_reserve(&all->bytes, all->bytes.n + PAGE);
+		if (tracees_read(all->t, page, all->bytes.data + all->bytes.n, PAGE))
+			return NULL;
+		all->bytes.n += PAGE;
+		map_put(&all->index, page / PAGE, i);
+	}
+	return all->bytes.data + i * PAGE + (at - page);
+}
+
+static bool is_there(struct pages *all, uint64_t at, const uint8_t *bytes, size_t n)
+{
+	const uint64_t rest = PAGE - (at & (PAGE - 1));
+	const size_t first = n < rest ? n : rest;
+	const uint8_t *now = pages_at(all, at, first);
+
+	if (!now || memcmp(now, bytes, first) != 0)
+		return false;
+	return first == n || is_there(all, at + first, bytes + first, n - first);
+}
 
 /* ---- where the functions are ---- */
 
@@ -68,23 +112,23 @@ static struct object *object_of(struct objects *all, const struct dso *dso)
 }
 
 /* Somebody else may have changed it: a debugger's breakpoint, another recorder's probe. */
-static bool is_as_in_file(const struct tracees *t, const struct object *o, uint64_t address,
+static bool is_as_in_file(struct pages *code, const struct object *o, uint64_t address,
 			  const uint8_t *original, size_t n)
 {
-	uint8_t now[PATCH_BYTES_MAX];
+	const uint64_t at = address + o->bias;
 
-	return address + o->bias >= o->start && address + o->bias + n <= o->end &&
-	       !tracees_read(t, address + o->bias, now, n) && !memcmp(now, original, n);
+	return at >= o->start && at + n <= o->end && is_there(code, at, original, n);
 }
 
-static bool is_site_as_in_file(const struct tracees *t, const struct object *o,
+static bool is_site_as_in_file(struct pages *code, const struct object *o,
 			       const struct patch_site *s)
 {
-	return is_as_in_file(t, o, s->address, s->original, s->n_bytes) &&
-	       (!s->island || is_as_in_file(t, o, s->island, s->island_original, PATCH_JUMP_BYTES));
+	return is_as_in_file(code, o, s->address, s->original, s->n_bytes) &&
+	       (!s->island ||
+		is_as_in_file(code, o, s->island, s->island_original, PATCH_JUMP_BYTES));
 }
 
-static const char *look_at(const struct tracees *t, struct objects *all,
+static const char *look_at(struct pages *code, struct objects *all,
 			   const struct patched_function *f)
 {
 	struct object *o = object_of(all, f->dso);
@@ -92,26 +136,26 @@ static const char *look_at(const struct tracees *t, struct objects *all,
 	if (!o)
 		return "its file is not mapped";
 	vec_for_each (&f->sites, const struct patch_site, s)
-		if (!is_site_as_in_file(t, o, s))
+		if (!is_site_as_in_file(code, o, s))
 			return "its code in memory is not that of its file, as a debugger or another "
 			       "tracer has changed it";
 	o->bytes += f->sites.n * SITE_CODE_MOST;
 	return NULL;
 }
 
-static void find_objects(const struct tracees *t, struct objects *all,
+static void find_objects(struct pages *code, struct objects *all,
 			 struct patched_functions *functions, bool *wanted)
 {
 	struct mappings maps = { 0 };
 
-	if (mappings_read(&maps, t->pid, NULL))
+	if (mappings_read(&maps, code->t->pid, NULL))
 		maps.n = 0;
 	for (size_t i = 0; i < functions->n; i++) {
 		struct patched_function *f = &functions->data[i];
 		const char *why;
 
 		find_object(all, &maps, f->dso);
-		why = look_at(t, all, f);
+		why = look_at(code, all, f);
 		wanted[i] = !why;
 		if (why)
 			f->left = why;
@@ -176,6 +220,11 @@ struct site_stub {
 	struct stub_gate in, out;
 };
 
+/* How long stubs are, by what they keep. */
+struct stub_sizes {
+	size_t entry[2][2], exit;
+};
+
 static void put_entry(struct stub_code *c, struct site_stub *s)
 {
 	if (s->is_entry && s->is_sampled)
@@ -209,9 +258,27 @@ static size_t bytes_of(void (*put)(struct stub_code *c, struct site_stub *s), st
 	return c.n;
 }
 
+static struct stub_sizes sizes_of(const struct stub_facts *facts, bool is_sampled)
+{
+	struct stub_sizes sizes;
+
+	for (unsigned k = 0; k < 4; k++) {
+		struct site_stub s = { .facts = facts,
+				       .entry = { .keeps_flags = k & 1, .keeps_red_zone = k & 2 },
+				       .is_entry = true,
+				       .is_exit = true,
+				       .is_sampled = is_sampled };
+
+		sizes.entry[k & 1][k / 2] = bytes_of(put_entry, &s);
+		sizes.exit = bytes_of(put_exit, &s);
+	}
+	return sizes;
+}
+
 /* In a tiny function one site is both, the entry and an exit. */
-static int put_site(struct stub_code *c, const struct stub_facts *facts, const struct patch_site *s,
-		    uint32_t id, uint64_t bias, bool is_sampled)
+static int put_site(struct stub_code *c, const struct stub_facts *facts,
+		    const struct stub_sizes *sizes, const struct patch_site *s, uint32_t id,
+		    uint64_t bias, bool is_sampled)
 {
 	struct site_stub stub = { .facts = facts,
 				  .entry = { .id = id,
@@ -223,7 +290,8 @@ static int put_site(struct stub_code *c, const struct stub_facts *facts, const s
 				  .is_sampled = is_sampled };
 	struct patch_code code;
 	int ret = patch_relocate(s, s->address + bias, c->address + c->n,
-				 bytes_of(put_entry, &stub), bytes_of(put_exit, &stub), &code);
+				 s->is_entry ? sizes->entry[s->flags_live][s->red_zone_live] : 0,
+				 stub.is_exit ? sizes->exit : 0, &code);
 
 	if (ret)
 		return ret;
@@ -268,13 +336,14 @@ static void add_patch(struct patched *p, const struct patch_site *s, uint64_t bi
 
 /* All its places or none. */
 static int make_stubs_of(struct patched *p, struct object *o, const struct stub_facts *facts,
-			 const struct patched_function *f, uint32_t id)
+			 const struct stub_sizes *sizes, const struct patched_function *f,
+			 uint32_t id)
 {
 	const size_t n_patches = p->patches.n, n_bytes = o->code.n;
 
 	vec_for_each (&f->sites, const struct patch_site, s) {
 		const uint64_t stub = o->code.address + o->code.n;
-		int ret = put_site(&o->code, facts, s, id, o->bias, p->injection.period > 1);
+		int ret = put_site(&o->code, facts, sizes, s, id, o->bias, p->injection.period > 1);
 
 		if (ret) {
 			p->patches.n = n_patches;
@@ -289,10 +358,13 @@ static int make_stubs_of(struct patched *p, struct object *o, const struct stub_
 static void make_stubs(struct patched *p, struct object *o, const struct stub_facts *facts,
 		       struct patched_functions *functions, const bool *wanted)
 {
+	const struct stub_sizes sizes = sizes_of(facts, p->injection.period > 1);
+
 	for (size_t i = 0; i < functions->n; i++) {
 		struct patched_function *f = &functions->data[i];
 
-		if (wanted[i] && f->dso == o->dso && make_stubs_of(p, o, facts, f, (uint32_t)i))
+		if (wanted[i] && f->dso == o->dso &&
+		    make_stubs_of(p, o, facts, &sizes, f, (uint32_t)i))
 			f->left = "what its first or last instructions name is too far from where "
 				  "there is room";
 	}
@@ -537,33 +609,62 @@ static bool is_short(const struct patch *patch)
 	return patch->n_jump == PATCH_SHORT_BYTES;
 }
 
-static int put_patches_of(struct patched *p, const struct tracees *t,
-			  struct patched_functions *functions, bool shorts)
+/* No jump lies on two pages. */
+static bool is_of_page(const struct patched *p, size_t i, uint64_t page)
 {
-	vec_for_each (&p->patches, struct patch, patch) {
-		int ret;
+	return i < p->patches.n && (p->patches.data[i].at & ~(PAGE - 1)) == page;
+}
+
+/* Those from `first` on that lie on its page: between them what is there is written again. */
+static int put_page(struct patched *p, struct pages *code, struct patched_functions *functions,
+		    size_t first, bool shorts)
+{
+	const uint64_t page = p->patches.data[first].at & ~(PAGE - 1);
+	uint8_t *bytes = pages_at(code, page, PAGE);
+	uint64_t start = PAGE, end = 0;
+
+	for (size_t i = first; bytes && is_of_page(p, i, page); i++) {
+		struct patch *patch = &p->patches.data[i];
+		const uint64_t at = patch->at - page;
 
 		if (!patch->n || is_short(patch) != shorts)
 			continue;
-		ret = tracees_write(t, patch->at, patch->jump, patch->n_jump);
-		if (ret)
-			return ret;
-		patch->is_in = true;
+		memcpy(bytes + at, patch->jump, patch->n_jump);
+		start = at < start ? at : start;
+		end = at + patch->n_jump > end ? at + patch->n_jump : end;
+		patch->is_in = true; /* some of them are, if the write fails */
 		functions->data[patch->function].is_in = true;
 	}
-	return 0;
+	if (!bytes)
+		return -EFAULT;
+	return start < end ? tracees_write(code->t, page + start, bytes + start, end - start) : 0;
 }
 
-static int put_patches(struct patched *p, const struct tracees *t,
-		       struct patched_functions *functions, struct err *err)
+static int put_patches_of(struct patched *p, struct pages *code,
+			  struct patched_functions *functions, bool shorts)
 {
-	int ret = put_patches_of(p, t, functions, false);
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < p->patches.n;) {
+		const uint64_t page = p->patches.data[i].at & ~(PAGE - 1);
+
+		ret = put_page(p, code, functions, i, shorts);
+		while (is_of_page(p, i, page))
+			i++;
+	}
+	return ret;
+}
+
+static int put_patches(struct patched *p, struct pages *code, struct patched_functions *functions,
+		       struct err *err)
+{
+	int ret = put_patches_of(p, code, functions, false);
 
 	if (!ret)
-		ret = put_patches_of(p, t, functions, true);
+		ret = put_patches_of(p, code, functions, true);
 	return ret ? err_set(err, ret,
 			     "the code of process %d cannot be written: %s; record it with --engine kernel",
-			     t->pid, strerror(-ret))
+			     p->pid, strerror(-ret))
 		   : 0;
 }
 
@@ -578,7 +679,7 @@ static int refuse_gs(const struct tracees *t, struct err *err)
 	return 0;
 }
 
-static int patch(struct patched *p, struct tracees *t, struct objects *all,
+static int patch(struct patched *p, struct tracees *t, struct pages *code, struct objects *all,
 		 struct patched_functions *functions, const bool *wanted,
 		 int (*region)(void *ctx, int fd, struct err *err), void *ctx, struct err *err)
 {
@@ -607,7 +708,7 @@ static int patch(struct patched *p, struct tracees *t, struct objects *all,
 	if (ret)
 		return ret;
 	clear_way(p, t, functions);
-	ret = put_patches(p, t, functions, err);
+	ret = put_patches(p, code, functions, err);
 	if (ret)
 		patched_put_back(p, t);
 	return ret;
@@ -618,6 +719,7 @@ int patched_begin(struct patched *p, struct tracees *t, struct patched_functions
 		  int (*region)(void *ctx, int fd, struct err *err), void *ctx, struct err *err)
 {
 	bool *wanted = xcalloc(functions->n + 1, sizeof(*wanted));
+	struct pages code = { .t = t };
 	struct objects all = { 0 };
 	uint64_t since_ns = clock_now_ns();
 	int ret;
@@ -629,12 +731,14 @@ int patched_begin(struct patched *p, struct tracees *t, struct patched_functions
 					      .region_fd = -1 } };
 	ret = refuse_gs(t, err);
 	if (!ret) {
-		find_objects(t, &all, functions, wanted);
-		ret = patch(p, t, &all, functions, wanted, region, ctx, err);
+		find_objects(&code, &all, functions, wanted);
+		ret = patch(p, t, &code, &all, functions, wanted, region, ctx, err);
 	}
 	tracees_let_go(t);
 	p->stopped_ns = clock_now_ns() - since_ns;
 	vec_release(&all);
+	vec_release(&code.bytes);
+	map_release(&code.index);
 	free(wanted);
 	return ret;
 }
@@ -719,8 +823,6 @@ static void clear_marks(const struct patched *p, const struct tracees *t)
 
 /* ---- another tool's breakpoints ---- */
 
-#define PAGE 4096
-
 struct look {
 	int memory;
 	uint64_t page; /* whose bytes they are; 1: none */
@@ -729,7 +831,7 @@ struct look {
 
 static uint8_t byte_at(struct look *l, uint64_t at)
 {
-	const uint64_t page = at & ~(uint64_t)(PAGE - 1);
+	const uint64_t page = at & ~(PAGE - 1);
 
 	if (l->page != page && pread(l->memory, l->bytes, PAGE, (off_t)page) != PAGE)
 		memset(l->bytes, 0, PAGE);
