@@ -53,6 +53,19 @@ paced_round() {
 	value late_ns paced.out >>paced.late
 }
 
+# For how many ms the threads of a running program stand while each 1,000 functions of its libraries are patched.
+stop_round() {
+	sleep 60 &
+	local pid=$!
+	children+=("$pid")
+	sleep 0.1
+	"$ISPOT" record -v --engine in-process -o stop.data -F '*' -F 'lib*:*' -p $pid -d 0.1 >stop.out 2>&1
+	kill $pid
+	awk '/ stood for / { for (i = 1; i < NF; i++) if ($i == "for") ms = $(i + 1) }
+		/ calls of / { for (i = 1; i < NF; i++) if ($i == "of") n = $(i + 1) }
+		END { if (n) printf "%.2f\n", ms * 1000 / n; else print "nan" }' stop.out >>stop.ms
+}
+
 bench_inprocess() {
 	paced=$ROOT/build/bench/paced
 	head_line "One call timed in process, beside the kernel's probes (medians of $ROUNDS, in turn)"
@@ -71,4 +84,9 @@ bench_inprocess() {
 	row "records lost" "$(median <paced.lost)" "" "<=" 0
 	row "the recorder's time on a CPU, per call" "$(median <paced.recorder)" ns "<=" 40
 	row "the program was late by" "$(compute "$(median <paced.late) / 1e6" 1f)" ms
+	head_line "Attaching to a program with all functions of its libraries"
+	for _ in $(seq "$ROUNDS"); do
+		stop_round
+	done
+	row "its threads stand, for each 1,000 functions" "$(median <stop.ms)" ms "<=" 2
 }
