@@ -81,7 +81,8 @@ static uint64_t end_of_segment(int fd, const struct mapping *m)
 	return 0;
 }
 
-uint64_t detour_room(pid_t pid, uint64_t near)
+/* near: of the object that has that address, 0: of any. */
+static uint64_t find_room(pid_t pid, uint64_t near, uint64_t bytes)
 {
 	struct mappings maps = { 0 };
 	uint64_t found = 0;
@@ -100,12 +101,24 @@ uint64_t detour_room(pid_t pid, uint64_t near)
 			close(fd);
 		if (near && (near < m->start || near >= m->end))
 			continue;
-		if (end > m->start && end + DETOUR_ROOM + DETOUR_ENTRY <= m->end &&
-		    m->end - end < PAGE)
+		if (end > m->start && end + bytes <= m->end && m->end - end < PAGE)
 			found = end;
 	}
 	mappings_release(&maps);
 	return found;
+}
+
+uint64_t detour_room(pid_t pid)
+{
+	return find_room(pid, 0, DETOUR_ROOM + DETOUR_ENTRY);
+}
+
+/* Both may be in the same object, so what detour_room() finds is left free. */
+static uint64_t entry_room(pid_t pid, uint64_t entry)
+{
+	const uint64_t both = find_room(pid, entry, DETOUR_ROOM + DETOUR_ENTRY);
+
+	return both ? both + DETOUR_ROOM : find_room(pid, entry, DETOUR_ENTRY);
 }
 
 /* ---- to the entry ---- */
@@ -182,7 +195,7 @@ static int run_to_entry(struct tracees *t, uint64_t entry, uint64_t room, const 
 
 int detour_to_entry(struct tracees *t, struct err *err)
 {
-	uint64_t entry = entry_of(t->pid), room = entry ? detour_room(t->pid, entry) : 0;
+	uint64_t entry = entry_of(t->pid), room = entry ? entry_room(t->pid, entry) : 0;
 	uint8_t original[ENTRY_BYTES];
 	size_t n = 0;
 
@@ -192,5 +205,5 @@ int detour_to_entry(struct tracees *t, struct err *err)
 		return err_set(err, -ENOTSUP,
 			       "the start of process %d is unusual; record it with --engine kernel",
 			       t->pid);
-	return run_to_entry(t, entry, room + DETOUR_ROOM, original, n, err);
+	return run_to_entry(t, entry, room, original, n, err);
 }

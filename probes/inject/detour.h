@@ -15,12 +15,12 @@ struct stub_code;
 struct tracees;
 
 #define DETOUR_ROOM  208u	 /* bytes, for whoever asks */
-#define DETOUR_ENTRY 112u	 /* and behind them, for detour_to_entry() */
+#define DETOUR_ENTRY 112u	 /* for detour_to_entry(), behind them or, without them, alone */
 #define DETOUR_TAG   0x69737000u /* of marks, see tracees_run_to_mark() */
 
-/* Behind the end of an object's code, where nothing else is; near: of the one that has that
- * address, 0: of any. 0: there is none. */
-uint64_t detour_room(pid_t pid, uint64_t near);
+/* DETOUR_ROOM and DETOUR_ENTRY bytes behind the end of some object's code, where nothing else is.
+ * 0: there are none. */
+uint64_t detour_room(pid_t pid);
 
 /* What changes is saved on the stack, and comes from there. */
 void detour_save(struct stub_code *c);

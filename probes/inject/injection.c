@@ -379,7 +379,7 @@ static int make(struct injection *in, struct tracees *t, uint64_t start, uint64_
 
 int injection_make(struct injection *in, struct tracees *t, struct err *err)
 {
-	uint64_t start = detour_room(t->pid, 0);
+	uint64_t start = detour_room(t->pid);
 	int ret;
 
 	in->region_fd = -1;

@@ -13,6 +13,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 
 #include "microbench/common.h"
 
@@ -159,6 +160,149 @@ static void case_signal_jump(void)
 	expect_calls("raise_and_jump", count);
 	expect_calls("jump_from_handler", count);
 	expect_calls("one_step", count);
+}
+
+/* At any instruction, also one of what a traced call runs beside the program's own. */
+static void *step_until_cancelled(void *arg)
+{
+	pthread_cleanup_push(clean_up, NULL);
+	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+	pthread_barrier_wait(&ready);
+	for (uint64_t i = 0;; i++)
+		one_step(i);
+	pthread_cleanup_pop(1);
+	return arg;
+}
+
+static void case_cancel_anywhere(void)
+{
+	pthread_t thread;
+
+	pthread_barrier_init(&ready, NULL, 2);
+	for (uint64_t i = 0; i < count; i++) {
+		void *value;
+
+		if ((errno = pthread_create(&thread, NULL, step_until_cancelled, NULL)))
+			bench_die("pthread_create");
+		pthread_barrier_wait(&ready);
+		sleep_ns(20000 + i * 1009 % 50000);
+		pthread_cancel(thread);
+		pthread_join(thread, &value);
+		if (value != PTHREAD_CANCELED)
+			abort();
+	}
+	printf("cleanups %lu\n", cleanups);
+}
+
+/* ---- other stacks ---- */
+
+#define COROUTINES   4
+#define STACK_BYTES  65536
+#define SIGNAL_PAUSE 20000 /* ns: 50,000 a second */
+
+static ucontext_t scheduler, coroutines[COROUTINES];
+static uint64_t coroutine_sum;
+
+TRACED void yield_in(int which)
+{
+	swapcontext(&coroutines[which], &scheduler);
+}
+
+/* Each of its calls goes on in turn with those of the others. */
+TRACED void run_coroutine(int which)
+{
+	for (uint64_t i = 0; i < count; i++) {
+		coroutine_sum += one_step(i) + (uint64_t)which;
+		yield_in(which);
+	}
+}
+
+static void case_coroutines(void)
+{
+	static char stacks[COROUTINES][STACK_BYTES] __attribute__((aligned(16)));
+
+	for (int i = 0; i < COROUTINES; i++) {
+		getcontext(&coroutines[i]);
+		coroutines[i].uc_stack.ss_sp = stacks[i];
+		coroutines[i].uc_stack.ss_size = STACK_BYTES;
+		coroutines[i].uc_link = &scheduler;
+		makecontext(&coroutines[i], (void (*)(void))(uintptr_t)run_coroutine, 1, i);
+	}
+	for (uint64_t k = 0; k <= count; k++)
+		for (int i = 0; i < COROUTINES; i++)
+			swapcontext(&scheduler, &coroutines[i]);
+	printf("sum %" PRIu64 "\n", coroutine_sum);
+	expect_calls("one_step", COROUTINES * count);
+	expect_calls("run_coroutine", COROUTINES);
+	expect_calls("yield_in", COROUTINES * count);
+}
+
+static atomic_ulong handled;
+
+TRACED void handle_aside(int signal)
+{
+	char here;
+	stack_t now;
+
+	(void)signal;
+	sigaltstack(NULL, &now);
+	if (!(now.ss_flags & SS_ONSTACK) || &here < (char *)now.ss_sp ||
+	    &here >= (char *)now.ss_sp + now.ss_size)
+		abort();
+	one_step(1);
+	handled++;
+}
+
+static void handle_on_own_stack(void)
+{
+	static char stack[STACK_BYTES];
+	const stack_t s = { .ss_sp = stack, .ss_size = sizeof(stack) };
+	const struct sigaction action = { .sa_handler = handle_aside, .sa_flags = SA_ONSTACK };
+
+	sigaltstack(&s, NULL);
+	sigaction(SIGUSR1, &action, NULL);
+}
+
+static void case_own_stack(void)
+{
+	handle_on_own_stack();
+	for (uint64_t i = 0; i < count; i++) {
+		one_step(i);
+		raise(SIGUSR1);
+	}
+	printf("handled %lu\n", handled);
+	expect_calls("one_step", 2 * count);
+	expect_calls("handle_aside", count);
+}
+
+static atomic_int is_over;
+
+static void *send_often(void *to)
+{
+	const struct timespec pause = { .tv_nsec = SIGNAL_PAUSE };
+
+	while (!is_over) {
+		pthread_kill(*(pthread_t *)to, SIGUSR1);
+		nanosleep(&pause, NULL);
+	}
+	return NULL;
+}
+
+/* Handlers run between any two instructions of a thread that does nothing but make calls. */
+static void case_signals(void)
+{
+	pthread_t me = pthread_self(), sender;
+	uint64_t sum = 0;
+
+	handle_on_own_stack();
+	if ((errno = pthread_create(&sender, NULL, send_often, &me)))
+		bench_die("pthread_create");
+	while (handled < count)
+		for (uint64_t i = 0; i < 1000; i++)
+			sum += one_step(i) != one_step(i);
+	is_over = 1;
+	pthread_join(sender, NULL);
+	printf("wrong %" PRIu64 "\n", sum);
 }
 
 /* ---- frames that are looked at ---- */
@@ -485,6 +629,10 @@ static const struct {
 	{ "thread_exit", case_thread_exit },
 	{ "cancel_blocked", case_cancel_blocked },
 	{ "signal_jump", case_signal_jump },
+	{ "cancel_anywhere", case_cancel_anywhere },
+	{ "coroutines", case_coroutines },
+	{ "own_stack", case_own_stack },
+	{ "signals", case_signals },
 	{ "return_address", case_return_address },
 	{ "deep", case_deep },
 	{ "tail", case_tail },
