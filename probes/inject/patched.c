@@ -84,8 +84,11 @@ struct objects {
 	VEC(struct object)
 };
 
+/* Code may be in several mappings: one after the other, at the same distance from the file. */
 static void find_object(struct objects *all, const struct mappings *maps, struct dso *dso)
 {
+	struct object found = { .dso = dso };
+
 	vec_for_each (all, const struct object, o)
 		if (o->dso == dso)
 			return;
@@ -94,13 +97,14 @@ static void find_object(struct objects *all, const struct mappings *maps, struct
 					? dso_load_bias(dso, m->start, m->file_offset)
 					: UINT64_MAX;
 
-		if (bias != UINT64_MAX) {
-			*vec_add(all) = (struct object){
-				.dso = dso, .bias = bias, .start = m->start, .end = m->end
-			};
-			return;
-		}
+		if (bias == UINT64_MAX || (found.end && bias != found.bias))
+			continue;
+		found.bias = bias;
+		found.start = found.end ? found.start : m->start;
+		found.end = m->end;
 	}
+	if (found.end)
+		*vec_add(all) = found;
 }
 
 static struct object *object_of(struct objects *all, const struct dso *dso)
