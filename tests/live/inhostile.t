@@ -151,9 +151,9 @@ fi
 postgres=$(echo /usr/lib/postgresql/*/bin/postgres | awk '{ print $NF }')
 if [ -x "$postgres" ] && command -v pgbench psql setpriv >/dev/null && [ "$(id -u)" = 0 ]; then
 	chmod 755 "$DIR" && mkdir -m 700 pg && cp "$ISPOT" pg/ispot && chown -R 65534:65534 pg
-	as_nobody() { setpriv --reuid 65534 --regid 65534 --clear-groups env HOME="$DIR/pg" TMPDIR="$DIR/pg" "$@"; }
-	as_nobody "${postgres%/*}/initdb" -D "$DIR/pg/data" -U tester -A trust -N >pg.log 2>&1
-	as_nobody "$postgres" -D "$DIR/pg/data" -k "$DIR/pg" -c listen_addresses= -c fsync=off >>pg.log 2>&1 &
+	as_nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups env HOME="$DIR/pg" TMPDIR="$DIR/pg")
+	"${as_nobody[@]}" "${postgres%/*}/initdb" -D "$DIR/pg/data" -U tester -A trust -N >pg.log 2>&1
+	"${as_nobody[@]}" "$postgres" -D "$DIR/pg/data" -k "$DIR/pg" -c listen_addresses= -c fsync=off >>pg.log 2>&1 &
 	server=$!
 	children+=("$server")
 	eventually psql -h "$DIR/pg" -U tester -c 'select 1' postgres >/dev/null 2>&1
@@ -161,10 +161,11 @@ if [ -x "$postgres" ] && command -v pgbench psql setpriv >/dev/null && [ "$(id -
 	pgbench -h "$DIR/pg" -U tester -T 600 -c 2 postgres >load.out 2>&1 &
 	load=$!
 	children+=("$load")
-	backend() { backend=$(pgrep -P "$server" -f 'postgres: tester ' | head -1) && [ -n "$backend" ]; }
+	# pgbench has looked at its tables through a connection of its own
+	backend() { [ "$(pgrep -c -P "$server" -f 'postgres: tester ')" -ge 2 ] && backend=$(pgrep -n -P "$server" -f 'postgres: tester '); }
 	if eventually backend; then
 		for k in 1 2; do
-			as_nobody pg/ispot record --engine in-process -o pg/pg.data -F '*' -F 'libc.so.6:*' -p "$backend" -d 0.5 >pg.rec 2>&1 || break
+			"${as_nobody[@]}" pg/ispot record --engine in-process -o pg/pg.data -F '*' -F 'libc.so.6:*' -p "$backend" -d 0.5 >pg.rec 2>&1 || break
 		done
 		is "$k/$?" 2/0 "postgres: attached to under load" || diag pg.rec
 	fi
