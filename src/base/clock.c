@@ -44,7 +44,7 @@ uint64_t clock_cycles(void)
 #endif
 }
 
-/* Sleeps on through signals: whoever wants to be woken polls instead. */
+/* Signals do not end the sleep: a caller that wants to be woken uses poll() instead. */
 void clock_sleep_ns(uint64_t ns)
 {
 	struct timespec ts = { .tv_sec = (time_t)(ns / NS_PER_S),
@@ -79,7 +79,10 @@ double clock_pair_rate(const struct clock_pair *a, const struct clock_pair *b)
 	return (double)(b->cycles - a->cycles) / (double)(b->ns - a->ns);
 }
 
-/* The distance from a is what is rounded: 128 bits hold the product of any two. */
+/*
+ * Multiplies before it divides, so that only the distance from a is rounded: the product of any two
+ * 64-bit numbers fits into 128 bits.
+ */
 uint64_t clock_pair_ns(const struct clock_pair *a, const struct clock_pair *b, uint64_t cycles)
 {
 	__int128 since = (__int128)cycles - a->cycles;
@@ -122,7 +125,9 @@ const char *clock_unstable_by(bool constant, const char *available)
 {
 	if (!constant)
 		return "the processor does not promise a TSC of constant speed";
-	/* The kernel takes the TSC from its list once CPUs disagree, or it stops or runs off. */
+	/*
+	 * The kernel removes the TSC from its list if CPUs disagree, or if the TSC stops or drifts.
+	 */
 	return names_tsc(available) ? NULL : "the kernel found the TSC to be unstable";
 }
 

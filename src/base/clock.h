@@ -13,35 +13,44 @@
 
 uint64_t clock_now_ns(void); /* CLOCK_MONOTONIC */
 uint64_t clock_cpu_ns(void); /* CPU time of this thread */
-uint64_t clock_cycles(void); /* TSC or CNTVCT_EL0; 0 where there is none to read */
+uint64_t clock_cycles(void); /* TSC or CNTVCT_EL0; 0: the machine has neither */
 void clock_sleep_ns(uint64_t ns);
 
 /* One moment on both clocks. cycles 0: there is no counter. */
 struct clock_pair {
 	uint64_t ns, cycles;
-	uint64_t width_ns; /* the moment is known so well */
+	uint64_t width_ns; /* how long the readings took, which bounds the error */
 };
 
-/* Takes about a microsecond: the narrowest of some tries, so that an interrupt does no harm. */
+/*
+ * Reads both clocks a few times and returns the pair that was read fastest, so that an interrupt
+ * between the two readings does no harm. Takes about a microsecond.
+ */
 struct clock_pair clock_pair_now(void);
 
 /*
- * Cycles per ns between two pairs of one boot, a before b. NAN: one has no counter, or a clock did
- * not go forward.
+ * Returns the cycles per ns between two pairs of one boot, a before b, or NAN if a pair has no
+ * counter or a clock did not advance.
  */
 double clock_pair_rate(const struct clock_pair *a, const struct clock_pair *b);
 
-/* When the counter was there, on the line through both pairs; a rate is known. In between and
- * beyond. */
+/*
+ * Returns the time at which the counter stood at cycles, on the straight line through both pairs;
+ * cycles may lie outside of the pairs. Needs a and b of which clock_pair_rate() is known.
+ */
 uint64_t clock_pair_ns(const struct clock_pair *a, const struct clock_pair *b, uint64_t cycles);
 
 /*
- * Why cycles do not compare over time and CPUs, a clause in static memory; NULL: the counter goes
- * at one speed whatever the processor does, and the kernel found the CPUs to agree.
+ * Returns why cycles cannot be compared over time and CPUs, a clause in static memory, or NULL if
+ * they can: the counter has one speed at every CPU frequency, and the kernel found that the
+ * counters of all CPUs agree.
  */
 const char *clock_cycles_unstable(void);
 
-/* What that goes by: the processor's promise, and the kernel's list of clocks it may use. */
+/*
+ * The same, decided from the CPU flag of a constant counter and the kernel's list of available
+ * clock sources.
+ */
 const char *clock_unstable_by(bool constant, const char *available);
 
 #endif

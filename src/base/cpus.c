@@ -7,7 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* "0-3,8" -> add(cpu) for each; -EINVAL: not such a list, -E2BIG: a number from CPUS_MAX up. */
+/*
+ * Adds each CPU of a list like "0-3,8". -EINVAL: malformed; -E2BIG: a number of CPUS_MAX or more.
+ */
 static int parse_list(const char *s, struct cpus *cpus, bool online)
 {
 	unsigned long from, to;
@@ -43,7 +45,9 @@ static int read_list(const char *path, struct cpus *cpus, bool online)
 	return rc;
 }
 
-/* Without sysfs (a bare chroot) the C library asks the scheduler; numbers without gaps are a guess.
+/*
+ * Without sysfs (a bare chroot) the C library asks the scheduler for the number of CPUs; that they
+ * are numbered without gaps is a guess.
  */
 static int count_from_scheduler(struct cpus *cpus)
 {

@@ -20,15 +20,15 @@ bool cpus_has(const struct cpus *cpus, uint32_t cpu);
 bool cpus_same(const struct cpus *a, const struct cpus *b);
 
 /*
- * The time of all CPUs since the machine started: busy, and the part of it that the hypervisor gave
- * to others. 0: not known. In steps of some ms.
+ * The time of all CPUs since the machine started: busy, and the part of the busy time in which the
+ * hypervisor ran other machines. 0: unknown. The kernel counts in steps of some ms.
  */
 struct cpus_time {
 	uint64_t busy_ns, steal_ns;
 };
 struct cpus_time cpus_time(void);
 
-/* Since it was listed: it is not online any more. */
+/* Whether a CPU that cpus_read() listed has gone offline since. */
 bool cpus_has_gone(uint32_t cpu);
 
 #endif

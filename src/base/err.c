@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* One error is one line, whatever a name from outside contains. */
+/* Names from outside may contain newlines; an error stays one line. */
 static void one_line(char *s)
 {
 	for (; *s; s++)
@@ -15,8 +15,10 @@ static void one_line(char *s)
 
 #define HINT_MARK '\001'
 
-/* The format with a mark in place of the blank before the hint, so that no argument is taken for
- * it. */
+/*
+ * Puts a mark in place of the blank before the format's hint, so that a "; " of an argument is not
+ * taken for the beginning of the hint.
+ */
 static const char *mark_hint(char *buf, size_t n, const char *fmt)
 {
 	char *hint = NULL;
@@ -31,7 +33,10 @@ static const char *mark_hint(char *buf, size_t n, const char *fmt)
 	return buf;
 }
 
-/* The last mark is the format's, as nothing is filled in that could hold one, but for names. */
+/*
+ * Finds the hint behind the last mark of the text. Only a name from outside could contain a mark of
+ * its own.
+ */
 static void find_hint(struct err *err, const char *fmt)
 {
 	char *mark = strrchr(err->text, HINT_MARK);

@@ -18,12 +18,13 @@ struct err {
 };
 
 /*
- * Stores the sentence and returns code (negative errno). Behind the last "; " of the format, not of
- * what is filled in, stands the hint; where the format is "%s", of the sentence. err may be NULL.
+ * Stores the sentence and returns code (negative errno). The hint is the text behind the last "; "
+ * of the format; a "; " of an argument does not count, except if the whole format is "%s". err may
+ * be NULL.
  */
 int err_set(struct err *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/* Stores another's sentence and returns its code. */
+/* Copies the sentence and code of another error and returns that code. */
 int err_take(struct err *err, const struct err *from);
 
 /* Puts "context: " in front of the stored sentence; returns err->code. */

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-void given_note(void);	/* once, before anything is opened */
-bool given_has(int fd); /* without given_note(): whether an exec leaves it open */
+void given_note(void);	/* notes the descriptors; call it once, before anything is opened */
+bool given_has(int fd); /* before given_note(): whether exec keeps fd open */
 
 #endif

@@ -13,7 +13,7 @@
 #include "base/err.h"
 #include "base/text.h"
 
-/* Groups of root, to be taken up again. */
+/* The groups that root had, which identity_files_back() restores. */
 static gid_t own_groups[IDENTITY_GROUPS_MAX];
 static int n_own_groups;
 
@@ -65,7 +65,10 @@ int identity_find(struct identity *id, const char *word, struct err *err)
 	if (!account && !text_parse_u64(word, &uid) && uid < (uid_t)-1) {
 		account = getpwuid((uid_t)uid);
 		if (!account) {
-			/* as sudo -u '#1234'; the group of that number may be somebody's */
+			/*
+			 * a number without an account, as in sudo -u '#1234'; a group of the same
+			 * number may be somebody else's
+			 */
 			id->uid = (uid_t)uid;
 			id->gid = id->groups[0] = NOBODYS_GROUP;
 			id->n_groups = 1;
@@ -81,7 +84,7 @@ int identity_find(struct identity *id, const char *word, struct err *err)
 	return 0;
 }
 
-/* The C library's would change every thread of the process. */
+/* Uses the system call itself: the C library's setgroups() changes every thread of the process. */
 static int set_thread_groups(const gid_t *groups, int n)
 {
 	return syscall(SYS_setgroups, n, groups) ? -errno : 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Ctrl-C in a command that reads a recording: between begin and end it is noted, so that what was
- * read until then can be shown. Outside of them it ends the process as ever.
+ * Ctrl-C in a command that reads a recording. Between interrupt_begin() and interrupt_end() Ctrl-C
+ * only sets a flag, so that the command can show what it has read until then. Outside of the two,
+ * Ctrl-C ends the process as usual.
  */
 #ifndef ISPOT_BASE_INTERRUPT_H
 #define ISPOT_BASE_INTERRUPT_H
@@ -11,9 +12,9 @@
 
 extern volatile sig_atomic_t interrupt_flag; /* only interrupt.c writes it */
 
-void interrupt_begin(void); /* forgets an earlier one; nothing where SIGINT is ignored */
+void interrupt_begin(void); /* clears the flag; does nothing if SIGINT is ignored */
 
-/* Asked every few records. */
+/* Whether Ctrl-C was pressed; loops call this every few records. */
 static inline bool interrupt_noted(void)
 {
 	return interrupt_flag;
@@ -21,8 +22,10 @@ static inline bool interrupt_noted(void)
 
 void interrupt_end(void);
 
-/* Whether SIGINT, SIGTERM or SIGHUP is blocked here and waits: a recorder that others hold up looks
- * for it. */
+/*
+ * Whether SIGINT, SIGTERM or SIGHUP is blocked and pending: a loop that other processes may hold up
+ * checks this and gives up.
+ */
 bool interrupt_pending(void);
 
 #endif

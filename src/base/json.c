@@ -15,7 +15,7 @@
 #include "base/text.h"
 
 #define DEPTH_MAX 64
-#define WHOLE_MAX 9007199254740992.0 /* 2^53: a double has every whole number below */
+#define WHOLE_MAX 9007199254740992.0 /* 2^53: a double holds each whole number below */
 
 /* struct json is jansson's json_t under a name that keeps its header out of everybody else. */
 static json_t *in(const struct json *value)
@@ -26,7 +26,7 @@ static json_t *in(const struct json *value)
 static struct json *checked(json_t *value)
 {
 	if (!value)
-		xrealloc(NULL, SIZE_MAX); /* jansson fails only for want of memory here */
+		xrealloc(NULL, SIZE_MAX); /* jansson fails here only if memory is exhausted */
 	return (struct json *)value;
 }
 
@@ -40,7 +40,10 @@ struct json *json_new_array(void)
 	return checked(json_array());
 }
 
-/* Brackets outside of strings; jansson's own limit is 2,048 levels, and every visitor recurses. */
+/*
+ * Counts the brackets outside of strings before jansson parses: its own limit of 2,048 levels is
+ * too deep for the functions here that recurse.
+ */
 static bool too_deep(const char *s, size_t n)
 {
 	bool quoted = false;
@@ -107,7 +110,9 @@ static json_t *new_u64(uint64_t v)
 	return new_string(hex);
 }
 
-/* A whole number without ".0": what reads JSON prints that as it stands, or as 0 (jq 1.7, 1.6). */
+/*
+ * Writes a whole number without ".0": readers print "0.0" as it stands (jq 1.7) or as "0" (jq 1.6).
+ */
 static json_t *new_f64(double v)
 {
 	if (!isfinite(v))
@@ -260,7 +265,7 @@ static int to_text(const char *bytes, size_t n, void *out)
 
 void json_print(const struct json *value, struct text *out, bool indent)
 {
-	/* 15 digits: 0.32 is printed as such and not as 0.32000000000000001. */
+	/* 15 digits, so that 0.32 is not printed as 0.32000000000000001. */
 	json_dump_callback(in(value), to_text, out,
 			   JSON_ENCODE_ANY | JSON_REAL_PRECISION(15) |
 				   (indent ? JSON_INDENT(2) : JSON_COMPACT));

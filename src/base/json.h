@@ -19,9 +19,11 @@ struct json *json_new_array(void);
 struct json *json_parse(const char *s, size_t n); /* NULL: not JSON, or over 64 levels deep */
 void json_free(struct json *value);		  /* NULL is fine */
 
-/* Into an object. Invalid UTF-8 in s becomes '?'. A NaN or infinite f64 becomes null. A u64 from
- * 2^63 up becomes a string of hex digits ("0xffff…"), which json_u64() reads back: JSON readers
- * keep at most 63 bits. */
+/*
+ * Set a member of an object. Invalid UTF-8 in s becomes '?'. A NaN or infinite f64 becomes null. A
+ * u64 of 2^63 or more becomes a string of hex digits ("0xffff…"), which json_u64() reads back: JSON
+ * readers keep at most 63 bits.
+ */
 void json_set_string(struct json *obj, const char *key, const char *s); /* NULL: null */
 void json_set_u64(struct json *obj, const char *key, uint64_t v);
 void json_set_i64(struct json *obj, const char *key, int64_t v);
@@ -29,13 +31,15 @@ void json_set_f64(struct json *obj, const char *key, double v);
 void json_set_bool(struct json *obj, const char *key, bool v);
 void json_set_null(struct json *obj, const char *key);
 void json_set_take(struct json *obj, const char *key, struct json *value); /* owns value */
-/* Into an array. */
+/* Append to an array. */
 void json_add_string(struct json *arr, const char *s);
 void json_add_u64(struct json *arr, uint64_t v);
 void json_add_f64(struct json *arr, double v);
 void json_add_take(struct json *arr, struct json *value);
 
-/* Borrowed. jansson exports a json_string too, hence the name for the linker. */
+/*
+ * Returns a borrowed string. jansson exports a json_string, too, so the linker gets another name.
+ */
 const char *json_string(const struct json *obj, const char *key,
 			const char *fallback) __asm__("ispot_json_string");
 /* A negative number gives the fallback. */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which way a branch goes nearly always, for hot loops: the other way is moved out of its way. */
+/*
+ * Branches of hot loops that nearly always go one way: the compiler moves the code of the rare way
+ * out of the loop.
+ */
 #ifndef ISPOT_BASE_LIKELY_H
 #define ISPOT_BASE_LIKELY_H
 

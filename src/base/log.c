@@ -19,7 +19,7 @@ enum log_level log_get_level(void)
 	return current;
 }
 
-/* One write per line, so that lines of the target and of ispot do not mix. */
+/* Writes the line with one write(2), so that lines of the target and of ispot do not mix. */
 static void say(const char *fmt, va_list ap)
 {
 	char raw[1024], clean[1024], line[1024 + 16];

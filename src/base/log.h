@@ -11,7 +11,7 @@ enum log_level { LOG_QUIET, LOG_NOTICE, LOG_DETAIL };
 void log_set_level(enum log_level level);
 enum log_level log_get_level(void);
 
-/* One line each, no newline in fmt. */
+/* Each call prints one line; fmt has no newline. */
 void log_notice(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_detail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 

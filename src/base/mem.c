@@ -19,7 +19,7 @@ void mem_exhausted_says(const char *new_line, int new_status)
 	exit_status = new_status;
 }
 
-/* No allocation on the way out. */
+/* Uses nothing that allocates. */
 void mem_exhausted(void)
 {
 	temporary_remove_all();
@@ -92,7 +92,10 @@ static struct arena_block *block_new(size_t size)
 	return b;
 }
 
-/* The block to take size bytes from. A large request gets its own, behind the one being filled. */
+/*
+ * Returns the block to take size bytes from. A large request gets a block of its own, put behind
+ * the block that is being filled.
+ */
 static struct arena_block *block_for(struct arena *arena, size_t size)
 {
 	struct arena_block *first = arena->blocks, *b;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Memory for code that need not survive its exhaustion: these end the run with one line.
- * The record loop allocates nothing after it has started. An arena frees everything at once.
+ * Allocators for code that need not survive running out of memory: they end the program with one
+ * line then. The record loop allocates nothing after it has started. An arena frees everything at
+ * once.
  */
 #ifndef ISPOT_BASE_MEM_H
 #define ISPOT_BASE_MEM_H
@@ -15,11 +16,11 @@ char *xstrdup(const char *s);
 char *xstrndup(const char *s, size_t n);
 char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* Ends the program because memory is exhausted; also for libraries that ask. */
+/* Ends the program because memory is exhausted; also called for libraries that report it. */
 void mem_exhausted(void) __attribute__((noreturn));
 /*
- * Sets the line and the exit status of that end. Without it the status is 1, as of any command that
- * reads.
+ * Sets the line and the exit status with which mem_exhausted() ends the program. The default status
+ * is 1, as for any command that reads.
  */
 void mem_exhausted_says(const char *line, int exit_status);
 

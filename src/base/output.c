@@ -41,10 +41,10 @@ static int open_stdout(struct output *out, struct err *err)
 	return 0;
 }
 
-/* Where the file is to be: its name in a directory, and as the user named it. */
+/* The place of the file: its name in a directory, and the path as the user gave it. */
 struct place {
-	int dir;    /* AT_FDCWD where the kernel walks the whole name */
-	char *name; /* no link, or one that the kernel may follow */
+	int dir;    /* AT_FDCWD: name is a whole path, which the kernel resolves */
+	char *name; /* not a link, or one that the kernel may follow */
 	const char *path;
 };
 
@@ -74,10 +74,10 @@ static int open_failed(const char *path, struct err *err)
 }
 
 /*
- * Finds the directory of a path. As root, or under sudo with the rights of the user who called it,
- * only root's or that user's own links are followed, in steps that nobody can change meanwhile:
- * another user could lead the path to files of that user's. For anybody else the kernel resolves
- * the path.
+ * Finds the directory of a path. Another user's link could lead the path to files that this other
+ * user chose. So as root, or under sudo with the rights of the user who called it, only links of
+ * root or of that user are followed, step by step through descriptors that nobody can exchange
+ * meanwhile. For anybody else the kernel resolves the path.
  */
 static int find(struct place *at, const char *path, bool as_root, bool follow_last, struct err *err)
 {
@@ -116,7 +116,7 @@ static int keep_old(const struct place *at, struct err *err)
 	return ret;
 }
 
-/* O_EXCL: whoever may write to the directory cannot slip a link in after the checks. */
+/* O_EXCL: somebody else who may write to the directory could put a link there after the checks. */
 static int open_new(struct output *out, const struct place *at, struct err *err)
 {
 	struct identity user;
@@ -126,7 +126,7 @@ static int open_new(struct output *out, const struct place *at, struct err *err)
 	if (out->fd < 0)
 		return open_failed(at->path, err);
 	out->is_regular = true;
-	flock(out->fd, LOCK_EX | LOCK_NB); /* shows readers that it is being written */
+	flock(out->fd, LOCK_EX | LOCK_NB); /* tells readers that a writer is active */
 	if (identity_of_sudo(&user) && fchown(out->fd, user.uid, user.gid) && errno != EPERM)
 		return err_set(
 			err, -errno,
@@ -168,15 +168,15 @@ static int open_existing(struct output *out, const struct place *at, const struc
 	return 0;
 }
 
-/* Whether it is somebody else's link, which the kernel would follow. */
+/* Whether ispot runs as root and this is a link of a user whom root does not trust. */
 static bool is_foreign_link(const struct stat *st)
 {
 	return S_ISLNK(st->st_mode) && !geteuid() && !output_owner_is_trusted(st->st_uid);
 }
 
 /*
- * A link of one's own to a regular file, or to nothing: what it leads to is somebody's data, of
- * which the user named only the link. One to a pipe or a device is a way to write there.
+ * Whether the name is a link to a regular file or to nothing. Such a link is replaced, as the user
+ * named the link and not the data that it leads to. A link to a pipe or a device is followed.
  */
 static bool leads_to_a_file(const struct place *at)
 {
@@ -187,7 +187,7 @@ static bool leads_to_a_file(const struct place *at)
 	return fstatat(at->dir, at->name, &st, 0) || S_ISREG(st.st_mode);
 }
 
-/* The link itself, not what it leads to, makes room for the new file. */
+/* Renames the link itself to FILE.old, not the file that it leads to. */
 static int replace_link(struct output *out, const struct place *at, struct err *err)
 {
 	int ret = keep_old(at, err);
@@ -195,7 +195,7 @@ static int replace_link(struct output *out, const struct place *at, struct err *
 	return ret ? ret : open_new(out, at, err);
 }
 
-/* The same as find(), for the link itself where a new file replaces it. */
+/* Does what find() does, but does not follow a last link that the new file will replace. */
 static int find_room(struct place *at, const char *path, bool as_root, bool *is_link,
 		     struct err *err)
 {
@@ -235,7 +235,10 @@ static int open_path(struct output *out, const char *path, bool as_root, struct 
 	return ret;
 }
 
-/* For files that come and go in it for a long time: nobody else may put names into it. */
+/*
+ * Opens or makes a directory in which files are created and removed for a long time, so nobody else
+ * may create names in it.
+ */
 static int open_directory(struct output *out, const char *path, bool as_root, struct err *err)
 {
 	struct place at;
@@ -267,9 +270,9 @@ static int open_directory(struct output *out, const char *path, bool as_root, st
 }
 
 /*
- * Under sudo as the user who called it: nothing is written that he may not write, and it works
- * where root may not (a home over NFS). Where he may not, as in root's own directories of a `sudo
- * -i`, root does it, through nobody's links but root's.
+ * Opens the file with the rights of the user who called sudo: ispot writes nothing that this user
+ * may not write, and can write where root may not (a home over NFS). If the user has no access, as
+ * to root's own directories in a `sudo -i`, root opens the file and follows only root's links.
  */
 static int as_user(struct output *out, const char *path,
 		   int (*open_it)(struct output *out, const char *path, bool as_root,
@@ -321,7 +324,7 @@ int output_open_at(struct output *out, int dir, const char *name, struct err *er
 	return ret;
 }
 
-/* Makes nothing that stays. */
+/* Creates the file and removes it again. */
 static int try_new(struct output *out, const struct place *at, struct err *err)
 {
 	int ret = open_new(out, at, err);
@@ -331,7 +334,7 @@ static int try_new(struct output *out, const struct place *at, struct err *err)
 	return ret;
 }
 
-/* The link makes room where another name can be made. */
+/* A link can be renamed if another name can be made in its directory. */
 static int try_beside_link(struct output *out, const struct place *at, struct err *err)
 {
 	struct place beside = *at;
@@ -343,7 +346,7 @@ static int try_beside_link(struct output *out, const struct place *at, struct er
 	return ret;
 }
 
-/* Leaves what there is as it is. Not blocking: nobody needs to read a pipe yet. */
+/* Does not change an existing file. Opens without blocking: a pipe may have no reader yet. */
 static int try_place(struct output *out, const struct place *at, struct err *err)
 {
 	struct stat st;
@@ -386,7 +389,9 @@ int output_directory(const char *path, const char *option, struct err *err)
 	return ret ? ret : out.fd;
 }
 
-/* One write(2), resumed: bytes written, or a negative errno. */
+/*
+ * Calls write(2) again if a signal interrupts it. Returns the bytes written, or a negative errno.
+ */
 static ssize_t write_some(int fd, const uint8_t *data, size_t n)
 {
 	for (;;) {
@@ -427,7 +432,7 @@ void output_cut(struct output *out, uint64_t bytes)
 static int fail(struct output *out, int code)
 {
 	out->failed = code;
-	/* A frame cut off in the middle would only be damage to explain. */
+	/* Cuts off the incomplete frame, which readers would report as damage. */
 	output_cut(out, out->bytes);
 	return code;
 }
@@ -471,7 +476,7 @@ int output_explain(const struct output *out, struct err *err)
 			err, out->failed,
 			"%s: %s; what was written before is kept, free some space or name another file",
 			out->path, strerror(-out->failed));
-	case -EFBIG: /* not to be mistaken for --max-size */
+	case -EFBIG: /* the file system's limit, not that of --max-size */
 		return err_set(
 			err, -EDQUOT,
 			"%s: %s; what was written before is kept, raise the limit with ulimit -f",

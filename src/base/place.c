@@ -16,7 +16,11 @@
 
 /* ---- who may write there ---- */
 
-/* Where others may write, what somebody has put there stays if the directory is sticky. */
+/*
+ * Whether nobody but root and user can replace what path holds. A directory that others may write
+ * to is safe only if it is sticky and holds an entry of ours, which others cannot rename or remove
+ * then.
+ */
 static bool is_safe(const char *path, uid_t user, bool holds_ours)
 {
 	struct stat st;
@@ -58,7 +62,7 @@ bool place_is_safe(const char *path, uid_t user)
 
 struct way {
 	int at;	    /* the directory that was reached */
-	char *left; /* of the path */
+	char *left; /* the rest of the path, still to be followed */
 	unsigned links;
 };
 
@@ -70,7 +74,10 @@ static int begin(struct way *w, char *left)
 	return fd < 0 ? -errno : 0;
 }
 
-/* The next part, without its slashes; to be freed. NULL: there is none. */
+/*
+ * Takes the next part off the path, without its slashes. Returns it, to be freed by the caller, or
+ * NULL if the path is at its end.
+ */
 static char *take_part(struct way *w, bool *is_last)
 {
 	char *s = w->left + strspn(w->left, "/"), *part, *rest;
@@ -86,7 +93,10 @@ static char *take_part(struct way *w, bool *is_last)
 	return part;
 }
 
-/* fd: of a link, with O_PATH | O_NOFOLLOW. What it says comes before what is left. */
+/*
+ * Puts the target of a link in front of the rest of the path. fd is the link, opened with O_PATH |
+ * O_NOFOLLOW.
+ */
 static int follow(struct way *w, int fd, uid_t owner, uid_t user)
 {
 	char target[PATH_MAX], *left;
@@ -131,7 +141,7 @@ static int step(struct way *w, const char *part, uid_t user)
 	return ret;
 }
 
-/* 1: the last part is no link, or none that is to be followed. */
+/* Returns 1 if the last part is not a link, or is a link that is not to be followed. */
 static int last_step(struct way *w, const char *part, uid_t user, bool follow_last)
 {
 	struct stat st;

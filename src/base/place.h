@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Paths that others may have a hand in. */
+/* Paths that other users may be able to change. */
 #ifndef ISPOT_BASE_PLACE_H
 #define ISPOT_BASE_PLACE_H
 
@@ -7,22 +7,22 @@
 #include <sys/types.h>
 
 /*
- * Nobody but root and that user can put a file there, or another one in its place: of what there is
- * of the path, links resolved, no directory is anybody else's to write to. One that is sticky may
- * be, if it is not the deepest.
+ * Whether nobody but root and that user can create or replace a file at path: nobody else may write
+ * to the directories of the part of the path that exists, links resolved. Others may write to a
+ * sticky directory unless it is the deepest one.
  */
 bool place_is_safe(const char *path, uid_t user);
 /*
- * The same of a path as realpath() gives it, part by part as it is written: nobody else can have it
- * lead elsewhere, now or later.
+ * The same for a path as realpath() returns it, without resolving links: whether nobody else can
+ * make it lead elsewhere, now or later.
  */
 bool place_is_fixed(const char *real, uid_t user);
 
 /*
- * Opens the directory of a path's last part, each part by itself, so that nobody can change the way
- * while it is gone: *name, to be freed, is the last part in it, no link if links are followed to
- * the end. A link that neither root nor that user made is not followed: -EPERM. A descriptor with
- * O_PATH, or -errno.
+ * Opens the directory that holds a path's last part. Follows the path part by part through
+ * descriptors, so that nobody can redirect it meanwhile. *name, which the caller frees, is the last
+ * part in that directory; with follow_last it is not a link. Returns a descriptor with O_PATH, or
+ * -errno; -EPERM: a link belongs to neither root nor that user.
  */
 int place_open_parent(const char *path, uid_t user, bool follow_last, char **name);
 

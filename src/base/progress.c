@@ -28,7 +28,7 @@ void progress_init(struct progress *p, const char *what)
 	};
 }
 
-/* ns since the start when a line is due, else 0. */
+/* Returns the ns since the start if a line is due, else 0. */
 static uint64_t due(struct progress *p)
 {
 	uint64_t now;

@@ -30,7 +30,7 @@ void progress_share(struct progress *p, double share);			  /* 0..1 */
 void progress_rate(struct progress *p, uint64_t count, const char *unit); /* "records" */
 void progress_end(struct progress *p);
 
-/* Wipes the line if one stands there; whoever writes to stderr calls it first. */
+/* Wipes the line if there is one; call this before writing to stderr. */
 void progress_hide(void);
 
 #endif

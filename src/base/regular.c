@@ -9,7 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A look before the open: already to open a FIFO waits, and to open a device may do something. */
+/*
+ * Opens for reading a file that was opened with O_PATH and found to be regular. A plain open() of
+ * the name could block on a FIFO or have an effect on a device.
+ */
 static int open_again(int looked_at)
 {
 	char path[64];
@@ -51,7 +54,7 @@ FILE *regular_fopen(const char *path)
 	return f;
 }
 
-/* Holes stay holes: a file may claim to be larger than memory is. */
+/* Keeps holes: the file's size may be larger than memory. */
 static int copy_data(int to, int from, off_t bytes)
 {
 	off_t at = 0;
@@ -67,7 +70,7 @@ static int copy_data(int to, int from, off_t bytes)
 
 			if (n < 0 && errno != EINTR)
 				return -errno;
-			if (!n) /* it was cut meanwhile: the rest is a hole */
+			if (!n) /* the file was truncated meanwhile: the rest stays a hole */
 				return 0;
 		}
 	}

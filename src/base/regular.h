@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Regular files by names that others have chosen: nothing else is opened, not even for a moment. */
+/*
+ * Opens regular files by names that others chose. Anything that is not a regular file is refused
+ * before it is opened.
+ */
 #ifndef ISPOT_BASE_REGULAR_H
 #define ISPOT_BASE_REGULAR_H
 
@@ -9,17 +12,17 @@
 struct stat;
 
 /*
- * A descriptor for reading, close-on-exec; or -EISDIR, -EINVAL: the name leads to a directory, or
- * to something else that is no regular file; or -errno of open(). st may be NULL.
+ * Returns a descriptor for reading, close-on-exec, or -errno. -EISDIR: a directory; -EINVAL:
+ * another file that is not regular. st may be NULL.
  */
 int regular_open(const char *path, struct stat *st);
 
-/* The same as a stream; NULL: errno says why. */
+/* The same as a stream, or NULL with errno set. */
 FILE *regular_fopen(const char *path);
 
 /*
- * A copy of its first bytes in memory of this process alone, which nobody can change (memfd,
- * sealed); what is missing by now is a hole. name: in /proc. A descriptor, or -errno.
+ * Copies the first bytes of a file into a sealed memfd, which nobody can change. If the file has
+ * become shorter, the rest is a hole. name is what /proc shows. Returns a descriptor, or -errno.
  */
 int regular_copy(int from, off_t bytes, const char *name);
 

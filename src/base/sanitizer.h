@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Whether this is built with a sanitizer of memory or threads, by gcc or clang: such a process
- * reserves more address space than there is memory, and cannot be put into a sandbox. */
+/*
+ * Whether gcc or clang built this with AddressSanitizer or ThreadSanitizer. Such a process reserves
+ * more address space than there is memory, and cannot be put into a sandbox.
+ */
 #ifndef ISPOT_BASE_SANITIZER_H
 #define ISPOT_BASE_SANITIZER_H
 

@@ -14,19 +14,22 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-#define DIRECTORIES_MAX 8 /* at the same time */
-#define PASSES_MAX	3 /* somebody else may go on to make files */
+#define DIRECTORIES_MAX 8 /* that exist at the same time */
+#define PASSES_MAX	3 /* another process may still create files: do not try forever */
 
 static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
 #define N_ENDS (sizeof(ends) / sizeof(*ends))
 
 static char *volatile live[DIRECTORIES_MAX];
-static pid_t owner; /* of them: what it has forked leaves them alone */
+static pid_t owner; /* the process that made them: its forks do not remove them */
 static bool caught[N_ENDS];
 
 /* ---- removing ---- */
 
-/* Whether there was one: a directory may pass over some while others are taken out of it. */
+/*
+ * Returns whether a file was removed. Listing a directory while removing its files may skip some,
+ * so the caller repeats this until it returns false.
+ */
 static bool remove_files(int fd)
 {
 	_Alignas(struct dirent64) char entries[8192];
@@ -74,7 +77,7 @@ void temporary_remove_all(void)
 static void on_end(int number)
 {
 	temporary_remove_all();
-	raise(number); /* as it was before, once this has returned */
+	raise(number); /* SA_RESETHAND: ends the process once this handler has returned */
 }
 
 static void catch_ends(void)
@@ -109,7 +112,7 @@ static void block_ends(sigset_t *before)
 
 /* ---- making ---- */
 
-/* in's place is path, or nobody's that is free. */
+/* Replaces in by path in live[]; in NULL: takes a free slot, path NULL: frees the slot. */
 static void note(char *in, char *path)
 {
 	bool any = false;

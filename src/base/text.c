@@ -177,7 +177,10 @@ char *text_shortened(char *buf, size_t n, const char *s, size_t columns)
 	return buf;
 }
 
-/* Edits between prefixes, one row per character of a; before[] is the row two above, for swaps. */
+/*
+ * Computes the edit distances between prefixes of a and b, one row per character of a; before[] is
+ * the row two above, for swaps.
+ */
 static unsigned distance_rows(const char *a, size_t na, const char *b, size_t nb, unsigned max,
 			      unsigned *rows)
 {
@@ -252,7 +255,7 @@ char *text_share(char *buf, double share)
 struct unit {
 	const char *name;
 	double size;
-	double until; /* the next unit takes over from here, in this one */
+	double until; /* from this value up, in this unit, the next unit is used */
 };
 
 static const struct unit time_units[] = {
@@ -273,8 +276,10 @@ static const struct unit byte_units[] = {
 	{ "T", 1024.0 * (1 << 30), 1e300 },
 };
 
-/* Two digits or more: one decimal below 10 (below tenths_until), none above. ".0" is cut off unless
- * kept. */
+/*
+ * Prints v in the unit, with one decimal below tenths_until and none above; ".0" is left out unless
+ * keep_zero. Returns false if v is too large for the unit.
+ */
 static bool print_in(char *buf, const struct unit *u, double v, double tenths_until, bool keep_zero)
 {
 	double x = v / u->size;
@@ -345,7 +350,10 @@ struct decimal {
 	uint64_t fraction; /* in 1/FRACTION_ONE */
 };
 
-/* Digits with an optional ".digits"; not strtod: the locale must not matter. NULL: no number. */
+/*
+ * Parses digits with an optional ".digits"; strtod() would depend on the locale. Returns the end of
+ * the number, or NULL if there is none.
+ */
 static const char *parse_decimal(const char *s, struct decimal *d)
 {
 	unsigned digits = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Text: a growing string, numbers as people read them, and what keeps names from the target
- * (symbols, threads, paths) from reaching a terminal as control sequences.
+ * Text: a growing string, numbers as people read them, and functions that remove control sequences
+ * from the target's names (symbols, threads, paths) before a terminal sees them.
  */
 #ifndef ISPOT_BASE_TEXT_H
 #define ISPOT_BASE_TEXT_H
@@ -30,29 +30,39 @@ char *text_bytes(char *buf, uint64_t bytes); /* "4.0K" "16M" */
 #define TEXT_COUNTED 48
 char *text_counted(char *buf, uint64_t count, const char *noun);
 
-/* "12.3 %", "over 900 %" into buf of TEXT_NUMBER bytes: what a program was slowed by. */
+/*
+ * "12.3%", "over 900%" into buf of TEXT_NUMBER bytes: the overhead; is_least: it is a lower bound.
+ */
 char *text_overhead(char *buf, double share, bool is_least);
 /* "15%", "3.2%", "<0.1%", "0%" into buf of TEXT_NUMBER bytes: a part of a whole, 0 to 1. */
 char *text_share(char *buf, double share);
-/* "0.4 % of a CPU" into buf of TEXT_NUMBER bytes; cpus: up to 1,000. */
+/* "0.4% of a CPU" into buf of TEXT_NUMBER bytes; cpus: up to 1,000. */
 char *text_of_cpu(char *buf, double cpus);
 
 /* A copy of s with control characters, escapes and invalid UTF-8 replaced by '?'; at most
  * n - 1 bytes. */
 char *text_printable(char *buf, size_t n, const char *s);
-/* The whole of it; freed by the caller. */
+/* The same without a limit; the caller frees the copy. */
 char *text_printable_new(const char *s);
 
-/* The same in at most `columns` columns (at least 8) of terminal: a longer one loses its middle, so
- * that names which begin alike stay apart. n: bytes of buf, 4 a column and 1. */
+/*
+ * The same in at most `columns` terminal columns (at least 8). A longer name loses its middle, so
+ * that names which begin alike still differ. n: the size of buf, 4 bytes a column and 1.
+ */
 char *text_shortened(char *buf, size_t n, const char *s, size_t columns);
 
-/* Whether the user's terminal takes UTF-8, as the environment has it. */
+/* Whether the environment says that the user's terminal takes UTF-8. */
 bool text_locale_is_utf8(void);
 
-/* Bytes of the character at s and its code; 0: not valid UTF-8 there. */
+/*
+ * Returns the bytes of the character at s, and its code in *code, or 0 if s is not valid UTF-8
+ * there.
+ */
 size_t text_utf8(const char *s, uint32_t *code);
-/* C0, DEL, C1, line separators, and what turns the direction of writing round. */
+/*
+ * Whether code is a control character: C0, DEL, C1, line separators, and marks that change the
+ * direction of writing.
+ */
 bool text_is_control(uint32_t code);
 
 /* "10ms", "2s", "500us", "1h" -> ns; a bare number has the given unit. -EINVAL: not a time;
@@ -60,8 +70,10 @@ bool text_is_control(uint32_t code);
 int text_parse_time(const char *s, uint64_t bare_unit_ns, uint64_t *ns);
 /* "512K", "1M", "2G" -> bytes. -EINVAL: not a size; -ERANGE: too large. */
 int text_parse_size(const char *s, uint64_t *bytes);
-/* "A-B", "A-" or "-B": two times, bare numbers in seconds, A before B; what is not given is left as
- * it is. -EINVAL: anything else. */
+/*
+ * Parses "A-B", "A-" or "-B": times, bare numbers in seconds, A before B. The time that is left out
+ * keeps its value. -EINVAL: anything else.
+ */
 int text_parse_window(const char *s, uint64_t *from_ns, uint64_t *to_ns);
 /* Decimal or 0x…, the whole string. -EINVAL: not a number; -ERANGE: too large. */
 int text_parse_u64(const char *s, uint64_t *value);
@@ -71,11 +83,13 @@ int text_parse_count(const char *s, uint64_t *value);
 /* Returns the part of a path behind its last slash, or the whole path. Points into path. */
 const char *text_base_name(const char *path);
 
-/* A word that a shell takes as it is, or the same in quotes. */
+/* Appends a word, in quotes if a shell would not take it literally. */
 void text_shell_word(struct text *t, const char *word);
 
-/* Edits needed to turn a into b (insert, delete, replace, swap), at most max + 1: for
- * "did you mean". */
+/*
+ * Returns the number of edits (insert, delete, replace, swap) that turn a into b, at most max + 1;
+ * for "did you mean".
+ */
 unsigned text_distance(const char *a, const char *b, unsigned max);
 
 #endif

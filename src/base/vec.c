@@ -14,7 +14,7 @@ void vec_reserve_(void **data, size_t *room, size_t want, size_t size)
 	n = n < 8 ? 8 : n + n / 2;
 	if (n < want)
 		n = want;
-	/* SIZE_MAX cannot be had: the allocator ends the run. */
+	/* An overflow asks for SIZE_MAX bytes, so that the allocator ends the program. */
 	*data = xrealloc(*data, n > SIZE_MAX / size ? SIZE_MAX : n * size);
 	*room = n;
 }

@@ -20,7 +20,7 @@
 	size_t n;   \
 	size_t room;
 
-/* Pointer to a new zeroed last element. */
+/* Appends a zeroed element and yields a pointer to it. */
 #define vec_add(v)                                                                      \
 	(vec_reserve_((void **)&(v)->data, &(v)->room, (v)->n + 1, sizeof(*(v)->data)), \
 	 memset(&(v)->data[(v)->n], 0, sizeof(*(v)->data)), &(v)->data[(v)->n++])
