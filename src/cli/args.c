@@ -54,11 +54,14 @@ static void compare(void *ctx, const char *spelling)
 	}
 }
 
-/* The row that spelling ("-o", "--output") means, or NULL with the sentence in err. */
+/* Returns the row of an option's spelling ("-o", "--output"), or NULL with the sentence in err. */
 static const struct option_row *find_row(const struct option_row *rows, const char *spelling,
 					 struct err *err)
 {
-	/* A third of the letters may differ: --html is no --top. */
+	/*
+	 * Suggests a name only if at most a third of the letters differ: --html is not --top
+	 * misspelt.
+	 */
 	size_t letters = strlen(spelling) > 2 ? strlen(spelling) - 2 : 0;
 	struct lookup l = { .wanted = spelling, .distance = letters > 9 ? 4 : letters / 3 + 1 };
 
@@ -74,7 +77,7 @@ static const struct option_row *find_row(const struct option_row *rows, const ch
 	return NULL;
 }
 
-/* ret: what parsing it gave. */
+/* Turns ret, the result of parsing value, into the error for the option. */
 static int value_parsed(int ret, struct err *err, const char *spelling, const char *value,
 			const char *want, const char *example)
 {
@@ -84,7 +87,10 @@ static int value_parsed(int ret, struct err *err, const char *spelling, const ch
 		   : 0;
 }
 
-/* Whole string, an optional % behind it; strtod's words (inf, nan, hex) are no numbers here. */
+/*
+ * Parses the whole string with an optional % at its end. Refuses inf, nan and hex, which strtod()
+ * takes.
+ */
 static int parse_f64(const char *s, double *value)
 {
 	char *end;
@@ -146,12 +152,15 @@ static bool takes_value(const struct option_row *row)
 struct parser {
 	const struct option_row *rows;
 	char *options; /* the command's struct */
-	int argc, i;   /* i: the word looked at */
+	int argc, i;   /* i: the word being parsed */
 	char **argv;
 	struct err *err;
 };
 
-/* value: what is glued to the option, or NULL: the next word. */
+/*
+ * Stores the value of an option. value: the text glued to the option, or NULL: the next word is the
+ * value.
+ */
 static int apply(struct parser *p, const struct option_row *row, const char *spelling,
 		 const char *value)
 {
@@ -215,7 +224,7 @@ static int parse_letters(struct parser *p, const char *letters)
 	return 0;
 }
 
-/* Moves argv[from] down to argv[to]: words gather behind the options. */
+/* Moves argv[from] down to argv[to], so that words come to stand behind all options. */
 static void move_down(char **argv, int from, int to)
 {
 	char *word = argv[from];
@@ -224,7 +233,10 @@ static void move_down(char **argv, int from, int to)
 	argv[to] = word;
 }
 
-/* One option at argv[i] with its value: both go before the words that were already seen. */
+/*
+ * Parses one option at argv[i] with its value, and moves both before the words that were already
+ * seen.
+ */
 static int parse_option(struct parser *p, int *words)
 {
 	int from = p->i, rc;

@@ -54,31 +54,32 @@ struct option_row {
 enum {
 	ARGS_STOP_AT_WORD = 1,
 	ARGS_KEEP_DASHES = 2, /* `--` stays among the words: a command follows it */
-	ARGS_TWO_SIDES = 4,   /* so does the first `--`, and options may follow it (diff's) */
+	ARGS_TWO_SIDES = 4,   /* the first `--` stays a word, options may follow it (diff) */
 };
 
 /* Returned by args_parse() for -h, --help and --version: commands pass it on, main answers. */
 #define ARGS_ANSWERED (-ECANCELED)
 
 /*
- * Fills *options; the words stay, in their order, in argv[*first] and up. -EINVAL: unknown option
- * (with the nearest name), missing or malformed value; err->exit_status = 2. An option is -o FILE,
- * -oFILE, --output FILE or --output=FILE, flags may stand together (-vv, -qi FILE). Lists
- * (ARG_LIST) point into argv; release them with vec_release().
+ * Fills *options; words that are not options stay, in their order, in argv[*first] and up. An
+ * option is -o FILE, -oFILE, --output FILE or --output=FILE; flags may stand together (-vv, -qi
+ * FILE). Lists (ARG_LIST) point into argv; release them with vec_release(). -EINVAL, with
+ * err->exit_status 2: an unknown option (the sentence has the nearest name), or a missing or
+ * malformed value.
  */
 int args_parse(const struct option_row *rows, void *options, unsigned flags, int argc, char **argv,
 	       int *first, struct err *err);
 /*
- * Refuses a command line for a reason that the rows do not express: "what; what to do". -EINVAL, as
- * above.
+ * Refuses a command line for a reason that the rows do not express, with the sentence "what; what
+ * to do". Returns -EINVAL, as args_parse() does.
  */
 #define args_refuse(err, ...) args_refused(err, err_set(err, -EINVAL, __VA_ARGS__))
-/* Makes code, of which err has the sentence, the failure of a command line; returns code. */
+/* Gives the error in err the exit status of a wrong command line; returns code. */
 int args_refused(struct err *err, int code);
 
 /*
  * Calls fn for every spelling of a row: "-o", "--output", and those of its alias. Help and
- * completion are made of this.
+ * completion use it.
  */
 void option_spellings(const struct option_row *row, void (*fn)(void *ctx, const char *spelling),
 		      void *ctx);

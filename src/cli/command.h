@@ -12,7 +12,7 @@
 struct err;
 
 enum command_needs {
-	CMD_READS_TRACE = 1, /* recordings, which may be hostile: its memory is bounded */
+	CMD_READS_TRACE = 1, /* reads recordings, which may be hostile: memory is bounded */
 	CMD_NEEDS_ROOT = 4,  /* probes, BPF */
 };
 
@@ -20,7 +20,7 @@ struct command {
 	const char *name, *alias;    /* alias: NULL or a second name ("script" for dump) */
 	const char *summary;	     /* one clause, lower case, no full stop */
 	const char *usage;	     /* "ispot report [-i FILE] …": the man page's SYNOPSIS */
-	const char *const *examples; /* "ispot report -s calls", "what it does", …, NULL: pairs */
+	const char *const *examples; /* pairs "ispot report -s calls", "what it does", …, NULL */
 	const struct option_row *options; /* ends with a zero row; help derives from it */
 	unsigned needs;
 	/*

@@ -8,7 +8,10 @@
 #include "base/text.h"
 #include "cli/command.h"
 
-/* By the word that help has for the value: FILE, also in FILE,...; --from-text TEXT; -o OUT. */
+/*
+ * Whether a value is a file, by its name in the help: FILE, also in FILE,...; --from-text TEXT; -o
+ * OUT.
+ */
 static bool is_file(const char *value)
 {
 	return strstr(value, "FILE") || !strcmp(value, "TEXT") || !strcmp(value, "OUT");
@@ -20,8 +23,10 @@ static bool takes_program(const struct command *c)
 	return strstr(c->usage, "CMD");
 }
 
-/* s with a backslash in front of each of those characters, within single quotes of a shell that
- * has its own way to write a quote there. */
+/*
+ * Appends s for use within single quotes, with a backslash in front of each character of escaped;
+ * quote is how the shell writes a single quote there.
+ */
 static void add_quoted(struct text *out, const char *s, const char *escaped, const char *quote)
 {
 	for (; *s; s++) {

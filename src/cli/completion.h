@@ -9,7 +9,9 @@
 struct err;
 struct text;
 
-/* ispot --completion SHELL. -EINVAL, exit status 2: a shell that is not known, or none (NULL). */
+/*
+ * Prints what `ispot --completion SHELL` prints. -EINVAL, exit status 2: shell is unknown or NULL.
+ */
 int completion_print(const char *shell, struct text *out, struct err *err);
 
 #endif

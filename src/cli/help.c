@@ -25,7 +25,7 @@ void help_overview(struct text *out)
 		      "'ispot --version' prints the version. See man ispot.\n");
 }
 
-/* The next place a usage line may be broken: a blank outside of brackets. */
+/* Returns the length up to where a usage line may be broken next: a blank outside of brackets. */
 static size_t piece(const char *s)
 {
 	int depth = 0;
@@ -36,7 +36,7 @@ static size_t piece(const char *s)
 	return n;
 }
 
-/* A line that begins with a blank goes on with the form before it. */
+/* Skips the blanks of a line that continues the form before it. */
 static const char *skip_blanks(const char *s)
 {
 	while (*s == ' ' || (*s == '\n' && s[1] == ' '))
@@ -44,7 +44,10 @@ static const char *skip_blanks(const char *s)
 	return s;
 }
 
-/* Pieces of one form, wrapped behind its first two words; returns where the next form begins. */
+/*
+ * Appends one form of the usage, its lines wrapped to start behind its first two words. Returns the
+ * next form.
+ */
 static const char *add_form(const char *usage, struct text *out)
 {
 	size_t column = 7, indent = 7, n;
@@ -82,7 +85,7 @@ static void add_spelling(void *ctx, const char *spelling)
 	text_printf(t, "%s%s", t->n ? ", " : "", spelling);
 }
 
-/* help's words, wrapped, from HELP_COLUMN on. */
+/* Appends the help text, wrapped, starting at HELP_COLUMN. */
 static void add_wrapped(struct text *out, const char *words, size_t column)
 {
 	for (size_t n; *words; words += n + strspn(words + n, " ")) {

@@ -32,7 +32,10 @@ static void wait_for_pager(void)
 	pager_pid = 0;
 }
 
-/* Ctrl-C reaches ispot and the pager; the shell must not prompt while the pager still draws. */
+/*
+ * Ctrl-C reaches both ispot and the pager. Waits for the pager, as the shell must not prompt while
+ * the pager still draws.
+ */
 static void on_signal(int sig)
 {
 	close(STDOUT_FILENO);
@@ -52,7 +55,7 @@ static void run_pager(int input, const char *command)
 		_exit(0);
 	dup2(input, STDIN_FILENO);
 	close(input);
-	/* as systemd's: from a pager of root's no shell and no editor */
+	/* As systemd does: a pager that runs as root starts no shell and no editor. */
 	if (geteuid() == 0)
 		setenv("LESSSECURE", "1", 1);
 	execl("/bin/sh", "sh", "-c", command, (char *)NULL);

@@ -9,8 +9,8 @@
 
 #include <stdbool.h>
 
-void pager_start(void);	 /* does nothing where stdout is no terminal */
+void pager_start(void);	 /* does nothing if stdout is not a terminal */
 bool pager_active(void); /* stdout is a pipe, but a person reads at its end: colours are fine */
-void pager_finish(void); /* closes stdout and waits for the pager to end; fine without a pager */
+void pager_finish(void); /* closes stdout and waits for the pager to end, if there is one */
 
 #endif

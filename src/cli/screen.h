@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The screen of the commands that print reports: who reads it, and how it is handed over. */
+/* The output of commands that print reports: colors, width, pager, and writing to stdout. */
 #ifndef ISPOT_CLI_SCREEN_H
 #define ISPOT_CLI_SCREEN_H
 
@@ -11,7 +11,10 @@
 struct err;
 struct text;
 
-/* The options of commands that print to the screen: a member of theirs, and the rows. */
+/*
+ * The options of commands that print to the screen: a member of the command's options, and the
+ * rows.
+ */
 struct screen_options {
 	const char *color; /* auto, always or never; NULL: auto */
 	bool no_pager;
@@ -29,13 +32,16 @@ struct screen_options {
 	}
 
 /*
- * Called when the options are parsed, before anything is printed: starts the pager on a terminal.
- * -EINVAL: there is no such WHEN.
+ * Starts the pager on a terminal. Call it when the options are parsed, before anything is printed.
+ * -EINVAL: --color has an unknown WHEN.
  */
 int screen_begin(const struct screen_options *o, struct err *err);
-bool screen_colours(void);   /* a person reads, and wants them (--color, NO_COLOR, TERM) */
-unsigned screen_width(void); /* 80 columns, more only where a person's terminal has more */
-/* To standard output, to its end. A reader who went away is no failure: main ends for that. */
+bool screen_colours(void);   /* whether to print colors (--color, NO_COLOR, TERM, terminal) */
+unsigned screen_width(void); /* the terminal's columns, at least 80; 80 without a terminal */
+/*
+ * Writes all of out to standard output. A reader that closed the pipe is not a failure here: main
+ * handles it.
+ */
 int screen_write(const struct text *out, struct err *err);
 
 #endif

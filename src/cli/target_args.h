@@ -12,11 +12,13 @@ struct err;
 struct identity;
 struct text;
 
-/* -p, "12,34" and repeated options alike; *pids is the caller's to free. */
+/* Parses the values of -p, as "12,34" or as repeated options. The caller frees *pids. */
 int target_pids(const struct arg_list *words, pid_t **pids, size_t *n, struct err *err);
-/* Words as a shell would have to be given them. */
+/* Appends the words, quoted for a shell. */
 void target_words(struct text *out, char *const *words, int n);
-/* --user; no_command: there is none to run as that user. */
+/*
+ * Finds the user of --user. no_command: there is no command to run as that user, which is an error.
+ */
 int target_user(struct identity *user, const char *word, bool no_command, struct err *err);
 
 #endif
