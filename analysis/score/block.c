@@ -252,9 +252,23 @@ static double observed_ns(const struct sci *sci, const struct slot *s, const str
 	return (double)thread_observed_ns(th, th->all.data[s->thread], sci_function_id(sci, s->id));
 }
 
+/* Calls of some thread were left out: then the number is that of all threads, also of those each of
+ * whose calls was recorded. */
+static void find_sampled(struct blocks *blocks, struct sci *sci, const uint32_t *block_of,
+			 const struct block_options *o)
+{
+	for (uint32_t slot = 1; slot < sci->cells.n; slot++) {
+		const struct sci_cell *cell = &sci->cells.data[slot];
+
+		if (cell->unrecorded || (cell->calls && o->period > 1))
+			blocks->data[block_of[sci_slot(sci, slot)->id]].estimated_calls = 0;
+	}
+}
+
 static void add_threads(struct blocks *blocks, struct sci *sci, const uint32_t *block_of,
 			const struct fastest *min, const struct block_options *o)
 {
+	find_sampled(blocks, sci, block_of, o);
 	for (uint32_t slot = 1; slot < sci->cells.n; slot++) {
 		const struct sci_cell *cell = &sci->cells.data[slot];
 		const struct slot *s;
@@ -272,9 +286,7 @@ static void add_threads(struct blocks *blocks, struct sci *sci, const uint32_t *
 		part = part_of(cell, &min[i], o);
 		add_part(b, &part, observed_ns(sci, s, cell, o), (double)o->duration_ns,
 			 cell->ended);
-		if (o->period > 1 || cell->unrecorded) {
-			if (b->estimated_calls == BLOCK_NONE)
-				b->estimated_calls = 0;
+		if (b->estimated_calls != BLOCK_NONE) {
 			b->estimated_calls += (uint64_t)(estimated_calls(cell, o) + 0.5);
 			b->estimated_outer += estimated_outer(cell, o);
 		}
