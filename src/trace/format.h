@@ -105,10 +105,10 @@ enum record_kind {
 			   calls inside the outer ones cost (0 in older files) */
 	REC_INSIDE =
 		36,	/* of the exit that follows on this thread: such calls inside, their time */
-	REC_PAUSE = 37, /* ns; enum pause_kind: for so long, until now, the runtime that the process
-			   has (a Java machine) had all its threads stopped */
-	REC_CONTENDED = 38,  /* ns that this thread waited for the lock of the call whose entry has
-				the same time: another one held it */
+	REC_PAUSE = 37, /* ns; enum pause_kind: the runtime of the process (a Java machine) had
+			   stopped all its threads for so long until now */
+	REC_CONTENDED = 38,  /* ns that this thread waited, as another one held it, for the lock of
+				the call whose entry has the same time */
 	REC_EXIT_STACK = 39, /* stack id: call stack of the call that the exit just behind on this
 				thread ends, as at its entry; taken because it lasted long, so
 				these do not say how often calls came from where */

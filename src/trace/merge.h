@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Many streams in one time order: a tournament of their next times, the earlier one of each two
- * wins; a tie goes to the lower `who`. A stream's new time plays its way up to the top, which takes
- * the same steps whoever wins: with more than two CPUs nobody can predict that.
+ * Merges many streams into one time order, with a tournament tree of their next times: of each two
+ * the earlier wins, in a tie the lower `who`. A stream's new time is compared on every level up to
+ * the root. This takes the same steps whoever wins, as the winner is unpredictable with more than
+ * two CPUs.
  */
 #ifndef ISPOT_TRACE_MERGE_H
 #define ISPOT_TRACE_MERGE_H
@@ -17,16 +18,18 @@ struct merge_key {
 };
 
 struct merge {
-	/* [1]: who is first; the two below [i] are [2 * i] and [2 * i + 1], the streams the lowest,
-	 * from [leaves] on. */
+	/*
+	 * [1] is the winner; the children of [i] are [2 * i] and [2 * i + 1]; the streams are the
+	 * leaves, from [leaves] on.
+	 */
 	struct merge_key *nodes;
 	size_t leaves;
 };
 
-/* room: so many streams. */
+/* room: the number of streams. */
 void merge_init(struct merge *m, size_t room);
 void merge_release(struct merge *m);
-/* No stream is left. */
+/* Removes all streams. */
 void merge_clear(struct merge *m);
 
 static inline struct merge_key merge_first(const struct merge *m)
@@ -48,7 +51,7 @@ static inline bool merge_before(const struct merge_key *a, const struct merge_ke
 	return x < y;
 }
 
-/* The next time of stream i, from 0. Returns who is first. */
+/* Sets the next time of stream i, counted from 0. Returns the key of the earliest stream. */
 static inline struct merge_key merge_set(struct merge *m, size_t i, uint64_t time_ns, uint64_t who)
 {
 	struct merge_key key = { time_ns, who };
@@ -66,7 +69,7 @@ static inline struct merge_key merge_set(struct merge *m, size_t i, uint64_t tim
 	return key;
 }
 
-/* Stream i has ended. */
+/* Removes stream i, which has ended. */
 static inline void merge_end(struct merge *m, size_t i)
 {
 	merge_set(m, i, UINT64_MAX, UINT64_MAX);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * One decoded record, as readers hand it out and as the fixture maker and writer take it. One
- * cache line: what only the extended kinds have is behind pointers.
+ * One decoded record, as readers return it and as the fixture maker and writer take it. It fits
+ * into one cache line: the members of extended kinds are behind pointers.
  */
 #ifndef ISPOT_TRACE_RECORD_H
 #define ISPOT_TRACE_RECORD_H
@@ -11,9 +11,9 @@
 #include "trace/format.h"
 
 #define RECORD_VALUES_MIN \
-	4 /* so many values of an extended record can be read, absent ones are 0 */
+	4 /* values of an extended record that can always be read; absent ones are 0 */
 #define RECORD_VALUES_MAX 36
-#define RECORD_NAMES_MAX  5 /* of values, in a shape */
+#define RECORD_NAMES_MAX  5 /* named values of a shape */
 
 /* The longest name or path (the kernel's PATH_MAX); longer ones are cut. */
 #define RECORD_BYTES_MAX 4096
@@ -36,14 +36,17 @@ struct record {
 /* The payload of an extended kind, one row a kind. */
 struct record_shape {
 	const char *name;		      /* "switch-out": the kind in a trace's text */
-	const char *values[RECORD_NAMES_MAX]; /* their names, "" for one without, in the order of
-						 the payload */
+	const char *values[RECORD_NAMES_MAX]; /* names of the values in the order of the payload, ""
+						 for one without a name */
 	bool masked;	/* the first value is a mask, one value per bit follows */
 	bool zigzag;	/* the first value is signed */
 	bool has_bytes; /* the rest of the payload is bytes */
 };
 
-/* When readers hand it out: a loss when it begins, for it is in force until its own time. */
+/*
+ * Returns the time at which readers return the record: for a loss the time when it begins, as it
+ * applies from then until the record's own time.
+ */
 static inline uint64_t record_due_ns(const struct record *r)
 {
 	return r->kind == REC_LOST && r->values[1] < r->time_ns ? r->values[1] : r->time_ns;

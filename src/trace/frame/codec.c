@@ -66,7 +66,7 @@ void compressor_free(struct compressor *c)
 {
 	if (!c)
 		return;
-	free(c->workspace); /* the context lives in it */
+	free(c->workspace); /* this frees the context, too, which is inside */
 	free(c->out);
 	free(c);
 }
@@ -79,7 +79,10 @@ static void seal_header(struct chunk_header *h, const void *body)
 	h->header_crc = crc32_of(h, HEADER_CRC_OVER);
 }
 
-/* zstd's frame header is replaced by ours, which announces 48 bytes more and brings them. */
+/*
+ * Replaces zstd's frame header by ours, whose content size is 48 bytes larger, followed by these 48
+ * bytes: the chunk header in a raw block.
+ */
 static uint8_t *splice_head(uint8_t *blocks, const struct chunk_header *h)
 {
 	uint32_t block = BLOCK_RAW_OF(sizeof(*h));
@@ -204,7 +207,7 @@ static int check_header(const struct chunk_header *h, uint64_t content_bytes)
 	return 0;
 }
 
-/* The slow way to a header: a frame that another tool compressed. */
+/* Decompresses the beginning of a frame that another tool compressed, to read the chunk header. */
 static int stream_header(struct decompressor *d, const void *p, size_t n, struct chunk_header *h)
 {
 	ZSTD_inBuffer in = { p, n, 0 };

@@ -7,7 +7,7 @@
 
 struct text;
 
-void *codec_stream_new(void); /* NULL: no memory */
+void *codec_stream_new(void); /* NULL: memory is exhausted */
 /*
  * Decompresses a piece and appends the result. -EBADMSG: it is damaged; -EMSGSIZE: out would be
  * longer than max.

@@ -38,7 +38,10 @@ static void add_chunk(struct index *index, uint64_t offset, uint64_t bytes,
 	*ref = (struct chunk_ref){ .offset = offset, .bytes = bytes, .header = *h };
 }
 
-/* The chunk in the frame at offset, of which bytes are there; whole: that is all of it. */
+/*
+ * Adds the chunk in the frame at offset to the index. bytes of the frame are in the file; whole:
+ * the frame is complete.
+ */
 static void index_frame(struct index *index, struct source *s, struct decompressor *d,
 			uint64_t offset, uint64_t bytes, bool whole)
 {
@@ -62,7 +65,7 @@ static void index_frame(struct index *index, struct source *s, struct decompress
 
 /* ---- by the seek table ---- */
 
-#define TABLE_BLOCK 512 /* entries looked at together: between them the file is read elsewhere */
+#define TABLE_BLOCK 512 /* entries read at once, as the file is read at other places in between */
 
 struct table {
 	uint64_t at; /* in the file */
@@ -97,7 +100,7 @@ static int find_table(struct source *s, struct table *table)
 	return 0;
 }
 
-/* Up to TABLE_BLOCK compressed sizes from entry first on; how many. */
+/* Reads up to TABLE_BLOCK compressed sizes from entry first on. Returns how many it read. */
 static uint32_t read_entries(struct source *s, const struct table *table, uint32_t first,
 			     uint32_t sizes[TABLE_BLOCK])
 {
@@ -113,7 +116,7 @@ static uint32_t read_entries(struct source *s, const struct table *table, uint32
 	return n;
 }
 
-/* The frames add up to where the table begins. */
+/* Whether the sizes of the frames add up to the offset of the table. */
 static bool table_agrees(struct source *s, const struct table *table)
 {
 	uint32_t sizes[TABLE_BLOCK], n;
@@ -129,7 +132,7 @@ static bool table_agrees(struct source *s, const struct table *table)
 	return offset == table->at;
 }
 
-/* The table's frames; -ENOENT: no table, or not this file's. */
+/* Indexes the frames that the table lists. -ENOENT: no table, or it does not fit the file. */
 static int index_by_table(struct index *index, struct source *s, struct decompressor *d)
 {
 	struct table table;
@@ -141,7 +144,8 @@ static int index_by_table(struct index *index, struct source *s, struct decompre
 	for (uint32_t first = 0; first < table.n; first += n) {
 		n = read_entries(s, &table, first, sizes);
 		if (n == 0)
-			break; /* the file has shrunk since: its chunks will be missed when read */
+			break; /* the file has shrunk since: reading will report the missing chunks
+				*/
 		for (uint32_t i = 0; i < n; i++) {
 			index_frame(index, s, d, offset, sizes[i], true);
 			offset += sizes[i];
@@ -173,7 +177,7 @@ static int frame_length(struct source *s, uint64_t offset, uint64_t *bytes)
 	}
 }
 
-/* The next place from offset on that looks like a frame, or the file's size. */
+/* Returns the next offset that looks like a frame, or the file's size. */
 static uint64_t next_frame(struct source *s, uint64_t offset)
 {
 	while (offset + sizeof(zstd_magic) <= s->size) {
@@ -236,7 +240,7 @@ static const struct {
 	{ "#!", 2, "is a script", "name the ispot.data that `ispot record` wrote" },
 };
 
-/* And what to do with it: *hint. */
+/* Returns what kind of file this looks like; *hint: what to do with it. */
 static const char *looks_like(const uint8_t *p, size_t n, const char **hint)
 {
 	size_t i = 0;

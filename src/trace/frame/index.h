@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Where the chunks of a trace are: from the seek table if it agrees with the file, else by
- * walking the frames. Chunk headers are read, bodies are not.
+ * Finds the chunks of a trace, by the seek table if it agrees with the file, else by walking the
+ * frames. It reads chunk headers, not bodies.
  */
 #ifndef ISPOT_TRACE_FRAME_INDEX_H
 #define ISPOT_TRACE_FRAME_INDEX_H
@@ -19,7 +19,7 @@ struct source;
 
 struct chunk_ref {
 	uint64_t offset;
-	uint64_t bytes; /* of the frame; 0: cut off, only the header is there */
+	uint64_t bytes; /* length of the frame; 0: the frame is cut off behind its header */
 	struct chunk_header header;
 };
 

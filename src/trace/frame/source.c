@@ -66,7 +66,7 @@ static int spool(struct source *s, int from, struct err *err)
 		       : 0;
 }
 
-/* For root not a pipe of somebody else's, who would decide how long the opening waits. */
+/* As root, does not open another user's pipe, as that user could make open() wait forever. */
 static int open_named(const char *path)
 {
 	int looked_at = open(path, O_PATH | O_CLOEXEC), fd = -1;
@@ -82,7 +82,7 @@ static int open_named(const char *path)
 	else if (!fstat(looked_at, &st) &&
 		 (!S_ISFIFO(st.st_mode) || output_owner_is_trusted(st.st_uid)))
 		fd = open(again, O_RDONLY | O_CLOEXEC);
-	close(looked_at); /* which leaves errno as it is */
+	close(looked_at); /* a close() that succeeds does not change errno */
 	return fd;
 }
 

@@ -20,7 +20,7 @@ struct source {
 	uint8_t *window; /* of a file: bytes [window_at, window_at + window_n) */
 	uint64_t window_at;
 	size_t window_n, window_room;
-	bool is_shared;	   /* fd is another's */
+	bool is_shared;	   /* fd belongs to another source or to the caller */
 	size_t read_ahead; /* least size of a read: small for a look here and there, large for a
 			      walk */
 };
@@ -29,20 +29,22 @@ struct source {
 #define SOURCE_WALK (1u << 20)
 
 int source_open(struct source *s, const char *path, struct err *err); /* "-": standard input */
-/* A regular file that stays the caller's. */
+/* Opens a regular file by its descriptor, which stays the caller's. */
 int source_open_fd(struct source *s, int fd, struct err *err);
 void source_open_memory(struct source *s, const void *data, size_t n);
 
-/* The same bytes for another thread, with a window of its own; s must outlive it. */
+/* Gives another thread the same bytes with a window of its own; s must outlive shared. */
 void source_share(struct source *shared, const struct source *s);
 
 /*
- * Bytes at offset: at least want of them, or *got says how many there are before the end of the
- * file (0 at the end, or if it cannot be read). Valid until the next call.
+ * Returns at least want bytes at offset, valid until the next call. *got is less than want if the
+ * file ends before (0 at the end, or if it cannot be read).
  */
 const uint8_t *source_at(struct source *s, uint64_t offset, size_t want, size_t *got);
 
-/* It is open to a writer (output_open()), so that what is missing at its end may yet come. */
+/*
+ * Whether a writer (output_open()) has the file open, so that its missing end may still be written.
+ */
 bool source_is_written(const struct source *s);
 
 void source_release(struct source *s);

@@ -12,13 +12,13 @@
 	{                                                                               \
 		function, 1, name, type " *", ARGUMENT_ADDRESS, 8, false, false, false, \
 	}
-/* A lock that the call may come back without. */
+/* A function that takes a lock, but may return without it. */
 #define TRY(function, type, name)                                                \
 	LOCK(function, type, name),                                              \
 	{                                                                        \
 		function, 0, "ret", "int", ARGUMENT_VALUE, 4, true, true, false, \
 	}
-/* The second argument is a mutex that is released meanwhile. */
+/* A wait whose second argument is a mutex, which is released during the wait. */
 #define WAIT(function, type, name)                                                       \
 	LOCK(function, type, name),                                                      \
 	{                                                                                \
@@ -35,7 +35,10 @@
 /* Reads or writes. */
 #define TRANSFER(function, size) FD(function), SIZE(function, 3, size)
 
-/* A function that the loader chooses: its choices are named after it, "__memcpy_avx_unaligned". */
+/*
+ * A function with several implementations, of which the loader chooses one. They are named after
+ * the function: "__memcpy_avx_unaligned".
+ */
 #define FAMILY(function, n, name)                                                  \
 	{                                                                          \
 		function, n, name, "size_t", ARGUMENT_SIZE, 8, false, false, true, \

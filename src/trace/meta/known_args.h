@@ -14,17 +14,17 @@
 
 struct known_arg {
 	const char *function; /* symbol */
-	uint32_t number;      /* counted from 1; 0: what it returns */
+	uint32_t number;      /* counted from 1; 0: the return value */
 	const char *name, *type;
 	enum argument_class class;
 	uint8_t bytes;
 	bool is_signed;
-	bool aside;  /* needed to follow locks, but calls are not told apart by it */
-	bool family; /* and of what its IFUNC symbol may stand for: "__NAME_…" */
+	bool aside;  /* needed to follow locks, but calls are not split by it */
+	bool family; /* also for the implementations of its IFUNC symbol: "__NAME_…" */
 };
 
 #define KNOWN_ARGS_MAX 4
-/* The rows of a function, how many. */
+/* Stores the rows of a function in found; returns how many. */
 size_t known_args(const char *symbol, const struct known_arg *found[KNOWN_ARGS_MAX]);
 
 #endif

@@ -29,7 +29,10 @@ static int read_u32(const struct json *line, const char *name, uint32_t *value)
 	return 0;
 }
 
-/* Absent: the first name. A name of a later version is malformed: it would be taken for another. */
+/*
+ * Reads one of names; an absent member means the first. A name that only a later version knows
+ * makes the line malformed, as any name taken in its place would be wrong.
+ */
 static int read_name(const struct json *line, const char *name, const char *const *names, size_t n,
 		     void *value)
 {
@@ -41,7 +44,9 @@ static int read_name(const struct json *line, const char *name, const char *cons
 	return 0;
 }
 
-/* There is no integer below 0 in a trace but small ones: an exact double holds them. */
+/*
+ * Reads a signed integer. Negative integers in a trace are small, so a double holds them exactly.
+ */
 static int64_t read_i64(const struct json *line, const char *name)
 {
 	double v = json_f64(line, name, -1);
@@ -95,8 +100,8 @@ static int read_fields(const struct field *fields, const struct json *line, stru
 }
 
 /*
- * The element of a table indexed by id, or NULL for an id out of bounds. Grown with calloc, not
- * realloc: pages in a gap that nobody touches then cost nothing.
+ * Returns the element of a table indexed by id, or NULL for an id out of bounds. The table grows
+ * with calloc(), not realloc(), so that pages in gaps between ids take no memory.
  */
 static void *slot_of_id(void **data, size_t *n, size_t *room, size_t size, uint64_t id)
 {
@@ -160,7 +165,7 @@ static int read_object(struct meta *meta, const struct json *line)
 	return 0;
 }
 
-/* Arguments of bits that this version does not know, and second ones of a bit, are left out. */
+/* Skips arguments whose bit this version does not know or has already seen. */
 static int read_arguments(const struct json *list, struct arena *arena, struct meta_function *f)
 {
 	struct meta_argument *all;
@@ -211,7 +216,7 @@ bool meta_not_traced_is(const struct meta_not_traced *n, const char *name, const
 	       object && !strcmp(n->name, name) && !strcmp(n->object, object);
 }
 
-/* A function that was left out at first and fits in later is traced. */
+/* Removes the "not traced" row of a function that was skipped at first and is traced now. */
 static void take_back_left_out(struct meta *meta, const struct meta_function *f)
 {
 	const char *object = meta_object(meta, f->object)->path;
@@ -485,7 +490,7 @@ static double rate_between(const struct meta_clocks *a, const struct meta_clocks
 			       &(struct clock_pair){ .ns = b->at_ns, .cycles = b->cycles });
 }
 
-/* What makes the pairs worthless: "" nothing. */
+/* Returns why the pairs of clocks cannot be used, or "". */
 static const char *unstable_clocks(const struct meta *meta)
 {
 	if (!meta->clocks.n)
@@ -559,7 +564,7 @@ double meta_overhead(double cpu_ns, double cost_ns)
 
 	if (!(cpu_ns > 0))
 		return NAN;
-	/* an estimate: what it leaves of the program's own time is not to be divided by */
+	/* the cost is an estimate: own_ns may come out too small to divide by */
 	return cost_ns >= META_OVERHEAD_MOST * own_ns ? META_OVERHEAD_MOST : cost_ns / own_ns;
 }
 

@@ -28,7 +28,7 @@ enum probe_class {
 	CLASS_SINGLE_STEP,
 	CLASS_MARKER,
 	CLASS_USDT,
-	CLASS_UNKNOWN, /* others have placed the probe */
+	CLASS_UNKNOWN, /* another program placed the probe */
 	CLASS_N
 };
 enum exit_mech { EXIT_RETURN, EXIT_RET_SITES, EXIT_NONE };
@@ -54,10 +54,10 @@ struct meta_session {
 	const char *pmu;			 /* libpfm4's name, or "none" */
 	const char *producer; /* "bpf", "perf" (engines A and B), "java", "in-process", "import",
 				 "synthetic" */
-	uint64_t period;      /* one call in so many is recorded; 1: all */
+	uint64_t period;      /* one call in period is recorded; 1: all */
 	bool attached;
 	bool uprobe_sessions;  /* functions with a return probe were recorded through sessions */
-	uint64_t recorder_pid; /* ispot's own, to know its time on the CPU; META_UNKNOWN: none */
+	uint64_t recorder_pid; /* pid of ispot, to recognize its CPU time; META_UNKNOWN: none */
 	const char *options;   /* record's options as typed */
 };
 
@@ -67,7 +67,7 @@ struct meta_object {
 	const char *path, *build_id; /* build_id lower-case hex, "" if it has none */
 };
 
-/* How values of an argument are told apart: by themselves, as places in memory, by size class. */
+/* How the values of an argument are grouped: each value alone, as an address, by size class. */
 enum argument_class { ARGUMENT_VALUE, ARGUMENT_ADDRESS, ARGUMENT_SIZE, ARGUMENT_FD, ARGUMENT_N };
 
 /* An argument that REC_ARGS holds for a function's calls: an element of its line's "args". */
@@ -77,20 +77,22 @@ struct meta_argument {
 	const char *type; /* "pthread_mutex_t *"; "" unknown */
 	enum argument_class class;
 	bool is_signed;	 /* values are int64_t */
-	bool occasional; /* of some calls only: tells whether work follows it, not calls apart */
-	bool key; /* durations are known to depend on it: calls are told apart by it by default */
+	bool occasional; /* only some calls have it: used to see whether the work depends on it, not
+			    to split calls */
+	bool key;	 /* durations are known to depend on it: calls are split by it by default */
 };
 
 const char *argument_class_name(enum argument_class c); /* "value" "address" "size" "fd" */
 
 /*
- * A parameter of a function, as --key and -F may call it; number from 1, 0: what it returns. With
- * several names it has several rows. Where there are any rows, there is nothing else to name.
+ * A parameter of a function, by the name that --key and -F accept; number counts from 1, 0 is the
+ * return value. A parameter with several names has several rows. If a function has rows, it has no
+ * parameters but these.
  */
 struct meta_parameter {
 	uint32_t number;
 	const char *name; /* "" none */
-	const char *why;  /* it cannot be recorded, a clause; "" it can */
+	const char *why;  /* why it cannot be recorded, a clause; "": it can */
 };
 
 /* kind "function": a probed block; id is what REC_ENTRY and REC_EXIT carry */
@@ -115,10 +117,10 @@ struct meta_function {
 	bool contended_only;
 	bool in_process; /* code in the program itself stamps its calls, no probe of the kernel */
 	uint64_t period; /* of a marker's loop: one begin in so many is recorded; 0 and 1: each */
-	uint64_t parameters;  /* that it has, as far as known */
-	uint32_t n_arguments; /* of them recorded */
+	uint64_t parameters;  /* how many it has, as far as known */
+	uint32_t n_arguments; /* how many of them are recorded */
 	const struct meta_argument *arguments;
-	uint32_t n_prototype; /* 0: none is known */
+	uint32_t n_prototype; /* 0: no prototype is known */
 	const struct meta_parameter *prototype;
 };
 
@@ -126,10 +128,10 @@ struct meta_function {
 struct meta_not_traced {
 	const char *name, *object, *reason; /* reason: a clause for the report */
 	uint64_t address;		    /* as of a function; 0: not known */
-	uint64_t traced_until_ns;	    /* its probes were in before that; 0: never */
-	uint64_t traced_again_ns;	    /* and are again since then; 0: they are not */
-	double cpu_share;		    /* of samples, NAN unknown */
-	double calls_per_s;		    /* NAN unknown */
+	uint64_t traced_until_ns;	    /* its probes were active until then; 0: never */
+	uint64_t traced_again_ns; /* its probes are active again since then; 0: they are not */
+	double cpu_share;	  /* share of the samples; NAN unknown */
+	double calls_per_s;	  /* NAN unknown */
 	double cost_share; /* of the target's CPU time that tracing it would take; NAN unknown */
 };
 
@@ -138,14 +140,14 @@ struct meta_calibration {
 	enum probe_class class;
 	enum exit_mech exit;
 	bool only_jumps;
-	uint32_t threads; /* that ran at the same time */
+	uint32_t threads; /* threads that ran at the same time */
 	const char *when; /* "before" or "after" */
 	/* inner: from stamp to stamp, what an empty call's duration shows */
 	uint64_t inner_min_ns, inner_p50_ns, inner_p99_ns;
 	double inner_mean_ns;
 	/* full: what a traced call adds to its caller's time */
 	double full_p50_ns;
-	uint64_t calls; /* that this rests on */
+	uint64_t calls; /* number of calls measured */
 };
 
 /* kind "thread": known when recording began, or found later in /proc */
@@ -155,18 +157,23 @@ struct meta_thread {
 	uint64_t seen_ns; /* CLOCK_MONOTONIC */
 };
 
-/* kind "process": no part of the program, had a CPU that one of its threads wanted */
+/*
+ * kind "process": another process that ran on a CPU while one of the program's threads waited for
+ * it
+ */
 struct meta_process {
 	uint32_t pid;
 	const char *comm;
 };
 
-/* kind "clocks": one moment on the clock of the records and on the cycle counter. A recording has
- * such a line of its beginning and one of its end; more do no harm. */
+/*
+ * kind "clocks": one moment on the clock of the records and on the cycle counter. A recording has
+ * such a line for its beginning and one for its end; more are allowed.
+ */
 struct meta_clocks {
 	uint64_t at_ns, cycles;
-	uint64_t width_ns;    /* the moment is known so well */
-	const char *unstable; /* why cycles do not compare, a clause; "": they do */
+	uint64_t width_ns;    /* how long reading both took, which bounds the error */
+	const char *unstable; /* why cycles cannot be compared, a clause; "": they can */
 };
 
 /* kind "solo": a stretch of time in which all threads of the program had to share one CPU (record
@@ -174,7 +181,7 @@ struct meta_clocks {
 struct meta_solo {
 	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC */
 	uint32_t cpu;
-	uint64_t waited_ns; /* what its threads waited for that CPU meanwhile, all together */
+	uint64_t waited_ns; /* sum of its threads' waits for that CPU meanwhile */
 };
 
 /* kind "notice": something the user should know, shown by record and again by report */
@@ -190,37 +197,38 @@ struct meta_stack {
 struct meta_frame {
 	uint32_t id;
 	const char *symbol, *object, *file; /* symbol demangled, "" unknown */
-	const char *calls; /* another object's function that is called there; "": none, unknown */
+	const char *calls; /* function of another object that is called there; "": none, unknown */
 	uint32_t line;
 	uint64_t offset; /* from the symbol's start, or in the object where symbol is "" */
 	bool inlined;
 	bool spins; /* the place is in a loop around a pause instruction */
-	/* Line, in file, of the outermost loop of the function around the place, and of the
-	 * innermost; 0: none, or not known. Of frames that are not inlined. */
+	/*
+	 * Lines, in file, of the function's outermost and innermost loop around the place; 0: none
+	 * or unknown. Only for frames that are not inlined.
+	 */
 	uint32_t loop, inner_loop;
 };
 
 /*
- * kind "counter": a bit of REC_COUNTERS masks, or, with why set, a counter that was wanted and
- * could not be had. Its values are those of the thread alone, and of user space alone with
- * user_only.
+ * kind "counter": a bit of REC_COUNTERS masks or, if why is set, a counter that was requested but
+ * not available. Its values count one thread only, with user_only in user space only.
  */
 struct meta_counter {
-	uint32_t id;	   /* the bit; ids with why come behind those without */
-	const char *name;  /* as it was asked for: "cycles" */
-	const char *event; /* as the PMU's tables or sysfs call it */
-	const char *role; /* what it stands for to cause rules, whatever the machine; "": nothing */
-	const char *unit; /* "cycles", "ns" … */
+	uint32_t id;	    /* the bit; ids with why come behind those without */
+	const char *name;   /* as it was requested: "cycles" */
+	const char *event;  /* its name in the PMU's tables or sysfs */
+	const char *role;   /* the machine-independent name that cause rules use; "": none */
+	const char *unit;   /* "cycles", "ns" … */
 	const char *source; /* "hardware" "software" "task" "msr" … */
 	bool user_only;
-	uint64_t period;   /* one call in so many is counted; 1: all; 0: none */
-	bool on_change;	   /* where its value is missing it is the thread's latest */
-	bool by_default;   /* nobody asked for it */
+	uint64_t period; /* one call in so many is counted; 1: all; 0: none */
+	bool on_change;	 /* recorded on change only: if missing, the value is the thread's latest */
+	bool by_default; /* chosen by ispot, not by the user */
 	double empty_mean; /* what an empty traced call counts; NAN unknown */
 	const char *why;   /* "": it is counted */
 };
 
-/* The role of a counter that is no count but the cycle counter itself (record -k tsc). */
+/* The role of a counter whose value is the cycle counter itself (record -k tsc). */
 #define META_STAMP "stamp"
 
 #define META_COUNTERS_MAX 32 /* bits of a mask */
@@ -228,7 +236,7 @@ struct meta_counter {
 /* kind "site": what an entry with an id from SITE_ID_FIRST on is */
 struct meta_site {
 	uint32_t id, function;
-	uint32_t stack; /* of the calling place alone; 0: the line is missing */
+	uint32_t stack; /* a stack of the calling place alone; 0: the line is missing */
 };
 
 /* kind "address": an argument's value (class address) that is a place in an object's data */
@@ -245,16 +253,18 @@ struct meta_end {
 	uint64_t made_records, lost_records; /* entry + exit, counted in the kernel */
 	uint64_t recorder_cpu_ns;
 	uint64_t target_cpu_ns;	   /* user and system time of the target while it was recorded */
-	uint64_t counting_cost_ns; /* of it, what counting calls took, before functions were chosen
+	uint64_t counting_cost_ns; /* of it, the cost of counting calls before functions were chosen
 				    */
-	uint64_t scheduling_cost_ns; /* of it, what recording context switches took, measured */
-	uint64_t sampling_cost_ns;   /* of it, what samples took, each about sample_ns */
+	uint64_t scheduling_cost_ns; /* of it, the measured cost of recording context switches */
+	uint64_t sampling_cost_ns;   /* of it, the cost of samples, each about sample_ns */
 	uint64_t sample_ns;
-	uint64_t after_cost_ns;	 /* of it, what traced calls took beyond empty ones */
-	uint64_t probes_cost_ns; /* of it, all that ispot took: traced calls and all of these */
-	/* of all CPUs, whoever used them; of that what the hypervisor gave to others */
+	uint64_t after_cost_ns;	 /* of it, the cost of traced calls beyond that of empty ones */
+	uint64_t probes_cost_ns; /* of it, the whole overhead: traced calls and the costs above */
+	/*
+	 * busy time of all CPUs, whatever ran; the part in which the hypervisor ran other machines
+	 */
 	uint64_t cpus_busy_ns, cpus_steal_ns;
-	/* that the program may use, by affinity, cpuset and quota of its cgroup; NAN unknown */
+	/* CPUs that the program may use, by affinity, cpuset and cgroup quota; NAN unknown */
 	double usable_cpus;
 	int64_t exit_status; /* of the command; -1: attached or unknown */
 	const char *reason; /* "command ended" "duration" "interrupted" "max-size" "disk full" … */
@@ -310,30 +320,33 @@ struct meta {
 };
 
 /*
- * Ids from META_IDS_MAX on are refused, and ids more than META_IDS_GAP above the number of lines of
- * their kind so far: a file cannot make the reader allocate much more than it has itself.
+ * Ids from META_IDS_MAX on are refused, and so are ids more than META_IDS_GAP above the number of
+ * lines of their kind so far. So a small file cannot make the reader allocate much memory.
  */
 #define META_IDS_MAX (1u << 24)
 #define META_IDS_GAP (1u << 16)
 
-/* An end of which nothing is known. */
+/* Returns an end of which everything is unknown. */
 struct meta_end meta_end_unknown(void);
 
-/* Every text "", every number unknown: what a trace without a session line says about itself. */
+/* Sets every text to "" and every number to unknown, as for a trace without a session line. */
 void meta_init(struct meta *meta);
 
 /*
- * One line of a meta chunk into meta (copied). A later line of the same kind and id (session and
- * end: of the same kind) replaces the earlier. 0, or -EINVAL for a malformed line or a kind that
- * this ispot does not know (counted, not fatal).
+ * Reads one line of a meta chunk into meta, which copies it. A later line of the same kind and id
+ * (session and end: of the same kind) replaces the earlier one. Returns 0, or -EINVAL for a
+ * malformed line or a kind that this ispot does not know (counted, not fatal).
  */
 int meta_read_line(struct meta *meta, const char *line, size_t n);
 
-/* After the last line: strings of ids that no line described become "" (function symbols: NULL). */
+/*
+ * Call this after the last line: sets the strings of ids that no line described to "" (function
+ * symbols to NULL).
+ */
 void meta_finish(struct meta *meta);
 void meta_release(struct meta *meta);
 
-/* By id; an unknown one is an object with empty strings. */
+/* Returns the object with that id; for an unknown id, one with empty strings. */
 const struct meta_object *meta_object(const struct meta *meta, uint32_t id);
 /* NULL: no line described it. */
 const struct meta_function *meta_function(const struct meta *meta, uint32_t id);
@@ -347,29 +360,31 @@ static inline const struct meta_site *meta_site(const struct meta *meta, uint32_
 }
 
 /*
- * Cycles per ns of the recording, by the pairs at its ends; where its end is missing, by what it
- * measured as it began. NAN: its cycles are not known, and *why, if wanted, says why, a clause in
- * static memory or the meta's.
+ * Returns the cycles per ns, from the pairs of clocks at both ends of the recording; if its end is
+ * missing, as measured when it began. NAN: unknown; *why, unless why is NULL, is the reason, a
+ * clause in static memory or in meta's.
  */
 double meta_cycles_per_ns(const struct meta *meta, const char **why);
 
 bool meta_has_notice(const struct meta *meta, const char *code);
-/* The name of a process that had a CPU; NULL: it is not known. */
+/* Returns the name of another process that had a CPU, or NULL if it is unknown. */
 const char *meta_process_comm(const struct meta *meta, uint32_t pid);
-/* One call in so many was recorded; 1: all, also where the file does not say. */
+/* Returns N if one call in N was recorded; 1: all, or the file does not say. */
 uint64_t meta_period(const struct meta *meta);
 
-/* It prices a call of such a function's probes. */
+/* Whether c is the cost of a call with such probes. */
 bool meta_calibration_fits(const struct meta_calibration *c, enum probe_class class,
 			   enum exit_mech exit, bool only_jumps);
-/* The two are of one function: the address, where both know it, tells two of one name in a file
- * apart. */
+/*
+ * Whether n is about this function. If both addresses are known, they distinguish two functions of
+ * one name in a file.
+ */
 bool meta_not_traced_is(const struct meta_not_traced *n, const char *name, const char *object,
 			uint64_t address);
 
 /*
- * Whether the frame's source is a system header, as the wrappers around locks are in C++: a reader
- * knows the function that uses it.
+ * Whether the frame's source is a system header, as that of C++'s wrappers around locks is. Users
+ * know the function that calls the wrapper.
  */
 bool meta_frame_in_header(const struct meta_frame *f);
 
@@ -386,7 +401,7 @@ double meta_overhead(double cpu_ns, double cost_ns);
 #define META_BUSY_LEAST	  0.05
 #define META_PROBES_LEAST 0.1
 bool meta_hardly_runs(double cpu_ns, double cost_ns, double span_ns);
-/* The recording is of the agent in a Java machine. */
+/* Whether the agent in a Java machine made the recording. */
 bool meta_is_java(const struct meta *m);
 
 /* "slowed by 4.0 %", or "probes took 0.3 % of a CPU" of a program that hardly runs, into buf of

@@ -22,18 +22,18 @@ struct readahead {
 };
 
 /*
- * Waking a thread takes as long as some batches do, so who has to wait does so until half of the
- * ring is there for it, and is woken then only.
+ * Waking a thread takes as long as reading some batches. So a thread that has to wait is woken only
+ * when half of the ring is ready for it.
  */
 #define HALF (READAHEAD_BATCHES / 2)
 
-/* The taken one is still in use. */
+/* Returns the batches in use: the filled ones, and the one that the reader has taken last. */
 static unsigned used(const struct readahead *a)
 {
 	return a->filled + 1 - a->taken;
 }
 
-/* Until a batch is free; false: the reader is being closed. */
+/* Waits until a batch is free. Returns false if the reader is being closed. */
 static bool wait_for_room(struct readahead *a)
 {
 	bool go_on;
@@ -67,7 +67,7 @@ static void *fill_ahead(void *ahead)
 	return NULL;
 }
 
-/* Signals are for the thread that waits for them. */
+/* Starts the thread with signals blocked, so that the main thread gets them. */
 static int start(struct readahead *a)
 {
 	sigset_t all, before;

@@ -12,10 +12,13 @@ struct batch;
 
 #define READAHEAD_BATCHES 32
 
-/* fill() is called in the thread until it leaves a batch empty. NULL: no second CPU, no thread. */
+/*
+ * Starts a thread that calls fill() until it leaves a batch empty. Returns NULL if there is no
+ * second CPU or the thread cannot be started.
+ */
 struct readahead *readahead_new(void (*fill)(void *ctx, struct batch *batch), void *ctx);
-/* The next batch, valid until the next call; an empty one from the end on. */
+/* Returns the next batch, valid until the next call; at the end an empty one. */
 struct batch *readahead_next(struct readahead *a);
-void readahead_free(struct readahead *a); /* also in the middle; NULL is fine */
+void readahead_free(struct readahead *a); /* may be called before the end; NULL is fine */
 
 #endif

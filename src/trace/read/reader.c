@@ -23,10 +23,10 @@ struct trace_reader {
 	struct source source;
 	bool is_written;
 	struct decompressor *d;
-	/* Reading events may be another thread's work: its own view of the file. */
+	/* Events may be read in another thread, which needs its own view of the file. */
 	struct source event_source;
 	struct decompressor *event_d;
-	struct readahead *readahead; /* NULL: events are read where they are asked for */
+	struct readahead *readahead; /* NULL: the caller's thread reads the events */
 	bool asked;		     /* since the last rewind */
 	struct index index;
 	struct meta meta;
@@ -40,12 +40,12 @@ struct trace_reader {
 	struct {
 		uint64_t frame_bytes;
 		struct stream_damage damage;
-	} read;	     /* by who fills batches */
+	} read;	     /* set by the thread that fills batches */
 	uint32_t at; /* next record of the batch for trace_reader_next() */
 	struct batch *batch, own;
 };
 
-/* Less is read before a thread has started. */
+/* Smaller files are read faster than a thread starts. */
 #define AHEAD_MIN_BYTES (256u << 10)
 
 /* ---- meta ---- */
@@ -65,7 +65,7 @@ static void each_line(const char *s, size_t n, void (*line)(void *, const char *
 	}
 }
 
-/* The chunk's body, to be freed with *chunk; NULL: damaged. */
+/* Returns the chunk's body, which is freed with *chunk, or NULL if it is damaged. */
 static const char *meta_body(struct trace_reader *r, const struct chunk_ref *ref, void **chunk)
 {
 	size_t room = sizeof(ref->header) + ref->header.body_bytes, got;
@@ -106,7 +106,7 @@ static uint32_t each_meta_line(struct trace_reader *r, void (*line)(void *, cons
 
 static void read_meta_line(void *meta, const char *line, size_t n)
 {
-	meta_read_line(meta, line, n); /* counts what it cannot read */
+	meta_read_line(meta, line, n); /* counts the lines that it cannot read */
 }
 
 void trace_reader_each_meta_line(struct trace_reader *r,
@@ -133,7 +133,7 @@ static void note_range(struct trace_reader *r, const struct chunk_header *h)
 	r->n_records += h->n_records;
 }
 
-/* Chunks whose records follow each other. */
+/* Whether two chunks belong to one stream. */
 static bool same_stream(const struct chunk_ref *a, const struct chunk_ref *b)
 {
 	return a->header.cpu == b->header.cpu && a->header.kind == b->header.kind;
@@ -163,8 +163,8 @@ static void make_streams(struct trace_reader *r)
 }
 
 /*
- * A stream is known by the address of its next call: when it is due again is told without a look at
- * the stream, and everything waits for that.
+ * The key of a stream is the address of its next call, so that the next time can be read without
+ * loading the stream first: the merge waits for that time.
  */
 static const struct stream_call *call_of(struct merge_key key)
 {
@@ -214,8 +214,10 @@ static enum stream_state step(struct trace_reader *r, struct stream *s, struct b
 	return stream_open_chunk(s, &r->event_source, r->event_d, &r->read.damage);
 }
 
-/* From the stream that is first, as long as it has a call at hand that is due before limit_ns. What
- * does not change is in locals. */
+/*
+ * Takes calls from the earliest stream, as long as it has a decoded call that is due before
+ * limit_ns. Values that do not change are in locals.
+ */
 static void take_calls(struct merge *merge, struct stream *const streams, uint64_t limit_ns,
 		       struct batch *b)
 {
@@ -235,7 +237,7 @@ static void take_calls(struct merge *merge, struct stream *const streams, uint64
 	b->n = (uint32_t)(record - b->records);
 }
 
-/* Takes from the stream that is first: calls due before limit_ns, or one step of another kind. */
+/* Reads the earliest stream: takes calls due before limit_ns, or does one step of another kind. */
 static void take(struct trace_reader *r, struct merge *m, struct stream *streams, uint64_t limit_ns,
 		 struct batch *b)
 {
@@ -415,7 +417,7 @@ static struct trace_reader *new_reader(void)
 	r->d = decompressor_new();
 	r->event_d = decompressor_new();
 	if (!r->d || !r->event_d)
-		xrealloc(NULL, SIZE_MAX); /* ends the run as any want of memory does */
+		xrealloc(NULL, SIZE_MAX); /* ends the program as any exhausted memory does */
 	return r;
 }
 

@@ -29,7 +29,7 @@ struct trace_reader;
  * A truncated file opens; see trace_reader_damage(). path "-": standard input.
  */
 int trace_reader_open(struct trace_reader **r, const char *path, struct err *err);
-/* Takes the source, also when it fails. name: for messages. */
+/* Takes over the source, even on failure. name: for messages. */
 int trace_reader_open_source(struct trace_reader **r, struct source *source, const char *name,
 			     struct err *err);
 /* data stays the caller's and must live as long as the reader. */
@@ -37,7 +37,9 @@ int trace_reader_open_memory(struct trace_reader **r, const void *data, size_t n
 
 const struct meta *trace_reader_meta(const struct trace_reader *r);
 
-/* The meta lines as they are in the file, unknown kinds included; not NUL-terminated, no newline.
+/*
+ * Calls line() for each meta line as it is in the file, unknown kinds included. s is not
+ * NUL-terminated and has no newline.
  */
 void trace_reader_each_meta_line(struct trace_reader *r,
 				 void (*line)(void *user, const char *s, size_t n), void *user);
@@ -45,13 +47,13 @@ void trace_reader_each_meta_line(struct trace_reader *r,
 /* 1: *rec filled, its pointers valid until the next call; 0: end. */
 int trace_reader_next(struct trace_reader *r, struct record *rec);
 /*
- * The same stream many records at a time, without a copy: how many are at *records, valid until
- * the next call; 0: end. Times of records within a CPU may go back where the trace does.
+ * Reads the same stream many records at a time, without a copy. Returns how many are at *records,
+ * valid until the next call; 0: end. The times of a CPU's records go back if they do in the trace.
  */
 size_t trace_reader_batch(struct trace_reader *r, const struct record **records);
 void trace_reader_rewind(struct trace_reader *r);
 
-/* Share of the file already handed out, 0..1, for progress. */
+/* Returns the share of the file that has been read, 0..1, for progress. */
 double trace_reader_position(const struct trace_reader *r);
 
 /*

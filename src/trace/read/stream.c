@@ -25,7 +25,7 @@ static const uint64_t no_values[RECORD_VALUES_MAX];
 
 /* ---- varints, unchecked: the caller compares with the end afterwards ---- */
 
-/* Nine or ten bytes; one that is longer is nonsense whatever is made of it. */
+/* Reads a varint of nine or ten bytes. A longer one is malformed, and its value does not matter. */
 static __attribute__((noinline, cold)) const uint8_t *get_long(const uint8_t *p, uint64_t *value)
 {
 	const uint8_t *end = varint_get(p, p + VARINT_MAX, value);
@@ -36,7 +36,10 @@ static __attribute__((noinline, cold)) const uint8_t *get_long(const uint8_t *p,
 	return p + VARINT_MAX;
 }
 
-/* Three bytes or more, eight at once: the lengths of long time deltas cannot be predicted. */
+/*
+ * Reads a varint of three bytes or more, eight bytes at once, as the length of a long time delta is
+ * unpredictable.
+ */
 static inline const uint8_t *get_wide(const uint8_t *p, uint64_t *value)
 {
 	uint64_t w, stop, rare;
@@ -69,7 +72,7 @@ static inline const uint8_t *get(const uint8_t *p, uint64_t *value)
 	return get_wide(p, value);
 }
 
-/* The same without a guess at whether it is one byte or two, where nobody can know. */
+/* The same without a branch between one byte and two, which would be unpredictable here. */
 static inline const uint8_t *get_head(const uint8_t *p, uint64_t *value)
 {
 	uint64_t two = p[0] >> 7;
@@ -82,14 +85,17 @@ static inline const uint8_t *get_head(const uint8_t *p, uint64_t *value)
 
 /* ---- chunks ---- */
 
-/* No call is there to be taken; what comes next is due then. */
+/* Sets when the next record or chunk is due; no decoded calls are left. */
 static void set_due(struct stream *s, uint64_t time_ns)
 {
 	s->next_call = s->calls_end = s->calls;
 	s->calls[0].time_ns = time_ns;
 }
 
-/* The next chunk may begin with a loss that goes back to here: it is looked into at once. */
+/*
+ * Goes on to the next chunk. It may begin with a loss that began before its time, so it is opened
+ * at once.
+ */
 static enum stream_state to_next_chunk(struct stream *s)
 {
 	uint64_t *time_ns = &s->cursor.time_ns;
@@ -104,7 +110,7 @@ static enum stream_state to_next_chunk(struct stream *s)
 	return STREAM_CHUNK;
 }
 
-/* count records of the open chunk will not come; the next thing to read is the REC_LOST. */
+/* Notes that count records of the open chunk are missing. The REC_LOST for them is read next. */
 static void lose(struct stream *s, uint64_t count, uint64_t since_ns, struct stream_damage *damage)
 {
 	struct stream_cursor *c = &s->cursor;
@@ -164,8 +170,8 @@ static bool decompress(struct stream *s, const struct chunk_ref *ref, struct sou
 }
 
 /*
- * A loss is handed out when it begins, for what comes from other CPUs meanwhile is to be read with
- * it in mind: how much earlier that is than its own time, p being at its payload's length.
+ * A loss is returned at the time it begins, as it concerns other CPUs' records from then on.
+ * Returns how much earlier that is than the record's own time. p is at the payload's length.
  */
 static __attribute__((noinline, cold)) uint64_t lead_of(const uint8_t *p, const uint8_t *end,
 							uint64_t before_ns, uint64_t time_ns)
@@ -183,7 +189,7 @@ static __attribute__((noinline, cold)) uint64_t lead_of(const uint8_t *p, const 
 	return since_ns < time_ns ? time_ns - since_ns : 0;
 }
 
-/* To the head and time of the first record. False: nothing, or nothing whole, is there. */
+/* Reads the head and time of the first record. Returns false if there is no whole record. */
 static bool begin_chunk(struct stream_cursor *c, uint64_t before_ns)
 {
 	const uint8_t *p = c->p;
@@ -235,7 +241,7 @@ void stream_release(struct stream *s)
 
 /* ---- records ---- */
 
-/* A mask says nothing about values that are not there. */
+/* Clears the bits of a mask whose values are missing. */
 static uint64_t trim_mask(uint64_t mask, uint32_t n_values)
 {
 	uint64_t kept = 0;
@@ -247,7 +253,7 @@ static uint64_t trim_mask(uint64_t mask, uint32_t n_values)
 	return kept;
 }
 
-/* p NULL: there are none. */
+/* Copies the bytes from p to end into the batch; p NULL: the record has none. */
 static void read_bytes(const uint8_t *p, const uint8_t *end, struct record *r, struct batch *batch)
 {
 	size_t n = p ? (size_t)(end - p) : 0;
@@ -281,7 +287,10 @@ static void read_values(const struct record_shape *shape, const uint8_t *p, cons
 		read_bytes(p, end, r, batch);
 }
 
-/* The byte behind the record, or NULL: malformed. r->kind is left alone if the kind is unknown. */
+/*
+ * Returns the byte behind the record, or NULL if it is malformed. Does not set r->kind if the kind
+ * is unknown.
+ */
 static __attribute__((noinline)) const uint8_t *read_extended(const uint8_t *p, const uint8_t *end,
 							      uint64_t kind, struct record *r,
 							      struct batch *batch)
@@ -299,7 +308,7 @@ static __attribute__((noinline)) const uint8_t *read_extended(const uint8_t *p, 
 	return p + n;
 }
 
-/* Over changes of thread to the next record's head. */
+/* Skips REC_THREAD records up to the next record's head. */
 static inline __attribute__((always_inline)) const uint8_t *next_head(struct stream_cursor *c,
 								      const uint8_t *p)
 {
@@ -318,7 +327,10 @@ static inline __attribute__((always_inline)) const uint8_t *next_head(struct str
 	return p;
 }
 
-/* p: behind a record, NULL: malformed. Inlined, for a caller's cursor to stay in registers. */
+/*
+ * Moves the cursor to the next record. p is behind the current one, or NULL if that was malformed.
+ * Inlined, so that the caller's cursor stays in registers.
+ */
 static inline __attribute__((always_inline)) void advance(struct stream_cursor *c, const uint8_t *p)
 {
 	uint64_t v, before_ns = c->time_ns;

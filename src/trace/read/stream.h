@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The records of one CPU, decoded chunk by chunk. When the next one is due is always known before
- * it is handed out: that is what merging needs. Calls, which most records are, are decoded some
- * ahead: where CPUs take turns, one at a time is read of each.
+ * The records of one CPU, decoded chunk by chunk. The time of the next record is always known
+ * before the record is returned, as merging needs it. Calls, which most records are, are decoded
+ * some ahead, as a merge of many CPUs often takes only one call at a time from each.
  */
 #ifndef ISPOT_TRACE_READ_STREAM_H
 #define ISPOT_TRACE_READ_STREAM_H
@@ -19,7 +19,7 @@ struct source;
 
 #define STREAM_CALLS 32
 
-/* An entry or exit, as far as it is not as the one before it. */
+/* An entry or exit: the members in which it differs from the one before it. */
 struct stream_call {
 	uint64_t time_ns, sp;
 	uint64_t head; /* id << 2 | kind */
@@ -29,8 +29,8 @@ struct stream_call {
 struct stream_cursor {
 	const uint8_t *p, *end;
 	uint64_t head, sp_words;
-	uint64_t time_ns; /* when it is due; behind the chunk: when the last one was */
-	uint64_t lead_ns; /* it is a loss, due when it begins: its own time is so much later */
+	uint64_t time_ns; /* when the record is due; behind the chunk: the last record's time */
+	uint64_t lead_ns; /* of a loss, due when it begins: its own time is so much later */
 	uint32_t tid, tgid;
 	int64_t left; /* records of the chunk, by its header */
 	enum { STREAM_RECORD, STREAM_USED_UP, STREAM_MALFORMED } at;
@@ -59,10 +59,10 @@ struct stream {
 _Static_assert((sizeof(struct stream) & (sizeof(struct stream) - 1)) == 0, "a power of two");
 
 struct stream_damage {
-	uint64_t chunks, records; /* that could not be decoded */
+	uint64_t chunks, records; /* chunks and records that could not be decoded */
 };
 
-/* Where decoded records go, with their values and bytes: it stays whole when chunks go. */
+/* Decoded records with copies of their values and bytes, which stay valid when chunks are freed. */
 #define BATCH_RECORDS 256
 #define BATCH_VALUES  (BATCH_RECORDS * RECORD_VALUES_MIN)
 #define BATCH_BYTES   8192
@@ -83,7 +83,7 @@ static inline bool batch_is_full(const struct batch *b)
 
 enum stream_state {
 	STREAM_MORE,
-	STREAM_CHUNK, /* the chunk is used up, another follows */
+	STREAM_CHUNK, /* the chunk has no more records, another chunk follows */
 	STREAM_END,
 };
 
@@ -92,7 +92,7 @@ void stream_init(struct stream *s, const struct chunk_ref *first, const struct c
 void stream_rewind(struct stream *s);
 void stream_release(struct stream *s);
 
-/* When its next record, or chunk, is due. */
+/* Returns when the stream's next record, or chunk, is due. */
 static inline uint64_t stream_due_ns(const struct stream *s)
 {
 	return s->next_call->time_ns;
@@ -120,8 +120,8 @@ enum stream_state stream_open_chunk(struct stream *s, struct source *source, str
 				    struct stream_damage *damage);
 
 /*
- * Where a chunk is open and no call is there to be taken: adds the next record to the batch, which
- * is not full, or decodes calls.
+ * Adds the next record to the batch, which must not be full, or decodes calls. Needs an open chunk
+ * and no decoded calls left.
  */
 enum stream_state stream_read(struct stream *s, struct batch *batch, struct stream_damage *damage);
 

@@ -11,7 +11,7 @@
 #include "trace/frame/seektable.h"
 
 #define META_CHUNK_BYTES (256u << 10)
-#define META_LEVEL	 3	     /* rarely written, compresses tenfold */
+#define META_LEVEL	 3	     /* meta is written rarely and compresses tenfold */
 #define END_ROOM	 512	     /* for the end line's frame */
 #define FRAMES_RESERVED	 (16u << 20) /* address space only; beyond it a file gets no table */
 
@@ -55,7 +55,10 @@ static int write_meta_chunk(struct frame_file *f, const char *lines, size_t n)
 	return ret;
 }
 
-/* The longest row of whole lines that one chunk takes; a longer line is a chunk by itself. */
+/*
+ * Returns the length of as many whole lines as fit into one chunk; a longer line is a chunk by
+ * itself.
+ */
 static size_t meta_chunk_length(const char *lines, size_t n)
 {
 	const char *end;

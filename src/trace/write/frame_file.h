@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The row of frames that a trace is, being written: event frames as they come, meta lines between
- * them, the end line and the seek table at the end. Not locked: its owner does.
+ * Writes the frames of a trace: event frames as they come, meta lines between them, the end line
+ * and the seek table at the end. It does no locking, which is left to its owner.
  */
 #ifndef ISPOT_TRACE_WRITE_FRAME_FILE_H
 #define ISPOT_TRACE_WRITE_FRAME_FILE_H
@@ -32,20 +32,22 @@ int frame_file_open(struct frame_file *f, const char *path, uint64_t max_bytes, 
 
 /* A line of n bytes without its newline, kept for the next event frame or flush. */
 int frame_file_meta(struct frame_file *f, const char *line, size_t n);
-/* A frame that unpacks to content bytes, behind the meta lines that wait. -EFBIG: it would be too
- * much. */
+/*
+ * Writes the pending meta lines, then a frame that decompresses to content bytes. -EFBIG: the file
+ * would become too large.
+ */
 int frame_file_events(struct frame_file *f, const void *frame, size_t n, size_t content);
 int frame_file_flush(struct frame_file *f);
 
-/* The sentence for what one of the above returned; returns code. */
+/* Stores the sentence for code, which one of the functions above returned; returns code. */
 int frame_file_explain(const struct frame_file *f, int code, struct err *err);
 
 /*
- * The last meta lines and the end line. On a full disk as well: the chunk that did not fit has left
- * its room, and with its end the file says itself why it ends.
+ * Writes the last meta lines and the end line. This works on a full disk, too, in the room of the
+ * chunk that did not fit, so that the end line can say why the file ends.
  */
 void frame_file_end(struct frame_file *f);
-/* After that: a small event frame, if there is still room. */
+/* Writes a small event frame after frame_file_end(), if there is room. */
 void frame_file_last_events(struct frame_file *f, const void *frame, size_t n, size_t content);
 
 /* Writes the table if there is room, and closes the file. */

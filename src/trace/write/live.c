@@ -11,7 +11,7 @@
 #include "trace/meta/meta.h"
 #include "trace/record.h"
 
-/* Rarely does a record have more than fits here; what more it has is in memory of its own. */
+/* A record rarely has more values or bytes than fit here; larger ones are allocated. */
 struct waiting_record {
 	struct record r;
 	uint64_t values[RECORD_VALUES_MIN];
@@ -58,7 +58,10 @@ void live_free(struct live *l)
 	free(l);
 }
 
-/* Stamped before others that are already there: their thread was interrupted in between. */
+/*
+ * Makes room in the queue for a record, in order of time. The room is before records that are
+ * already there if the record's thread was interrupted before it could write it.
+ */
 static struct waiting_record *place_for(struct queue *q, uint64_t time_ns)
 {
 	size_t at = q->n;
@@ -104,7 +107,7 @@ const struct meta *live_meta(struct live *l)
 	return &l->meta;
 }
 
-/* Queues move while they grow: only now can a record point into its own. */
+/* Sets the pointers of a record into itself only now, as queues move while they grow. */
 static void hand_out(struct waiting_record *w, void (*record)(void *ctx, const struct record *r),
 		     void *ctx)
 {

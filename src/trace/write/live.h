@@ -21,8 +21,8 @@ struct record;
 struct live *live_new(uint32_t n_cpus);
 void live_free(struct live *l); /* NULL is fine */
 
-/* The writer's side; both copy what they are given. */
-int live_write(struct live *l, const struct record *r); /* -EINVAL: of no CPU */
+/* For the writer; both copy their arguments. */
+int live_write(struct live *l, const struct record *r); /* -EINVAL: the CPU does not exist */
 void live_write_meta(struct live *l, const char *line, size_t n);
 
 /*
@@ -30,7 +30,10 @@ void live_write_meta(struct live *l, const char *line, size_t n);
  * when lines of their kind are added, except where a later line replaces one.
  */
 const struct meta *live_meta(struct live *l);
-/* Every record up to until_ns, in order of time over all CPUs (ties: lower CPU first). */
+/*
+ * Calls record for every record up to until_ns, in time order over all CPUs (ties: lower CPU
+ * first).
+ */
 void live_read(struct live *l, uint64_t until_ns, void (*record)(void *ctx, const struct record *r),
 	       void *ctx);
 

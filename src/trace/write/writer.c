@@ -111,7 +111,7 @@ static int compress_and_write(struct trace_writer *w, struct chunk_header *h, co
 	return ret;
 }
 
-/* After the first failure: n calls of the CPU between two times will not be in the file. */
+/* Counts n calls of the CPU between two times that are dropped, as writing has failed. */
 static void drop(struct encoder *e, uint64_t n, uint64_t since_ns, uint64_t until_ns)
 {
 	if (e->calls_dropped == 0 && n)
@@ -156,7 +156,7 @@ static inline void write_thread(struct encoder *e, uint64_t thread)
 	e->thread = thread;
 }
 
-/* Before a record: its thread and, in an empty chunk, the chunk's start. */
+/* Writes a record's thread if it has changed and, in an empty chunk, sets the chunk's start. */
 static inline void begin_record(struct encoder *e, uint64_t time_ns, uint64_t thread)
 {
 	if (unlikely(e->n_records == 0))
@@ -177,7 +177,7 @@ static __attribute__((noinline, cold)) int refuse(struct trace_writer *w, uint32
 	return w->stopped;
 }
 
-/* A writer without a file has no encoders: n_cpus is 0, whatever comes goes this way. */
+/* A writer without a file has no encoders. Its n_cpus is 0, so every record comes here. */
 static __attribute__((noinline, cold)) int live_call(struct trace_writer *w, const struct record *r)
 {
 	int ret = live_write(w->live, r);
@@ -206,7 +206,10 @@ int trace_writer_call(struct trace_writer *w, uint32_t cpu, uint32_t kind, uint6
 	begin_record(e, time_ns, thread_key(tid, tgid));
 	p = varint_put(e->p, (uint64_t)id << 2 | (kind & 3));
 	p = varint_put(p, zigzag((int64_t)(time_ns - e->time_ns)));
-	/* On the difference of words: the low three bits of a stack pointer are always 0. */
+	/*
+	 * Stores the difference in units of 8 bytes: the low three bits of a stack pointer are
+	 * always 0.
+	 */
 	p = varint_put(p, zigzag((int64_t)((sp >> 3) - (e->sp >> 3))));
 	e->p = p;
 	e->time_ns = time_ns;
@@ -328,7 +331,7 @@ static void writer_free(struct trace_writer *w)
 	free(w);
 }
 
-/* Dropped records are counted in a record, where there is room for it. */
+/* Writes a REC_LOST with the number of dropped records, if there is room for it. */
 static void write_dropped(struct trace_writer *w, struct encoder *e)
 {
 	uint64_t values[] = { e->calls_dropped, e->dropped_since_ns };
@@ -384,7 +387,7 @@ static int new_encoders(struct trace_writer *w, uint32_t chunk_bytes)
 	size_t stride = (chunk_bytes + (size_t)RECORD_ROOM + 127) & ~(size_t)127;
 
 	w->encoders = aligned_alloc(128, 2 * w->n_cpus * sizeof(*w->encoders));
-	/* pages of a CPU that stays silent, and of late records, are never touched */
+	/* calloc(): pages for CPUs without records and for late records are never touched */
 	w->bodies = calloc(2 * w->n_cpus, stride);
 	if (!w->encoders || !w->bodies)
 		return -ENOMEM;
@@ -409,7 +412,8 @@ static int new_compressors(struct trace_writer *w, int level, uint32_t chunk_byt
 }
 
 /*
- * Records that do not fit any more are lost by whole chunks, so chunks of a small file are small.
+ * When a file reaches max_bytes, the records of whole chunks are lost. So chunks of small files are
+ * small.
  */
 static uint32_t chunk_bytes_of(const struct trace_writer_options *o)
 {

@@ -31,7 +31,7 @@ struct trace_writer_options {
 	int zstd_level;	      /* 0: the default, chosen by measurement */
 	uint32_t chunk_bytes; /* body size at which a chunk is written, less in a small file; 0:
 				 default */
-	struct live *live;    /* there is no file: everything goes there. NULL: to path */
+	struct live *live;    /* NULL, or where records go instead of a file */
 };
 
 int trace_writer_open(struct trace_writer **w, const struct trace_writer_options *o,
