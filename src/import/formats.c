@@ -143,7 +143,7 @@ static bool is_declaration(const char *s, const char *end)
 	return words >= 2 && !blank && !in_brackets && end[-1] != '*';
 }
 
-/* A line of which nothing in it is any other than the kernel would write. */
+/* Whether every part of the line is as the kernel would write it. */
 static bool is_field(const char *line, size_t n)
 {
 	const char *at = line, *end = line + n, *semicolon;
@@ -247,8 +247,10 @@ static void read_systems(struct formats *f, struct cursor *c,
 	}
 }
 
-/* Magic, version, byte order, size of a long, size of a page, two files on the rings' pages, which
- * a perf.data does not have. */
+/*
+ * Reads the start: magic, version, byte order, size of a long, size of a page. Skips the two files
+ * that describe the rings' pages, which do not matter in a perf.data.
+ */
 static bool take_start(struct cursor *c, int *long_bytes)
 {
 	const char *magic = take(c, 10);

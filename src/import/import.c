@@ -203,7 +203,7 @@ static void import_release(struct import *im)
 	source_release(&im->source);
 }
 
-/* Takes the source. */
+/* Takes over the source. */
 static int import_source(struct source *source, const char *name, const char *path,
 			 const struct import_facts *facts, struct import_result *result,
 			 struct err *err)

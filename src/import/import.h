@@ -21,7 +21,7 @@ struct trace_reader;
 /* Opens a perf.data for reading, with the errors of trace_reader_open(). */
 int import_open(struct trace_reader **r, const char *path, struct err *err);
 
-/* Facts that the maker of a recording knows beside the perf.data itself; 0 and NULL: none. */
+/* Facts about a recording that the perf.data does not hold; 0 and NULL: unknown. */
 struct import_facts {
 	const char *command, *program, *options, *version, *producer, *reason;
 	uint64_t pid, duration_ns, recorder_cpu_ns, target_cpu_ns;
@@ -34,7 +34,7 @@ struct import_result {
 	uint32_t functions;
 };
 
-/* The perf.data open as fd to a trace file at path. facts may be NULL. */
+/* Converts the perf.data open as fd to a trace file at path. facts may be NULL. */
 int import_file(int fd, const char *name, const char *path, const struct import_facts *facts,
 		struct import_result *result, struct err *err);
 

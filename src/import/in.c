@@ -78,7 +78,10 @@ static bool read_field(const struct perfdata_sample *s, const struct format_fiel
 	return format_read(field, s->raw, s->raw_bytes, value);
 }
 
-/* The bits of a state that every kernel since 2.6 has; none of them: it could have run on. */
+/*
+ * Uses only the state bits that every kernel since 2.6 has. If none is set, the thread was
+ * runnable.
+ */
 static uint64_t switch_state(uint64_t prev_state)
 {
 	return !(prev_state & 0xff) ? SWITCH_PREEMPTED
@@ -118,7 +121,10 @@ static void take_arguments(struct happening *h, const struct perfdata_sample *s,
 			h->has |= 1u << i;
 }
 
-/* Above what a return probe sees the return address was, on x86. */
+/*
+ * Returns the bytes by which a return probe's stack pointer is above the entry's: on x86 those of
+ * the return address.
+ */
 static uint64_t return_address_bytes(const struct import *im, const struct event_layout *l)
 {
 	const char *machine = im->perf.machine;
@@ -128,7 +134,10 @@ static uint64_t return_address_bytes(const struct import *im, const struct event
 	return l->returns_to.bytes;
 }
 
-/* Traces have stack pointers in units of 8 bytes: with words of 4 they are twice as large there. */
+/*
+ * Traces store stack pointers in units of 8 bytes, so those of programs with words of 4 bytes are
+ * doubled.
+ */
 static uint64_t stack_pointer(uint64_t sp, const struct format_field *word)
 {
 	return sp * (word->bytes == 4 ? 2 : 1);

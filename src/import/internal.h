@@ -25,9 +25,9 @@ enum happening_kind {
 	HAPPENED_IN,
 	HAPPENED_FORK, /* a: child tid; b: child pid */
 	HAPPENED_END,
-	HAPPENED_COMM,	 /* a: it is an exec's; text: name */
+	HAPPENED_COMM,	 /* a: 1 if by exec; text: name */
 	HAPPENED_MAP,	 /* a, b, sp: start, end, offset in the file; text: path */
-	HAPPENED_LOST,	 /* a: how many */
+	HAPPENED_LOST,	 /* a: number of lost records */
 	HAPPENED_WAKING, /* a: woken tid */
 };
 
@@ -35,7 +35,7 @@ struct happening {
 	uint64_t time_ns, order; /* order: in the file */
 	uint64_t a, b, sp;
 	uint32_t kind, cpu, pid, tid;
-	uint32_t event;	  /* index in the perfdata's */
+	uint32_t event;	  /* index in the perfdata's events */
 	uint32_t has;	  /* bits: which of the event's arguments have values */
 	uint64_t *values; /* owned; as many as the event has arguments, NULL: it has none */
 	char *text;	  /* owned */
@@ -50,20 +50,20 @@ struct order {
 
 struct happening *order_add(struct order *o);
 /*
- * After one of perf's rounds: hands out the events that nothing earlier can follow; at the end all
- * of them.
+ * Call this after each of perf's rounds: passes on the events that no earlier event can follow any
+ * more; at the end all events.
  */
 void order_round(struct order *o, bool end, void (*happened)(void *ctx, const struct happening *h),
 		 void *ctx);
 void order_release(struct order *o);
 
-/* ---- layout.c: where the samples of each event have what is read of them ---- */
+/* ---- layout.c: where the fields are in the samples of each event ---- */
 
 #define IMPORT_ARGUMENTS_MAX 8
 
 struct event_layout {
-	bool is_known;		     /* from the tracing data; else it is what most kernels have */
-	struct format_field address; /* of a uprobe's entry */
+	bool is_known; /* the layout is from the tracing data, else that of most kernels */
+	struct format_field address;		  /* of a uprobe's entry */
 	struct format_field function, returns_to; /* of a uprobe's return */
 	struct format_field prev_state, next_pid, woken_pid;
 	struct format_field arguments[IMPORT_ARGUMENTS_MAX];
@@ -77,7 +77,7 @@ struct layouts {
 	} of; /* [event] */
 };
 
-/* Names the events, too, that have none. */
+/* Sets the layouts, and names the events that have no name. */
 void layouts_read(struct layouts *l, struct perfdata *p);
 void layouts_release(struct layouts *l);
 
@@ -132,13 +132,15 @@ void names_roles(struct names *n, const struct perfdata *p);
 void names_map(struct names *n, const struct happening *h);
 void names_fork(struct names *n, uint32_t parent, uint32_t child);
 void names_exec(struct names *n, uint32_t pid);
-/* The function that the event's sample with this address is of. */
+/* Returns the function of a sample of the event with this address. */
 uint32_t names_function(struct names *n, uint32_t pid, uint64_t address, uint32_t event);
-/* The bit that the values of an event's argument have in calls of the function; MAP_NONE: it has as
- * many as can be. */
+/*
+ * Returns the bit of an event's argument in calls of the function, or MAP_NONE if all bits are
+ * taken.
+ */
 uint32_t names_argument(struct names *n, uint32_t function, const struct format_field *field,
 			bool is_returned);
-/* Meta lines of all objects and functions. */
+/* Writes the meta lines of all objects and functions. */
 void names_write(const struct names *n, struct trace_writer *w);
 void names_release(struct names *n);
 
@@ -152,7 +154,7 @@ struct open_call {
 struct import_thread {
 	uint32_t tid, pid;
 	char *comm;
-	bool seen;	/* it made calls: in the file */
+	bool seen;	/* the thread made calls in the file */
 	bool is_off;	/* its last switch was out */
 	bool was_there; /* when the recording began */
 	struct {
@@ -170,10 +172,11 @@ struct import {
 	const char *file; /* as the user named it */
 	int failed;
 	uint32_t n_cpus;
-	bool wide;	  /* all of the machine was recorded: what is no target's is left out */
-	bool switches;	  /* there are records of context switches beside the tracepoint's */
-	bool sps;	  /* samples have stack pointers */
-	uint64_t exec_ns; /* of the first, 0: none; perf waits for it */
+	bool wide;     /* the whole machine was recorded: records of other threads than targets' are
+			  skipped */
+	bool switches; /* the file has context switch records, not only the tracepoint's samples */
+	bool sps;      /* samples have stack pointers */
+	uint64_t exec_ns; /* time of the first exec, which perf waits for; 0: none */
 	uint64_t first_ns, last_ns, n_switches;
 	uint64_t n_halves; /* switches of which only one end was recorded */
 	uint64_t

@@ -26,7 +26,7 @@ static bool is_result(const struct format_field *f)
 	return !strcmp(f->name, "ret") || !strcmp(f->name, "retval");
 }
 
-/* A return has one value that counts: the one that is named as the result, or the first. */
+/* Keeps one value of a return: the one that is named as the result, or else the first. */
 static void keep_result(struct event_layout *l)
 {
 	for (uint32_t i = 1; i < l->n_arguments; i++)

@@ -42,14 +42,17 @@ void names_init(struct names *n)
 static const char *const exit_suffixes[] = { "__return", "_return", "__exit",
 					     "_exit",	 "__ret",   "_ret" };
 
-/* Bytes of the name without what says that it is the end of a call; 0: it does not. */
+/*
+ * Returns the length of the name without the suffix that marks the end of a call, or 0 if there is
+ * no such suffix.
+ */
 static size_t exit_base(const char *name)
 {
 	size_t n = strlen(name);
 
 	while (n && isdigit((unsigned char)name[n - 1]))
 		n--;
-	if (n && name[n] && name[n - 1] == '_') /* perf's: several of one name */
+	if (n && name[n] && name[n - 1] == '_') /* perf's suffix for several probes of one name */
 		n--;
 	for (size_t i = 0; i < sizeof(exit_suffixes) / sizeof(*exit_suffixes); i++) {
 		size_t k = strlen(exit_suffixes[i]);
@@ -151,7 +154,7 @@ void names_fork(struct names *n, uint32_t parent, uint32_t child)
 {
 	struct process *to, *from;
 
-	process_of(n, child); /* may be new, and move the others */
+	process_of(n, child); /* may add a process, which moves the others */
 	from = process_of(n, parent);
 	to = process_of(n, child);
 	if (to == from || to->mappings.n)
@@ -166,7 +169,7 @@ void names_exec(struct names *n, uint32_t pid)
 	forget_places(n);
 }
 
-/* The latest of those that hold it: what was there before has been unmapped. */
+/* Returns the latest mapping that contains the address: it has replaced earlier ones. */
 static const struct mapping *mapping_at(struct names *n, uint32_t pid, uint64_t address)
 {
 	const struct process *p = process_of(n, pid);
@@ -204,7 +207,10 @@ static uint32_t add_function(struct names *n, uint32_t object, uint64_t offset, 
 		address = dso_offset_to_address(dso, offset);
 		of = address == UINT64_MAX ? NULL : dso_function_at(dso, address);
 	}
-	/* a file without symbols: the two ends of a call may lie apart, the name tells */
+	/*
+	 * in a file without symbols, entry and exit may have different addresses, so the name is
+	 * the key
+	 */
 	key = hash_u64(of     ? of->address
 		       : base ? 0
 			      : address) ^
@@ -262,7 +268,7 @@ static void prototype_of(const struct names *n, const struct import_function *f,
 		*prototype = (struct dso_prototype){ .n = 0 };
 }
 
-/* A parameter of the name that the value has: one that is in a register, as numbers are. */
+/* Returns the parameter with the value's name, if it is passed in a register as numbers are. */
 static const struct dso_parameter *parameter_of(const struct dso_prototype *p, const char *name)
 {
 	for (uint32_t i = 0; i < p->n; i++)
@@ -272,7 +278,10 @@ static const struct dso_parameter *parameter_of(const struct dso_prototype *p, c
 	return NULL;
 }
 
-/* The integer register that the calling convention has for it; MAP_NONE: that is not certain. */
+/*
+ * Returns the integer register in which the calling convention passes the parameter, or MAP_NONE if
+ * that is uncertain.
+ */
 static uint32_t register_of(const struct dso_prototype *p, const struct dso_parameter *of)
 {
 	uint32_t n = 0;
@@ -287,7 +296,7 @@ static uint32_t register_of(const struct dso_prototype *p, const struct dso_para
 	return n < ARG_CALLER ? n : MAP_NONE;
 }
 
-/* A well-known function's argument by its own name: the lock that it takes, the file. */
+/* Returns a well-known function's argument, as a lock or a file, by its name. */
 static const struct known_arg *known_of(const struct import_function *f, const char *name)
 {
 	const struct known_arg *rows[KNOWN_ARGS_MAX];
@@ -300,8 +309,8 @@ static const struct known_arg *known_of(const struct import_function *f, const c
 }
 
 /*
- * Bits stand for registers, and who reads a lock's address looks for that: a value that is not
- * known to be in one of the first gets one of the last.
+ * Bits stand for registers, and readers find a lock's address by its bit. So a value whose register
+ * is unknown gets one of the last bits.
  */
 static uint32_t free_bit(const struct import_function *f, uint32_t wanted)
 {
@@ -333,7 +342,7 @@ static uint32_t new_bit(const struct names *n, const struct import_function *f, 
 	return free_bit(f, wanted);
 }
 
-/* perf calls what a return probe fetches arg1 if nobody has named it. */
+/* perf gives the value of a return probe the name arg1 if the user has not named it. */
 static const char *argument_name(const struct format_field *field, bool is_returned)
 {
 	return is_returned && meta_argument_number(field->name) ? "ret" : field->name;
@@ -369,7 +378,10 @@ static void write_line(struct trace_writer *w, struct text *line)
 	line->n = 0;
 }
 
-/* Returns the argument's number, if its name or DWARF tells it: the kernel's format does not. */
+/*
+ * Returns the argument's number, known only from its name or DWARF, as the kernel's format does not
+ * contain it.
+ */
 static uint32_t number_of(const struct dso_prototype *p, const struct import_function *f,
 			  const struct import_argument *a)
 {

@@ -8,7 +8,7 @@
 #include "trace/record.h"
 #include "trace/write/writer.h"
 
-#define SP_MADE	 0x7fff00000000ull /* of stack pointers that were not recorded */
+#define SP_MADE	 0x7fff00000000ull /* base of made-up stack pointers, if none were recorded */
 #define SP_FRAME 64
 
 static void keep(struct import *im, int ret)
@@ -72,7 +72,7 @@ static struct import_thread *caller(struct import *im, const struct happening *h
 	return t;
 }
 
-/* The values that the probe has fetched, behind an entry or in front of an exit. */
+/* Writes the values that the probe fetched, behind an entry or in front of an exit. */
 static void write_arguments(struct import *im, const struct happening *h, uint32_t id,
 			    bool is_returned)
 {
@@ -111,7 +111,7 @@ static void entry(struct import *im, const struct happening *h)
 	write_arguments(im, h, id, false);
 }
 
-/* The innermost call of the function ends; those inside of it were unwound, or jumped away from. */
+/* Ends the function's innermost call. Calls inside of it have ended by unwinding or longjmp(). */
 static uint64_t close_call(struct import_thread *t, uint32_t id)
 {
 	for (size_t i = t->open.n; i-- > 0;)
@@ -135,7 +135,7 @@ static void end_of_call(struct import *im, const struct happening *h)
 	     trace_writer_call(im->writer, h->cpu, REC_EXIT, h->time_ns, h->tid, h->pid, id, sp));
 }
 
-/* Calls that were open on any thread may have ended unseen. */
+/* After a loss: any open call of any thread may have ended unnoticed. */
 static void lost(struct import *im, const struct happening *h)
 {
 	uint64_t values[2] = { h->a, im->last_of_cpu[h->cpu] };
@@ -172,7 +172,7 @@ static void forked(struct import *im, const struct happening *h)
 	uint64_t values[2] = { h->a, h->b };
 	struct import_thread *child, *parent;
 
-	thread_of(im, (uint32_t)h->a, (uint32_t)h->b); /* may be new, and move the others */
+	thread_of(im, (uint32_t)h->a, (uint32_t)h->b); /* may be new and move the others */
 	parent = thread_of(im, h->tid, h->pid);
 	child = thread_of(im, (uint32_t)h->a, (uint32_t)h->b);
 	child->pid = (uint32_t)h->b;

@@ -48,7 +48,7 @@ struct records {
 	int (*record)(void *ctx, const struct perf_event_header *h);
 	void *ctx;
 	void *unzstd;
-	struct text rest; /* unpacked, of a record that goes on in the next piece */
+	struct text rest; /* decompressed part of a record that continues in the next piece */
 	union {
 		uint8_t bytes[RECORD_ROOM];
 		uint64_t align;
@@ -170,7 +170,7 @@ static void command_line(struct perfdata *p, struct cursor *c)
 	text_release(&words);
 }
 
-/* The first is kept: there is one. */
+/* Keeps the first, as a file has only one. */
 static void tracing_data(struct perfdata *p, const uint8_t *data, size_t n)
 {
 	if (p->tracing || !n || n > FORMATS_BYTES_MAX)
@@ -209,7 +209,7 @@ static bool is_read(unsigned feature)
 
 /* ---- the seekable file ---- */
 
-/* The whole section, of at most so many bytes; released by the caller. */
+/* Reads a section of at most max bytes; the caller frees it. */
 static uint8_t *section(struct source *s, const struct file_section *at, size_t max, size_t *n)
 {
 	const uint8_t *p;
@@ -227,8 +227,10 @@ static uint8_t *section(struct source *s, const struct file_section *at, size_t 
 	return copy;
 }
 
-/* Each attribute may name the same large section, whose ids may be all the same: those that are
- * read count. */
+/*
+ * Limits the ids read, not the distinct ones: in a hostile file each attribute may name the same
+ * large section full of equal ids.
+ */
 static void read_ids(struct perfdata *p, struct source *s, const struct file_section *where)
 {
 	uint64_t most = 8 * (IDS_MAX - p->ids_read);
@@ -370,7 +372,10 @@ static int give(struct perfdata *p, struct records *r, const struct perf_event_h
 	return r->record(r->ctx, h);
 }
 
-/* A piece of the stream; the records that are whole in it and in what was left. */
+/*
+ * Decompresses a piece of the stream and reads the records that are complete with what was left of
+ * the piece before.
+ */
 static int unpack(struct perfdata *p, struct records *r, const uint8_t *data, size_t n)
 {
 	size_t at = 0;
@@ -440,7 +445,7 @@ static int one(struct perfdata *p, struct records *r, const struct perf_event_he
 	return give(p, r, h);
 }
 
-/* A pipe has them here, a file in its header. */
+/* Reads the tracing data of a pipe; a file has them in its header. */
 static void read_tracing_data(struct perfdata *p, struct source *s, uint64_t at,
 			      const struct perf_event_header *h)
 {
@@ -507,7 +512,10 @@ int perfdata_each(struct perfdata *p, struct source *s,
 	r->ctx = ctx;
 	if (!ret) {
 		from = p->is_pipe ? PIPE_HEADER : h.data.offset;
-		/* perf writes how much there is when it ends: killed, there is what there is */
+		/*
+		 * perf writes the size at its end; if it was killed, everything up to the end of
+		 * the file counts
+		 */
 		end = p->is_pipe || !h.data.size || h.data.size > s->size ? s->size
 									  : from + h.data.size;
 		p->cut_off |= !p->is_pipe && !h.data.size;

@@ -46,21 +46,23 @@ struct perfdata {
 	uint8_t *tracing; /* for formats.h; NULL: the file has none, or too much */
 	size_t tracing_bytes;
 	uint32_t cpus;
-	bool is_pipe, is_described; /* all of a pipe was read once */
-	bool cut_off;		    /* ends within a record, or with what is no record */
-	uint64_t stopped_at; /* by Ctrl-C: the file counts as if it ended there; 0: it was not */
+	bool is_pipe, is_described; /* a pipe's descriptions are known, as it was read once */
+	bool cut_off; /* the file ends within a record, or with something that is not a record */
+	uint64_t stopped_at; /* offset where Ctrl-C stopped reading, taken as the end of the file;
+				0: nowhere */
 };
 
 bool perfdata_is(const void *start, size_t n); /* the first 16 bytes of a file */
 
 /*
- * Header and descriptions, as far as they stand before the records. Errors: -EINVAL with a
- * sentence. Release in any case.
+ * Reads the header and the descriptions that precede the records. -EINVAL, with its sentence in
+ * err: malformed. Release p in any case.
  */
 int perfdata_open(struct perfdata *p, struct source *source, const char *path, struct err *err);
 /*
- * Every record; h is aligned to 8. A pipe's descriptions come with the first of them. Ctrl-C that
- * was noted (base/interrupt.h) ends it in order, and this time and the next ones there.
+ * Calls back for every record; h is aligned to 8. A pipe's descriptions are read with its first
+ * records. After Ctrl-C (base/interrupt.h) the reading ends without an error, and later readings
+ * end at the same place.
  */
 int perfdata_each(struct perfdata *p, struct source *source,
 		  int (*record)(void *ctx, const struct perf_event_header *h), void *ctx,

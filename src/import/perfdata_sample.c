@@ -11,7 +11,7 @@
 	(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | \
 	 PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
 
-/* A place in a record; past its end everything is 0 and bad is set. */
+/* A reading position in a record. Reading past the end gives 0 and sets bad. */
 struct cursor {
 	const uint8_t *p;
 	size_t left;
@@ -51,7 +51,7 @@ static uint32_t read_u32(struct cursor *c)
 	return v;
 }
 
-/* Skips so many entries of a size; more than there can be are an error. */
+/* Skips n entries of a size; it is an error if they do not fit into the record. */
 static void skip(struct cursor *c, uint64_t n, uint64_t size)
 {
 	if (n > c->left)
@@ -89,7 +89,7 @@ static void read_sp(struct cursor *c, uint64_t mask, struct perfdata_sample *s)
 	}
 }
 
-/* The fields behind the common ones, as far as a stack pointer. */
+/* Reads the fields behind the common ones, up to the stack pointer. */
 static void read_tail(struct cursor *c, const struct perf_event_attr *a, struct perfdata_sample *s)
 {
 	uint64_t type = a->sample_type;
@@ -122,7 +122,10 @@ static const struct perfdata_event *event_of(const struct perfdata *p, uint64_t 
 	return i == MAP_NONE ? NULL : &p->events.data[i];
 }
 
-/* All events of a file have these bits in common, or their samples could not be told apart. */
+/*
+ * Returns the event of a sample. All events of a file have the bits for the event's id in common,
+ * as the id could not be found otherwise.
+ */
 static const struct perfdata_event *which(const struct perfdata *p, struct cursor c)
 {
 	const struct perfdata_event *first = p->events.data;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One record of a perf.data: what perf recorded beside it, in the order of the kernel's format. */
+/* Parses one record of a perf.data, whose fields are in the order of the kernel's format. */
 #ifndef ISPOT_IMPORT_PERFDATA_SAMPLE_H
 #define ISPOT_IMPORT_PERFDATA_SAMPLE_H
 
@@ -10,7 +10,10 @@ struct perf_event_header;
 struct perfdata;
 struct perfdata_event;
 
-/* A sample, or what the kernel appends to other records. What is not recorded is 0. */
+/*
+ * A sample, or the fields that the kernel appends to other records. Fields that were not recorded
+ * are 0.
+ */
 struct perfdata_sample {
 	const struct perfdata_event *event; /* NULL: not known which */
 	uint64_t time_ns, ip, sp;
@@ -20,8 +23,10 @@ struct perfdata_sample {
 	uint32_t raw_bytes;
 };
 
-/* The sample in a PERF_RECORD_SAMPLE, or at the end of any other record of the kernel; false: it
- * is malformed. */
+/*
+ * Parses the sample in a PERF_RECORD_SAMPLE, or at the end of any other record of the kernel.
+ * Returns false if it is malformed.
+ */
 bool perfdata_sample(const struct perfdata *p, const struct perf_event_header *h,
 		     struct perfdata_sample *s);
 
