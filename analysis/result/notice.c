@@ -243,7 +243,8 @@ static void no_call_notice(struct result *res)
  */
 static bool is_small(const struct result *res, const struct meta_notice *n)
 {
-	static const char *const codes[] = { "few-lost-samples", "java-left", "not-patched" };
+	static const char *const codes[] = { "few-lost-samples", "java-left", "not-patched",
+					     "calibration" };
 
 	for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++)
 		if (!strcmp(n->code, codes[i]))
@@ -258,15 +259,16 @@ void result_find_notices(struct result *res)
 	const struct sci *s = &res->sci;
 	uint64_t overflow = 0;
 
-	vec_for_each (&res->meta->notices, const struct meta_notice, n) {
-		result_notice(res, n->text ? n->text : "");
-		vec_last(&res->notices)->small = n->code && is_small(res, n);
-	}
+	/* First what is missing: the first screen has room for few of them. */
 	if (!res->meta->end.present && !res->windowed && !res->damage)
 		result_notice(res,
 			      "the recording has no end: its recorder was killed, the last second "
 			      "may be missing");
 	end_notice(res);
+	vec_for_each (&res->meta->notices, const struct meta_notice, n) {
+		result_notice(res, n->text ? n->text : "");
+		vec_last(&res->notices)->small = n->code && is_small(res, n);
+	}
 	made_notice(res);
 	sampling_notice(res);
 	solo_notice(res);

@@ -246,7 +246,7 @@ if command -v setpriv >/dev/null; then
 	chmod 755 "$DIR"
 	cp "$ISPOT" "$exact" . && chmod 755 ispot exact
 	mkdir -m 777 open
-	(cd open && setpriv --reuid 65534 --regid 65534 --clear-groups ../ispot record -F outer -- \
+	(cd open && setpriv --reuid 65534 --regid 65534 --clear-groups ../ispot record --engine kernel -F outer -- \
 		../exact -n 1) >unprivileged.out 2>unprivileged.err
 	status=$?
 	refuses unprivileged 125 "sudo|root|CAP_"
@@ -254,7 +254,7 @@ if command -v setpriv >/dev/null; then
 	children+=($!)
 	other=$!
 	started $other spawner
-	(cd open && setpriv --reuid 65534 --regid 65534 --clear-groups ../ispot record -F spawned_call \
+	(cd open && setpriv --reuid 65534 --regid 65534 --clear-groups ../ispot record --engine kernel -F spawned_call \
 		-p $other -d 0.1) >attach_denied.out 2>attach_denied.err
 	status=$?
 	refuses attach_denied 125 "sudo|root|CAP_|permi"
