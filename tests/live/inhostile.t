@@ -37,7 +37,6 @@ unharmed threads "$H" threads 300
 unharmed forks "$H" forks 50
 unharmed vforks "$H" vforks 50
 unharmed execs "$H" execs 20
-unharmed programs "$H" programs
 if ldconfig -p 2>/dev/null | grep -q 'libz\.so\.1 '; then
 	unharmed reload "$H" reload 100
 else
