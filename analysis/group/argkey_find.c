@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "base/vec.h"
 #include "trace/format.h"
@@ -86,6 +88,16 @@ static bool is_said_before(const struct meta_function *f, uint32_t parameter)
 	return false;
 }
 
+/* The words can be pasted, whatever the recording calls its functions. */
+static void report_pattern(const char *function, const char *arg, struct text *out)
+{
+	char *pattern = xasprintf("%s@%s", function, arg);
+
+	text_add(out, "record it with -F ");
+	text_shell_quoted(out, pattern);
+	free(pattern);
+}
+
 /* Reports what the prototype shows, as the recorder did: why the argument cannot be recorded, or
  * how it can. */
 static void report_as_recorder(const struct meta_function *f, const char *arg, struct text *out)
@@ -98,7 +110,7 @@ static void report_as_recorder(const struct meta_function *f, const char *arg, s
 		if (*p->why)
 			text_printf(out, "%s cannot be recorded: %s", arg, p->why);
 		else
-			text_printf(out, "record it with -F '%s@%s'", f->symbol, arg);
+			report_pattern(f->symbol, arg, out);
 		return;
 	}
 	text_add(out, "it has no argument of that name, but");
@@ -113,13 +125,15 @@ static void report_to_perf(const struct meta *meta, const struct meta_function *
 			   struct text *out)
 {
 	const char *file = meta_object(meta, f->object)->path;
+	char *fetched = !strcmp(arg, "ret")	    ? xasprintf("%s%%return ret=$retval", f->symbol)
+			: meta_argument_number(arg) ? xasprintf("%s %s=%%REGISTER", f->symbol, arg)
+						    : xasprintf("%s %s", f->symbol, arg);
 
-	text_printf(out, "have perf fetch it: perf probe -x %s '%s", file && *file ? file : "FILE",
-		    f->symbol);
-	if (!strcmp(arg, "ret"))
-		text_add(out, "%return ret=$retval'");
-	else
-		text_printf(out, meta_argument_number(arg) ? " %s=%%REGISTER'" : " %s'", arg);
+	text_add(out, "have perf fetch it: perf probe -x ");
+	text_shell_word(out, file && *file ? file : "FILE");
+	text_add(out, " ");
+	text_shell_quoted(out, fetched);
+	free(fetched);
 }
 
 /* Appends why the argument cannot be recorded, or how to record it. */
@@ -148,9 +162,10 @@ static void report_how(const struct meta *meta, const struct meta_function *f, c
 		text_printf(out, "only the first %" PRIu64 " can be recorded", recordable(meta, f));
 	else if (f->n_prototype)
 		report_as_recorder(f, arg, out);
-	else
-		text_printf(out, "record it with -F '%s@%s'%s", f->symbol, arg,
-			    is_number || is_known ? "" : ", if ispot check with that finds one");
+	else {
+		report_pattern(f->symbol, arg, out);
+		text_add(out, is_number || is_known ? "" : ", if ispot check with that finds one");
+	}
 }
 
 int argkey_not_recorded(const struct meta *meta, const struct meta_function *f, const char *arg,
@@ -191,23 +206,32 @@ const char *argkey_nearest(const struct meta *meta, const char *function)
 	return near;
 }
 
+static bool was_not_traced(const struct meta *meta, const char *function)
+{
+	vec_for_each (&meta->not_traced, const struct meta_not_traced, n)
+		if (n->name && !strcmp(n->name, function))
+			return true;
+	return false;
+}
+
 int argkey_no_function(const struct meta *meta, const char *function, const char *arg,
 		       struct err *err)
 {
 	const char *near = argkey_nearest(meta, function);
+	struct text how = { 0 };
 
-	vec_for_each (&meta->not_traced, const struct meta_not_traced, n)
-		if (n->name && !strcmp(n->name, function))
-			return err_set(err, -ENOENT,
-				       "--key %s@%s: it was not traced; record it with -F '%s@%s'",
-				       function, arg, function, arg);
-	if (near)
-		return err_set(err, -ENOENT,
-			       "--key %s@%s: the recording has no function of that name; did you "
-			       "mean %s?",
-			       function, arg, near);
-	return err_set(err, -ENOENT,
-		       "--key %s@%s: the recording has no function of that name; record it with "
-		       "-F '%s@%s', if the program has it",
-		       function, arg, function, arg);
+	report_pattern(function, arg, &how);
+	if (was_not_traced(meta, function))
+		err_set(err, -ENOENT, "--key %s@%s: it was not traced; %s", function, arg, how.s);
+	else if (near)
+		err_set(err, -ENOENT,
+			"--key %s@%s: the recording has no function of that name; did you mean %s?",
+			function, arg, near);
+	else
+		err_set(err, -ENOENT,
+			"--key %s@%s: the recording has no function of that name; %s, if the program "
+			"has it",
+			function, arg, how.s);
+	text_release(&how);
+	return -ENOENT;
 }

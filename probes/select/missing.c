@@ -234,14 +234,23 @@ static const struct dso_function *chosen_here(struct dso *dso, const char *symbo
 	return f && !f->ifunc ? f : NULL;
 }
 
+/* As -F takes it, and a shell. */
+static void add_with_file(struct text *t, const char *file, const char *function)
+{
+	char *word = xasprintf("%s:%s", file, function);
+
+	text_shell_word(t, word);
+	free(word);
+}
+
 static void add_candidates(struct text *t, struct dso *dso, const char *symbol)
 {
 	const struct dso_function *all, *here = chosen_here(dso, symbol);
 	size_t n = dso_functions(dso, &all), skip = strspn(symbol, "_"), found = 0;
 
 	if (here) {
-		text_printf(t, ", here %s; trace -F %s:%s", here->symbol, object_base_name(dso),
-			    here->symbol);
+		text_printf(t, ", here %s; trace -F ", here->symbol);
+		add_with_file(t, object_base_name(dso), here->symbol);
 		return;
 	}
 	for (size_t i = 0; i < n && found < NEAREST; i++) {
@@ -334,12 +343,10 @@ static void add_what_else(struct text *t, const struct pattern *p, struct dso *d
 static void add_later(struct text *t, const char *function)
 {
 	bool asked = t->s[t->n - 1] == '?';
-	char *word = xasprintf("FILE:%s", function);
 
 	text_add(t, asked ? " Of what is loaded or started later: -F "
 			  : "; of what is loaded or started later: -F ");
-	text_shell_word(t, word);
-	free(word);
+	add_with_file(t, "FILE", function);
 }
 
 static int not_found_error(const struct pattern *p, const struct objects *objects, struct err *err)

@@ -149,6 +149,14 @@ static void print_legend(const struct fleet_view *v, struct text *out)
 		v->meta->indicator);
 }
 
+/* On a line of its own: a name may be anything, and the whole is pasted. */
+static void suggest_base(const char *name, struct text *out)
+{
+	text_add(out, "`ispot fleet report --base ");
+	text_shell_word(out, name);
+	text_add(out, "` has its other co-runners.\n");
+}
+
 static void print_worst(const struct fleet_view *v, const struct fleet_cell *cell, struct text *out)
 {
 	const struct fleet_base *base = base_of(v, cell);
@@ -165,10 +173,9 @@ static void print_worst(const struct fleet_view *v, const struct fleet_cell *cel
 	if (!isnan(cell->improvement))
 		text_printf(&words, " If separated, %s would be %.1f%% faster.",
 			    name_of(v, cell->base), 100 * cell->improvement);
-	if (!v->base)
-		text_printf(&words, " `ispot fleet report --base %s` has its other co-runners.",
-			    name_of(v, cell->base));
 	text_wrap(words.s, v->width, out);
+	if (!v->base)
+		suggest_base(name_of(v, cell->base), out);
 	text_add(out, "\n");
 	text_release(&words);
 }

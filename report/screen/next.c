@@ -10,6 +10,7 @@
 #include "analysis/cause/kind.h"
 #include "analysis/cause/verdict.h"
 #include "analysis/result/result.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "report/block/rank.h"
 #include "report/block/view.h"
@@ -21,23 +22,39 @@
 #define UNTOLD_WORTH 0.3  /* of the CPU time in one function without a score: worth a command */
 #define BURST_SHARE  0.05 /* of the CPU time: less is not why little was seen */
 
+/* A line break stands inside of quotes: this leaves them, gives it as $'\n', and begins them anew.
+ */
+static void add_on_one_line(const char *words, struct text *out)
+{
+	char *rest = xstrdup(words), *const all = rest, *line, *printable;
+	size_t n = 0;
+
+	while ((line = strsep(&rest, "\n"))) {
+		printable = text_printable_new(line);
+		text_printf(out, "%s%s", n++ ? "'$'\\n''" : "", printable);
+		free(printable);
+	}
+	free(all);
+}
+
 /*
- * The command is in a shell's words; a line break in it stands inside of quotes: out of them, as
- * $'\n', and in again. Of one that would fill lines the program alone is left.
+ * The command is what the recording says, which may be anybody's: it is quoted anew. Of one that
+ * would fill lines the program alone is left.
  */
 static void command_line(const char *command, size_t screen_width, struct text *out)
 {
-	for (const char *c = command; *c; c++)
-		if (*c == '\n')
-			text_add(out, "'$'\\n''");
-		else
-			text_addn(out, (unsigned char)*c < ' ' || *c == 127 ? "?" : c, 1);
+	struct text words = { 0 };
+
+	text_shell_words(&words, command, SIZE_MAX);
+	add_on_one_line(words.n ? words.s : "CMD", out);
+	text_release(&words);
 	if (out->n <= 2 * screen_width)
 		return;
 	text_release(out);
-	for (const char *c = command; *c && *c != ' '; c++)
-		text_addn(out, (unsigned char)*c < ' ' || *c == 127 ? "?" : c, 1);
+	text_shell_words(&words, command, 1);
+	add_on_one_line(words.s, out);
 	text_add(out, " ...");
+	text_release(&words);
 }
 
 static void next_line(struct text *out, size_t screen_width, size_t width, const char *label,
@@ -93,7 +110,7 @@ static void same_program(const struct view *v, struct text *out)
 		return;
 	}
 	command_line(s->command, v->width, &command);
-	text_printf(out, " -- %s", command.s ? command.s : "CMD");
+	text_printf(out, " -- %s", command.s);
 	text_release(&command);
 }
 

@@ -56,15 +56,8 @@ void text_release(struct text *t)
 	*t = (struct text){ 0 };
 }
 
-void text_shell_word(struct text *t, const char *word)
+void text_shell_quoted(struct text *t, const char *word)
 {
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				    "0123456789_@%+=:,./-";
-
-	if (*word && !word[strspn(word, plain)]) {
-		text_add(t, word);
-		return;
-	}
 	text_add(t, "'");
 	for (; *word; word++)
 		if (*word == '\'')
@@ -72,6 +65,47 @@ void text_shell_word(struct text *t, const char *word)
 		else
 			text_addn(t, word, 1);
 	text_add(t, "'");
+}
+
+void text_shell_word(struct text *t, const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_@%+=:,./-";
+
+	if (*word && !word[strspn(word, plain)])
+		text_add(t, word);
+	else
+		text_shell_quoted(t, word);
+}
+
+/* Returns what is behind the word at s, which goes into word without its quotes. */
+static const char *next_shell_word(const char *s, struct text *word)
+{
+	bool quoted = false;
+
+	for (; *s && (quoted || *s != ' '); s++) {
+		if (*s == '\'')
+			quoted = !quoted;
+		else if (*s == '\\' && !quoted && s[1])
+			text_addn(word, ++s, 1);
+		else
+			text_addn(word, s, 1);
+	}
+	return s;
+}
+
+void text_shell_words(struct text *t, const char *line, size_t most)
+{
+	struct text word = { 0 };
+
+	line += strspn(line, " ");
+	for (size_t n = 0; *line && n < most; line += strspn(line, " ")) {
+		text_add(&word, "");
+		line = next_shell_word(line, &word);
+		text_add(t, n++ ? " " : "");
+		text_shell_word(t, word.s);
+		text_release(&word);
+	}
 }
 
 const char *text_base_name(const char *path)

@@ -85,6 +85,14 @@ const char *text_base_name(const char *path);
 
 /* Appends a word, in quotes if a shell would not take it literally. */
 void text_shell_word(struct text *t, const char *word);
+/* A word in quotes, also where a shell would take it as it is. */
+void text_shell_quoted(struct text *t, const char *word);
+/*
+ * The words of a line that may come from anybody, each quoted anew, so that a shell takes them for
+ * nothing but words; no more than most of them. Single quotes and backslashes are a shell's; all
+ * else stands for itself.
+ */
+void text_shell_words(struct text *t, const char *line, size_t most);
 
 /*
  * Returns the number of edits (insert, delete, replace, swap) that turn a into b, at most max + 1;

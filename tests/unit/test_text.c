@@ -30,6 +30,37 @@ static void quotes_for_a_shell(void **state)
 	}
 }
 
+/* A line of anybody's has words, whatever a shell would make of it. */
+static void quotes_lines_for_a_shell(void **state)
+{
+	static const struct {
+		const char *line, *quoted;
+		size_t most;
+	} rows[] = {
+		{ "./app -n 3", "./app -n 3", 9 },
+		{ "", "", 9 },
+		{ "  ./app   -n  ", "./app -n", 9 },
+		{ "sh -c 'echo it'\\''s'", "sh -c 'echo it'\\''s'", 9 },
+		{ "app ''", "app ''", 9 },
+		{ "app; rm x", "'app;' rm x", 9 },
+		{ "app $(rm x) `rm x` >x &", "app '$(rm' 'x)' '`rm' 'x`' '>x' '&'", 9 },
+		{ "app\nrm x", "'app\nrm' x", 9 },
+		{ "app\trm", "'app\trm'", 9 },
+		{ "app 'half way", "app 'half way'", 9 },
+		{ "app back\\", "app 'back\\'", 9 },
+		{ "'a b' c d", "'a b'", 1 },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct text t = { 0 };
+
+		text_add(&t, "");
+		text_shell_words(&t, rows[i].line, rows[i].most);
+		assert_string_equal(t.s, rows[i].quoted);
+		text_release(&t);
+	}
+}
+
 static void grows(void **state)
 {
 	struct text t = { 0 };
@@ -308,6 +339,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(grows),
 		cmocka_unit_test(quotes_for_a_shell),
+		cmocka_unit_test(quotes_lines_for_a_shell),
 		cmocka_unit_test(finds_base_names),
 		cmocka_unit_test(prints_times),
 		cmocka_unit_test(prints_counts_and_sizes),
