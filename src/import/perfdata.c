@@ -19,7 +19,8 @@
 #define EVENTS_MAX	 65536u
 #define IDS_MAX		 (1u << 20)
 #define WORDS_MAX	 4096u
-#define UNPACKED_MAX	 (256u << 20)
+#define UNPACKED_MAX	 (256u << 20) /* of one record */
+#define UNPACKED_RATIO	 256	      /* perf packs samples to a tenth */
 #define PIPE_HEADER	 16u
 
 enum feature {
@@ -49,6 +50,8 @@ struct records {
 	void *ctx;
 	void *unzstd;
 	struct text rest; /* decompressed part of a record that continues in the next piece */
+	/* bytes that were decompressed, and the most, in proportion to the file's size */
+	uint64_t unpacked, unpacked_most;
 	union {
 		uint8_t bytes[RECORD_ROOM];
 		uint64_t align;
@@ -162,7 +165,8 @@ static void command_line(struct perfdata *p, struct cursor *c)
 	for (uint32_t i = 0; i < n && i < WORDS_MAX && c->left; i++) {
 		char *word = read_string(c);
 
-		text_printf(&words, "%s%s", i ? " " : "", word);
+		text_add(&words, i ? " " : "");
+		text_shell_word(&words, word);
 		free(word);
 	}
 	free(p->command);
@@ -378,12 +382,16 @@ static int give(struct perfdata *p, struct records *r, const struct perf_event_h
  */
 static int unpack(struct perfdata *p, struct records *r, const uint8_t *data, size_t n)
 {
-	size_t at = 0;
+	size_t at = 0, before = r->rest.n;
 	int ret = 0;
 
 	if (!r->unzstd)
 		r->unzstd = codec_stream_new();
-	if (!r->unzstd || codec_stream_feed(r->unzstd, data, n, UNPACKED_MAX, &r->rest)) {
+	if (r->unzstd && !codec_stream_feed(r->unzstd, data, n, UNPACKED_MAX, &r->rest))
+		r->unpacked += r->rest.n - before;
+	else
+		r->unpacked = UINT64_MAX;
+	if (r->unpacked > r->unpacked_most) {
 		p->cut_off = true;
 		return 1;
 	}
@@ -510,6 +518,7 @@ int perfdata_each(struct perfdata *p, struct source *s,
 
 	r->record = record;
 	r->ctx = ctx;
+	r->unpacked_most = UNPACKED_MAX + UNPACKED_RATIO * s->size;
 	if (!ret) {
 		from = p->is_pipe ? PIPE_HEADER : h.data.offset;
 		/*

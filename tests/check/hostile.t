@@ -94,6 +94,116 @@ escaped() {
 ok "names without control characters: export" escaped export --format chrome -o -
 ok "names without control characters: dump" escaped dump
 
+# A perf.data that says of itself what is not so: pieces that unpack to very much, and lengths beyond its end.
+perf_lies() { # perf_lies KIND FILE
+	python3 - "$1" "$2" <<'EOP'
+import struct, subprocess, sys
+kind, path = sys.argv[1:]
+def packed(n):
+    """Records of 8 bytes, of which nobody knows the kind."""
+    return subprocess.run(["zstd", "-q", "-19", "--no-check", "-c"], input=struct.pack("<IHH", 250, 0, 8) * (n // 8),
+                          stdout=subprocess.PIPE, check=True).stdout
+def record(kind, body):
+    return struct.pack("<IHH", kind, 0, 8 + len(body)) + body
+HUGE = (1 << 63) - 8
+attr = struct.pack("<IIQQQQ", 1, 64, 9, 1000, 1 | 2 | 4, 0).ljust(64, b"\0")
+ids, data, features, tail = (0, 0), b"", 0, b""
+attrs_bytes = None
+if kind == "bombs":  # behind a sound recording, through a pipe
+    open(path, "ab").write(record(81, packed(160 << 20)) * 3)
+    sys.exit()
+if kind == "bomb":
+    data = record(81, packed(400 << 20))
+elif kind == "piece":
+    data = record(83, struct.pack("<Q", HUGE) + packed(1 << 20)[:40])
+elif kind == "ids":
+    ids = (104, HUGE)
+elif kind == "attrs":
+    attrs_bytes = HUGE
+elif kind == "trace":
+    data = record(71, struct.pack("<QQQIIII", HUGE, 0, 0, 0, 0, 0, 0)) * 2
+elif kind == "formats":
+    data = record(66, struct.pack("<I", 0xffffffff)) * 2
+elif kind in ("section", "words", "names"):
+    features = {"section": 1 << 3 | 1 << 11 | 1 << 2, "words": 1 << 11, "names": 1 << 12}[kind]
+data_at = 104 + len(attr) + 16
+body = attr + struct.pack("<QQ", *ids) + data
+at = data_at + len(data)
+if kind == "section":
+    tail = struct.pack("<QQ", 8, HUGE) * 3
+elif kind == "words":
+    tail = struct.pack("<QQ", at + 16, 12) + struct.pack("<III", 0xffffffff, 0xfffffff0, 7)
+elif kind == "names":
+    tail = struct.pack("<QQ", at + 16, 16) + struct.pack("<IIII", 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff)
+head = b"PERFILE2" + struct.pack("<QQQQQQQQQ", 104, 80, 104, attrs_bytes or 80, data_at, len(data) or 0, 0, 0, features)
+open(path, "wb").write(head.ljust(104, b"\0") + body + tail)
+EOP
+}
+# perf_ends KIND: an error with what to do, or a report that says what is wrong; a small file needs little memory
+perf_ends() {
+	local out status=0
+	perf_lies "$1" "$planted/lies.perf" || return
+	out=$(ISPOT_MEMORY=700M timeout 100 "$ISPOT" dump --meta -i "$planted/lies.perf" 2>&1) || status=$?
+	case $status/$out in
+	0/*'"kind":"session"'* | 1/*"hint: "* | "1/ispot: out of memory;"*) return ;;
+	esac
+	printf '# %s: status %s: %.300s\n' "$1" "$status" "$out"
+	return 1
+}
+for kind in bomb piece ids attrs trace formats section words names; do
+	ok "a perf.data that lies ends in order: $kind" perf_ends $kind
+done
+# What takes time is in proportion to the file.
+bombs_end() {
+	"$ISPOT" dump -i "$planted/svc.data" | python3 tests/check/import.py --pipe >"$planted/bombs.perf"
+	perf_lies bombs "$planted/bombs.perf" && "$ISPOT" dump --meta -i "$planted/bombs.perf"
+}
+ok "small pieces of a perf.data that unpack to very much are left out" loud "cut off or damaged" bombs_end
+
+# What the screens say to run next is pasted: whatever the recording calls its program and functions, a shell takes them
+# for words. $code ends quotes that it may stand in.
+mkdir -p "$planted/paste/bin"
+for tool in ispot perf; do
+	printf '#!/bin/sh\necho %s "$@" >>ran\n' $tool >"$planted/paste/bin/$tool"
+done
+chmod 755 "$planted"/paste/bin/*
+code="x';touch owned;touch\${IFS}owned;'\`touch owned\`\$(touch owned);"
+# paste: runs what lines from stdin say to run, and fails if there is none, or anything but ispot and perf ran
+paste() (
+	cd "$planted/paste" || exit
+	rm -f ran owned
+	# shellcheck disable=SC2016 # the backquotes are the text's
+	sed -nE 's/^Next:  //; s/^ {7}(ispot )/\1/; s/^(ispot .*)/\1/p; s/.*`(ispot [^`]*.*)` (has|lists) .*/\1/p
+		s/^hint: .*(perf probe .*)/\1/p; s/^hint: record it with (.*)/ispot record \1/p' >lines
+	PATH=$PWD/bin:$PATH bash lines >out 2>&1
+	[ -s ran ] && ! [ -e owned ] && return
+	sed 's/^/# pasted: /' lines out
+	return 1
+)
+# called TRACE: a recording of that golden trace, in which all names are code
+called() {
+	sed 's/\("kind":"session".*"command":"\)[^"]*/\1.\/'"$code"' two words/
+		s/\("kind":"\(function\|frame\)".*"symbol":"\)/\1'"$code"'/
+		s/\("kind":"\(function\|not_traced\)".*"name":"\)/\1'"$code"'/' "tests/golden/$1.trace" >"$planted/paste/$1.trace"
+	grep -q '"kind":"session"' "$planted/paste/$1.trace" ||
+		sed -i '1a {"kind":"session","version":1,"command":".\/'"$code"' two words","pid":1,"start_ns":0,"clock":"monotonic"}' "$planted/paste/$1.trace"
+	"$ISPOT" dump --from-text "$planted/paste/$1.trace" -o "$planted/paste/$code.data"
+}
+pasted() { # pasted WORDS...: what that view says to run next
+	"$ISPOT" "$@" -i "$planted/paste/$code.data" 2>&1 | paste
+}
+called svc
+for view in report "report --by thread" outliers; do
+	# shellcheck disable=SC2086 # words
+	ok "nothing of a recording is code when pasted: $view" pasted $view
+done
+ok "nothing of a recording is code when pasted: --slow" pasted report --slow "${code}pthread_mutex_lock"
+ok "nothing of a recording is code when pasted: --key" pasted report --key "${code}pthread_mutex_lock@nosuch"
+called pool
+ok "nothing of a recording is code when pasted: a function to trace" pasted report
+called empty
+ok "nothing of a recording is code when pasted: the command" pasted report
+
 # A program whose file and function have such names, and a line that a shell would run.
 hostile_program() {
 	cd "$planted" || return
