@@ -76,6 +76,20 @@ ok "a link among the files is not followed" loud "no regular file" cat other.out
 ok "nothing is counted of it, nor of a database" loud "has no samples" report other.db
 ok "both are kept apart" test "$(inside other)" = "$(printf '%s ' 000000000000000{1,2}-00000000.fleet.refused)"
 
+# A disk that fails: as the memory of a process where it has none.
+if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
+	into failing 1 some/machine00001.fleet
+	touch "failing/$(printf '%016x-%08d.fleet' 2 0)"
+	# shellcheck disable=SC2016 # the inner shell's
+	ISPOT=$ISPOT unshare -m sh -c 'mount --bind /proc/$$/mem failing/0000000000000002-00000000.fleet &&
+		! "$ISPOT" fleet collect --db failing.db failing' >failing.out 2>&1
+	ok "what cannot be read is an error" test $? = 0
+	ok "which is said" loud "1 of 2 files cannot be read" cat failing.out
+	ok "it stays, and the rest is taken" test "$(inside failing)" = "0000000000000002-00000000.fleet "
+else
+	skip "what cannot be read is an error" "needs root"
+fi
+
 mkdir -m 777 open
 ok "a spool that others may write to is refused" loud "others may" fleet collect open
 # Whoever may read the directory could lock that.

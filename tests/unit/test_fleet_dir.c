@@ -136,6 +136,59 @@ static void no_directory(void **state)
 	fleet_dir_close(&d, NULL);
 }
 
+/* What is left of a file's bytes, until the disk fails. */
+static ssize_t fails_at_the_end(void *cookie, char *buf, size_t n)
+{
+	FILE *file = cookie;
+	size_t got = fread(buf, 1, n, file);
+
+	if (got)
+		return (ssize_t)got;
+	errno = EIO;
+	return -1;
+}
+
+/* Where the disk fails nothing is known of the file's end: it is not cut off. */
+static void a_disk_that_fails(void **state)
+{
+	struct fleet_dir d;
+	struct fleet_reader r;
+	struct fleet_block_head head;
+	struct fleet_block block = { 0 };
+	struct err err = { 0 };
+	unsigned files = 0;
+	char *name;
+	FILE *whole;
+	long bytes;
+
+	make_path();
+	assert_int_equal(fleet_dir_open(&d, path, 3, 1 << 20, &err), 0);
+	add(&d, 0, &files);
+	fleet_dir_close(&d, &err);
+	name = xasprintf("%s/samples-%08u.fleet", path, 1);
+	for (int skips = 0; skips < 2; skips++) {
+		assert_int_equal(fleet_reader_open(&r, name, &err), 0);
+		assert_int_equal(fleet_reader_next(&r, &head, &err), 1);
+		whole = r.file;
+		bytes = ftell(whole);
+		assert_int_equal(truncate(name, bytes + head.body_bytes / 2), 0);
+		assert_int_equal(fseek(whole, bytes, SEEK_SET), 0);
+		r.file = fopencookie(whole, "r",
+				     (cookie_io_functions_t){ .read = fails_at_the_end });
+		if (skips)
+			fleet_reader_skip(&r, &head);
+		else
+			assert_false(fleet_reader_block(&r, &head, &block));
+		assert_false(r.truncated);
+		assert_int_equal(fleet_reader_next(&r, &head, &err), -EIO);
+		fleet_reader_close(&r);
+		fclose(whole);
+	}
+	fleet_block_release(&block);
+	free(name);
+	remove_all();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -143,6 +196,7 @@ int main(void)
 		cmocka_unit_test(a_header_that_has_changed_begins_a_file),
 		cmocka_unit_test(files_of_others_stay),
 		cmocka_unit_test(no_directory),
+		cmocka_unit_test(a_disk_that_fails),
 	};
 
 	return unit_run(tests);

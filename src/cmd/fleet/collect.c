@@ -22,14 +22,23 @@
 /* Of one pass: they are open at once, and a crash lets no more come again. */
 #define FILES_MAX 256
 
-static int settle(const struct fleet_spool *s, char *const *names, const bool *sound, size_t n,
-		  struct err *err)
+/* How many files a pass found, and how many of them could not be read and stay. */
+struct found {
+	size_t files, unread;
+};
+
+static int settle(const struct fleet_spool *s, char *const *names, const enum fleet_file_end *ends,
+		  size_t n, struct found *found, struct err *err)
 {
 	int rc = 0;
 
 	for (size_t i = 0; i < n && !rc; i++)
-		rc = sound[i] ? fleet_spool_remove(s, names[i], err)
-			      : fleet_spool_refuse(s, names[i], err);
+		if (ends[i] == FLEET_FILE_READ)
+			rc = fleet_spool_remove(s, names[i], err);
+		else if (ends[i] == FLEET_FILE_REFUSED)
+			rc = fleet_spool_refuse(s, names[i], err);
+		else
+			found->unread++;
 	return rc;
 }
 
@@ -62,38 +71,37 @@ static int open_all(const struct fleet_spool *s, char **names, size_t n, struct 
 
 /* They are opened before the database is, which may be another user's. */
 static int take(const struct fleet_args *a, const struct fleet_spool *s, char **names, size_t n,
-		struct err *err)
+		struct found *found, struct err *err)
 {
 	struct fleet_given g = { xcalloc(n + 1, sizeof(*g.paths)), xcalloc(n, sizeof(*g.opened)),
-				 xcalloc(n, sizeof(*g.sound)) };
+				 xcalloc(n, sizeof(*g.ends)) };
 	size_t n_opened = 0;
 	int rc = open_all(s, names, n, &g, &n_opened, err);
 
 	if (!rc && n_opened)
 		rc = (a->engine ? fleet_push_files : fleet_reduce_files)(a, &g, err);
 	if (!rc)
-		rc = settle(s, names, g.sound, n_opened, err);
+		rc = settle(s, names, g.ends, n_opened, found, err);
 	for (size_t i = 0; i < n_opened; i++) {
 		close(g.opened[i]);
 		free(g.paths[i]);
 	}
 	free(g.paths);
 	free(g.opened);
-	free(g.sound);
+	free(g.ends);
 	return rc;
 }
 
-/* *taken: how many files there were. */
-static int pass(const struct fleet_args *a, const struct fleet_spool *s, size_t *taken,
+static int pass(const struct fleet_args *a, const struct fleet_spool *s, struct found *found,
 		struct err *err)
 {
 	struct fleet_spool_names names = { 0 };
 	int rc = fleet_spool_list(s, &names, err);
 
+	*found = (struct found){ .files = names.n };
 	for (size_t at = 0; !rc && at < names.n && !interrupt_pending(); at += FILES_MAX)
 		rc = take(a, s, names.data + at,
-			  names.n - at < FILES_MAX ? names.n - at : FILES_MAX, err);
-	*taken = names.n;
+			  names.n - at < FILES_MAX ? names.n - at : FILES_MAX, found, err);
 	fleet_spool_names_release(&names);
 	return rc;
 }
@@ -109,7 +117,7 @@ static bool wait_for_end(const sigset_t *ends, uint64_t ns)
 static int passes(const struct fleet_args *a, const struct fleet_spool *s, struct err *err)
 {
 	sigset_t ends;
-	size_t taken;
+	struct found found;
 	int rc;
 
 	sigemptyset(&ends);
@@ -118,12 +126,19 @@ static int passes(const struct fleet_args *a, const struct fleet_spool *s, struc
 	if (a->every_ns)
 		sigprocmask(SIG_BLOCK, &ends, NULL);
 	do {
-		rc = pass(a, s, &taken, err);
+		rc = pass(a, s, &found, err);
 		fflush(stdout);
 	} while (!rc && a->every_ns && !wait_for_end(&ends, a->every_ns));
-	if (!rc && !taken && !a->every_ns)
+	if (rc || a->every_ns)
+		return rc;
+	if (!found.files)
 		log_notice("%s: there is nothing to collect", s->path);
-	return rc;
+	if (found.unread)
+		return err_set(
+			err, -EIO,
+			"%zu of %zu files cannot be read, as said above, and stay; the others count",
+			found.unread, found.files);
+	return 0;
 }
 
 int fleet_collect(const struct fleet_args *a, char **words, struct err *err)

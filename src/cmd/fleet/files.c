@@ -16,8 +16,9 @@
 
 static int refuse(struct fleet_files *f, const struct err *why, struct err *err)
 {
-	if (f->sound)
-		f->sound[f->files - 1] = false;
+	if (f->ends)
+		f->ends[f->files - 1] =
+			why->code == -EBADMSG ? FLEET_FILE_REFUSED : FLEET_FILE_UNREAD;
 	else if (!f->several)
 		return err_take(err, why);
 	f->refused++;
@@ -131,8 +132,8 @@ static int read_file(struct fleet_files *f, const char *path, const struct fleet
 			   : fleet_reader_open(&file, path, &why);
 
 	f->files++;
-	if (f->sound)
-		f->sound[f->files - 1] = true;
+	if (f->ends)
+		f->ends[f->files - 1] = FLEET_FILE_READ;
 	f->ahead = f->back = f->unset = false;
 	f->latest_ns = 0;
 	if (rc)

@@ -16,6 +16,9 @@ struct fleet_block;
 struct fleet_files;
 struct fleet_header;
 
+/* What became of a file of samples: one that cannot be read now may be another time. */
+enum fleet_file_end { FLEET_FILE_REFUSED, FLEET_FILE_READ, FLEET_FILE_UNREAD };
+
 /* Where the blocks go. -errno ends all. */
 struct fleet_sink {
 	int (*begin)(void *ctx, const struct fleet_header *h, struct err *err); /* of each file */
@@ -32,7 +35,7 @@ struct fleet_sink {
 struct fleet_files {
 	const int *
 		opened; /* [file]: of samples; NULL: the paths are opened, which may be databases */
-	bool *sound;	/* [file]: it was read; NULL: nobody asks */
+	enum fleet_file_end *ends; /* [file]; NULL: nobody asks */
 	uint64_t files, refused, blocks, known_blocks, samples;
 	struct fleet_block *block; /* the latest */
 	struct progress progress;

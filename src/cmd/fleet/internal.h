@@ -8,6 +8,7 @@
 
 #include "cli/args.h"
 #include "cli/screen.h"
+#include "cmd/fleet/files.h"
 
 struct err;
 
@@ -40,11 +41,11 @@ struct fleet_args {
 /* words: what stands behind the verb, NULL-terminated. As struct command's run. */
 typedef int fleet_verb(const struct fleet_args *args, char **words, struct err *err);
 
-/* Files of samples; sound: says which were read. */
+/* Files of samples; ends: says what became of each. */
 struct fleet_given {
 	char **paths; /* for messages, NULL-terminated */
 	int *opened;
-	bool *sound;
+	enum fleet_file_end *ends;
 };
 
 /* reduce's and push's work on these files. What could not be read is said, and no failure. */

@@ -99,7 +99,7 @@ static int push(const struct fleet_args *a, char **paths, const struct fleet_giv
 
 	if (files) {
 		p.files.opened = files->opened;
-		p.files.sound = files->sound;
+		p.files.ends = files->ends;
 	}
 	rc = rc ? rc : fleet_files_read(&p.files, paths, "pushing", &into_engine, &p, err);
 	rc = rc ? rc : fleet_sending_flush(&p.sending, err);

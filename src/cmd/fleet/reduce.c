@@ -157,7 +157,7 @@ static int reduce(const struct fleet_args *a, char **paths, const struct fleet_g
 
 	if (files) {
 		r.files.opened = files->opened;
-		r.files.sound = files->sound;
+		r.files.ends = files->ends;
 	}
 	if (!rc)
 		rc = choose_trios(&r, err);

@@ -162,6 +162,21 @@ int fleet_writer_close(struct fleet_writer *w, struct err *err)
 
 /* ---- reading ---- */
 
+static int unread(const struct fleet_reader *r, struct err *err)
+{
+	return err_set(err, -EIO, "%s: it cannot be read; is its disk sound?", r->path);
+}
+
+/* As fread() of bytes. A file that ends before is cut off; one that cannot be read is not: that is
+ * said later. */
+static bool read_bytes(struct fleet_reader *r, void *to, size_t n)
+{
+	if (fread(to, 1, n, r->file) == n)
+		return true;
+	r->truncated |= !ferror(r->file);
+	return false;
+}
+
 static int read_header(struct fleet_reader *r, struct err *err)
 {
 	char magic[8], *text;
@@ -170,13 +185,17 @@ static int read_header(struct fleet_reader *r, struct err *err)
 
 	if (fread(magic, 1, 8, r->file) != 8 || memcmp(magic, FLEET_MAGIC, 8) ||
 	    fread(head, 1, sizeof(head), r->file) != sizeof(head) || head[0] > FLEET_HEADER_MAX)
-		return err_set(err, -EBADMSG,
-			       "%s: not a file of fleet samples; ispot fleet record writes them",
-			       r->path);
+		return ferror(r->file)
+			       ? unread(r, err)
+			       : err_set(err, -EBADMSG,
+					 "%s: not a file of fleet samples; ispot fleet record writes them",
+					 r->path);
 	text = xmalloc(head[0] + 1);
 	if (fread(text, 1, head[0], r->file) == head[0] && crc32_of(text, head[0]) == head[1])
 		rc = parse_header(&r->header, text, head[0]);
 	free(text);
+	if (ferror(r->file))
+		return unread(r, err);
 	return rc ? err_set(err, rc,
 			    "%s: its header is damaged or of a later version; record it again",
 			    r->path)
@@ -221,7 +240,7 @@ int fleet_reader_next(struct fleet_reader *r, struct fleet_block_head *head, str
 	size_t n = fread(head, 1, sizeof(*head), r->file);
 
 	if (ferror(r->file))
-		return err_set(err, -EIO, "%s: it cannot be read; is its disk sound?", r->path);
+		return unread(r, err);
 	if (!n)
 		return 0;
 	if (n == sizeof(*head) && head->magic == FLEET_BLOCK_MAGIC &&
@@ -240,10 +259,8 @@ bool fleet_reader_block(struct fleet_reader *r, const struct fleet_block_head *h
 {
 	if (!r->body)
 		r->body = xmalloc(FLEET_BLOCK_BYTES);
-	if (fread(r->body, 1, head->body_bytes, r->file) != head->body_bytes) {
-		r->truncated = true;
+	if (!read_bytes(r, r->body, head->body_bytes))
 		return false;
-	}
 	fleet_block_begin(b, head->sequence, head->start_ns);
 	if (crc32_of(r->body, head->body_bytes) == head->body_crc &&
 	    !fleet_block_unpack(b, r->body, head->body_bytes))
@@ -259,10 +276,8 @@ void fleet_reader_skip(struct fleet_reader *r, const struct fleet_block_head *he
 	for (size_t left = head->body_bytes; left;) {
 		size_t n = left < sizeof(bytes) ? left : sizeof(bytes);
 
-		if (fread(bytes, 1, n, r->file) != n) {
-			r->truncated = true;
+		if (!read_bytes(r, bytes, n))
 			return;
-		}
 		left -= n;
 	}
 }
