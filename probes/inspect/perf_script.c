@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/place.h"
 #include "base/text.h"
 #include "probes/inspect/inspect.h"
 #include "symbol/dso/dso.h"
@@ -125,15 +126,6 @@ static void fetch_result(const struct planned *p, bool is_return, struct text *o
 			fetch(a, &a->all[i], is_return ? "$retval" : site, out);
 }
 
-/* The kernel splits its lines at what it takes for blanks, of which one is a part of characters. */
-static bool kernel_takes(const char *path)
-{
-	for (const unsigned char *c = (const void *)path; *c; c++)
-		if (*c <= ' ' || *c == 0x7f || *c == 0xa0 || strchr(":#\\", *c))
-			return false;
-	return true;
-}
-
 /* A symbol is whatever the program's file says: in a comment it has to stay one. */
 static void print_refused(const char *symbol, struct text *out)
 {
@@ -150,7 +142,7 @@ static void print_planned(struct strtab *names, const struct planned *p, struct 
 	char name[NAME_ROOM + 16], suffix[32];
 	struct text fetched = { 0 };
 
-	if (!realpath(dso_path(p->what.dso), path) || !kernel_takes(path)) {
+	if (!realpath(dso_path(p->what.dso), path) || !place_can_be_told(path)) {
 		print_refused(f->symbol, out);
 		return;
 	}

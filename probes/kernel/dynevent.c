@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/place.h"
 #include "base/vec.h"
 #include "probes/kernel/dynevent_session.h"
 #include "probes/kernel/tracing.h"
@@ -113,15 +114,6 @@ static void file_close(struct file *f)
 	f->path = NULL;
 }
 
-/* The kernel splits its command lines at blanks and ends them at '#'. */
-static bool path_is_plain(const char *path, size_t room)
-{
-	for (const char *c = path; *c; c++)
-		if (*c <= ' ' || *c == '#' || *c == 0x7f)
-			return false;
-	return *path == '/' && strlen(path) < room;
-}
-
 static void file_open(struct file *f, const char *path)
 {
 	struct stat st;
@@ -137,7 +129,7 @@ static void file_open(struct file *f, const char *path)
 	if (!S_ISREG(st.st_mode))
 		f->errnum = EINVAL;
 	f->size_bytes = st.st_size;
-	if (path_is_plain(path, sizeof(f->name)))
+	if (*path == '/' && place_can_be_told(path) && strlen(path) < sizeof(f->name))
 		snprintf(f->name, sizeof(f->name), "%s", path);
 	else
 		snprintf(f->name, sizeof(f->name), "/proc/self/fd/%d", f->fd);

@@ -47,6 +47,15 @@ static bool is_word(const char *s)
 	return *s;
 }
 
+/* It ends a line, so it may have blanks, but for one at its beginning. */
+static bool is_path(const char *s)
+{
+	for (const unsigned char *c = (const void *)s; *c; c++)
+		if (*c < ' ' || *c == 127)
+			return false;
+	return *s == '/';
+}
+
 /* kind, number, event, symbol, offset, path: one line each */
 static int read_from(FILE *f, struct shared_probes *all)
 {
@@ -60,7 +69,7 @@ static int read_from(FILE *f, struct shared_probes *all)
 		int n = sscanf(line, "%c %" SCNu32 " %ms %ms %" SCNx64 " %m[^\n]", &kind, &id,
 			       &event, &symbol, &offset, &path);
 
-		if (n == 6 && is_event_name(event) && is_word(path)) {
+		if (n == 6 && is_event_name(event) && is_path(path)) {
 			*vec_add(all) = (struct shared_probe){ .kind = kind,
 							       .perf_id = id,
 							       .event = event,
@@ -303,8 +312,8 @@ static int add_function(struct registry *r, const struct planned *p)
 		return -errno;
 	if (st.st_dev != dso_device(p->what.dso) || st.st_ino != dso_inode(p->what.dso))
 		return -ESTALE; /* another file has come to its place since it was read */
-	if (strpbrk(path, " \t\n#:") || !is_word(path) || !is_word(f->symbol))
-		return -EINVAL;
+	if (!is_path(path) || !is_word(f->symbol))
+		return -EILSEQ;
 	if (has_point(r, SHARED_ENTRY, path, entry))
 		return 0;
 	event_name(f->symbol, n_sites, name);
@@ -321,6 +330,23 @@ static int add_function(struct registry *r, const struct planned *p)
 	return ret ? ret : 1;
 }
 
+static int cannot_add(const struct planned *p, int rc, struct err *err)
+{
+	const char *symbol = p->what.function->symbol, *path = dso_path(p->what.dso);
+
+	if (rc == -EILSEQ)
+		return err_set(
+			err, rc,
+			"cannot register a probe on %s in %s: the list of probes takes no "
+			"blanks in names of functions, nor control characters; name others, or "
+			"copy the file to a plain name",
+			symbol, path);
+	return err_set(err, rc,
+		       "cannot register a probe on %s in %s: %s; ispot check says which functions "
+		       "can be probed",
+		       symbol, path, strerror(-rc));
+}
+
 int shared_add(const struct inspection *in, size_t *added, struct err *err)
 {
 	struct registry r;
@@ -334,10 +360,7 @@ int shared_add(const struct inspection *in, size_t *added, struct err *err)
 			continue;
 		one = add_function(&r, p);
 		if (one < 0)
-			ret = err_set(
-				err, one,
-				"cannot register a probe on %s in %s: %s; ispot check says which functions can be probed",
-				p->what.function->symbol, dso_path(p->what.dso), strerror(-one));
+			ret = cannot_add(p, one, err);
 		*added += one > 0;
 	}
 	if (r.lock_fd >= 0) {

@@ -179,3 +179,11 @@ int place_open_parent(const char *path, uid_t user, bool follow_last, char **nam
 		close(w.at);
 	return ret;
 }
+
+bool place_can_be_told(const char *path)
+{
+	for (const unsigned char *c = (const void *)path; *c; c++)
+		if (*c <= ' ' || *c == 0x7f || *c == 0xa0 || strchr(":#\\", *c))
+			return false;
+	return true;
+}

@@ -18,6 +18,10 @@ bool place_is_safe(const char *path, uid_t user);
  */
 bool place_is_fixed(const char *real, uid_t user);
 
+/* The kernel's command lines for probes can name it: they are parted at blanks, of which 0xa0 is
+ * one to it. */
+bool place_can_be_told(const char *path);
+
 /*
  * Opens the directory that holds a path's last part. Follows the path part by part through
  * descriptors, so that nobody can redirect it meanwhile. *name, which the caller frees, is the last

@@ -24,7 +24,7 @@ blocks() {
 	"$ISPOT" report -i user/ispot.data --json 2>/dev/null |
 		jq -r '.blocks[] | "expect block=\(.name) calls=\(.calls) \(.timed_calls)"' | sort
 }
-remove() { "$ISPOT" probe remove -F "$DIR/own_exact:*" -F "$DIR/own_mutex:*"; }
+remove() { "$ISPOT" probe remove -F "$DIR/own_exact:*" -F "$DIR/own_mutex:*" -F 'exact:*'; }
 trap 'remove >/dev/null 2>&1; cleanup' EXIT
 
 "$ISPOT" probe add -F outer -F middle -F 'tail_*' ./own_exact >out 2>err
@@ -134,6 +134,22 @@ if mkdir one two && chmod 755 one two && contained one true 2>contained.err; the
 else
 	skip "two containers" "no mount namespaces here: $(head -1 contained.err)"
 fi
+
+# Names that the kernel takes no probes by: blanks, of which a byte of "\u00e0" is one to it, and its own signs.
+for odd in $'a\xc3\xa0b' 'two words' 'a:b#c'; do
+	mkdir -p "odd/$odd" && chmod 755 odd "odd/$odd" && cp own_exact "odd/$odd/exact"
+	"$ISPOT" probe add -F middle "odd/$odd/exact" >out 2>err
+	ok $? "a file in a directory $odd gets a probe" || diag err
+	"$ISPOT" probe list >out 2>err
+	like out "^middle  \($DIR/odd/$odd/exact\)" "which is in the list"
+	as_user "$ISPOT" record -F middle -o odd.data "$DIR/odd/$odd/exact" -n 90 >out 2>err
+	is "$? $(names odd.data)" "0 middle" "a user records with it" || diag err
+	"$ISPOT" probe remove -F 'exact:*' >out 2>err
+	is "$? $("$ISPOT" probe list | grep -cF "$DIR/odd/")" "0 0" "it goes again" || diag err
+done
+mkdir -p odd/$'b\nc' && cp own_exact odd/$'b\nc'/exact
+"$ISPOT" probe add -F middle odd/$'b\nc'/exact >out 2>err
+is "$? $(grep -c '^hint: .*copy the file to a plain name' err)" "1 1" "a line break is refused, and what to do is said" || diag err
 
 # Ends: --max-size, -d, and signals.
 "$ISPOT" probe add -F locked_add ./own_mutex >out 2>err

@@ -133,14 +133,15 @@ const char *dso_path(const struct dso *dso)
 	return dso->path;
 }
 
-/* Where only root changes what is there, and it is this file; NULL: nowhere. To be freed. */
+/* Where only root changes what is there, it is this file, and the kernel can be told; NULL:
+ * nowhere. To be freed. */
 static char *sound_path(const struct dso *dso, const char *path)
 {
 	char *real = dso->is_roots ? realpath(path, NULL) : NULL;
 	struct stat st;
 
-	if (real && place_is_fixed(real, 0) && !stat(real, &st) && st.st_dev == dso->st.st_dev &&
-	    st.st_ino == dso->st.st_ino)
+	if (real && place_can_be_told(real) && place_is_fixed(real, 0) && !stat(real, &st) &&
+	    st.st_dev == dso->st.st_dev && st.st_ino == dso->st.st_ino)
 		return real;
 	free(real);
 	return NULL;
