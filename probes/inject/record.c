@@ -227,6 +227,15 @@ static int patch(struct recording *r, struct tracees *t, struct err *err)
 	return ret;
 }
 
+/* Since it was looked at it may have given rights away, or another process may have its number: now
+ * it stands. */
+static int refusal_of_stopped(pid_t pid, struct err *err)
+{
+	int ret = refusal_of_seccomp(pid, err);
+
+	return ret ? ret : refusal_of_rights(pid, err);
+}
+
 static int attach(struct recording *r, pid_t pid, struct err *err)
 {
 	struct tracees t;
@@ -235,7 +244,9 @@ static int attach(struct recording *r, pid_t pid, struct err *err)
 
 	if (ret)
 		return ret;
-	ret = sweep(&t, &swept, err);
+	ret = refusal_of_stopped(pid, err);
+	if (!ret)
+		ret = sweep(&t, &swept, err);
 	if (swept)
 		log_notice("what a recorder that was killed had left in process %d is taken out",
 			   pid);
