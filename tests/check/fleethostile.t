@@ -23,7 +23,7 @@ db.commit()' "$1.db"
 # refuses NAME WORDS: soon, and says so
 refuses() {
 	local out rc
-	out=$(timeout 60 "$ISPOT" fleet report --db "$1.db" 2>&1)
+	out=$(timeout 200 "$ISPOT" fleet report --db "$1.db" 2>&1)
 	rc=$?
 	[ $rc -eq 1 ] && [[ $out == *"$2"* ]] && return
 	printf '# exit %s: %s\n' $rc "$out" >&2
@@ -49,6 +49,22 @@ spoil twice <<<"ALTER TABLE apps RENAME TO a; CREATE TABLE apps(id INTEGER, name
 	INSERT INTO apps SELECT a.id, a.name || i FROM n, a WHERE a.id < 9; DROP TABLE a"
 ok "names whose numbers are not one each" refuses twice "$not_theirs"
 ok "nor is it written into" loud "$not_theirs" "$ISPOT" fleet reduce --db twice.db fleet/machine00001.fleet
+
+# What the report says to run next is pasted: a name in it is no code, and is not broken.
+"$ISPOT" fleet simulate -o many --machines 6 --samples 240000 --seed 4 --applications 8 --interferers 4 >/dev/null 2>&1
+"$ISPOT" fleet reduce --db names.db many/*.fleet >/dev/null 2>&1
+python3 -c 'import sqlite3, sys; db = sqlite3.connect("names.db"); db.execute(sys.argv[1]); db.commit()' "UPDATE apps SET name = 'x'';touch owned;  ''\`touch owned\`\$(touch owned)' || id"
+suggested() {
+	local line
+	mkdir -p bin && printf '#!/bin/sh\nprintf "%%s\\n" "$@" >ran\n' >bin/ispot && chmod 755 bin/ispot
+	# shellcheck disable=SC2016 # the backquotes are the text's
+	line=$("$ISPOT" fleet report --db names.db --min-samples 100 | sed -n 's/^`\(.*\)` has its other co-runners\.$/\1/p')
+	PATH=$PWD/bin:$PATH bash -c "$line"
+	[ "$(head -3 ran | xargs)" = "fleet report --base" ] && [[ $(tail -1 ran) == "x';touch owned;  '\`"* ]] && ! [ -e owned ] && return
+	printf '# %s\n' "$line" >&2
+	return 1
+}
+ok "a name is no code when what to run next is pasted" suggested
 
 # A journal beside it, as of a transaction that was cut off, which says that it was of several databases and names the
 # file that SQLite is to remove when it has played it back.
@@ -147,6 +163,67 @@ else
 	skip "an answer without end is refused" "no libcurl"
 fi
 kill $server
+
+# ---- servers whose answers lie ----
+
+cat >lies.py <<'EOP'
+import socket, sys
+kind = sys.argv[1]
+s = socket.socket()
+s.bind(("127.0.0.1", 0))
+s.listen(8)
+print(s.getsockname()[1], flush=True)
+other = socket.socket()
+other.bind(("127.0.0.1", 0))
+other.listen(8)
+ok = b"HTTP/1.1 200 OK\r\n"
+begin, again = {
+    "headers": (ok, b"X-Y: " + b"z" * 1000 + b"\r\n"),
+    "continue": (b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 1000),
+    "length": (ok + b"Content-Length: 9223372036854775807\r\n\r\n\x01\x02", b""),
+    "chunk": (ok + b"Transfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n\x01", b""),
+    "elsewhere": (b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:%d/x\r\nContent-Length: 0\r\n\r\n"
+                  % other.getsockname()[1], b""),
+    "passwd": (b"HTTP/1.1 302 Found\r\nLocation: file:///etc/passwd\r\nContent-Length: 0\r\n\r\n", b""),
+}[kind]
+other.setblocking(False)
+while True:
+    c, _ = s.accept()
+    try:
+        c.recv(65536)
+        c.sendall(begin)
+        while again:
+            c.sendall(again)
+    except OSError:
+        pass
+    c.close()
+    try:
+        other.accept()
+        open("followed", "w")
+    except OSError:
+        pass
+EOP
+# lies KIND: ends with one error, and nothing is followed or shown of what is elsewhere
+lies() {
+	local out rc lies
+	rm -f liesport followed
+	python3 lies.py "$1" >liesport &
+	lies=$!
+	for _ in {1..100}; do [ -s liesport ] || sleep 0.1; done
+	out=$(ISPOT_MEMORY=256M timeout 100 "$ISPOT" fleet report --engine "clickhouse://127.0.0.1:$(cat liesport)/fleet" --retry 1s 2>&1)
+	rc=$?
+	kill $lies
+	[ $rc -eq 1 ] && [ "$(grep -c "^ispot: fleet: " <<<"$out")" = 1 ] && ! [ -e followed ] && [[ $out != *root:* ]] && return
+	printf '# exit %s: %s\n' $rc "$out" >&2
+	return 1
+}
+for kind in headers continue length chunk elsewhere passwd; do
+	if ldconfig -p | grep -q libcurl.so; then
+		ok "an answer that lies is an error: $kind" lies $kind
+	else
+		skip "an answer that lies is an error: $kind" "no libcurl"
+	fi
+done
 
 # ---- a server that never answers ----
 
