@@ -11,7 +11,9 @@
 #include <ucontext.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "symbol/dso/cache.h"
+#include "symbol/dso/cfi.h"
 #include "symbol/dso/dso.h"
 #include "symbol/dso/symbols.h"
 #include "symbol/dso/unwind.h"
@@ -391,9 +393,15 @@ static void out_of_the_vdso(void **state)
 		(const char *const[]){ "ask_clock", "out_of_the_vdso", "test_unwind_main", NULL });
 }
 
-/* An expression that jumps back for ever: a few stacks take their work, the others none. */
-static void tables_that_waste_time(void **state)
+/* A few stacks take their work in a function with such a table, the others none. */
+static void assert_given_up(const char *directives)
 {
+	char *made = xasprintf("printf '.globl f\\n.type f,%%%%function\\nf:\\n.cfi_startproc\\n"
+			       "%s\\n"
+			       "nop\\nnop\\nnop\\nnop\\nnop\\nnop\\nnop\\nnop\\n"
+			       ".cfi_endproc\\n.size f,8\\n' >waste.s && "
+			       "gcc -shared -nostdlib -o waste.so waste.s",
+			       directives);
 	struct dso *dso, *dsos[1];
 	struct dso_cache *cache = dso_cache_new();
 	const uint64_t base = 0x700000000000, sp = 0x7ffc00000000;
@@ -405,11 +413,8 @@ static void tables_that_waste_time(void **state)
 	struct err err = { 0 };
 	unsigned n = 0;
 
-	fixture_run(
-		"printf '.globl f\n.type f,%%function\nf:\n.cfi_startproc\n"
-		".cfi_escape 0x0f,4,0x96,0x2f,0xfc,0xff\n"
-		"nop\nnop\nnop\nnop\nnop\nnop\nnop\nnop\n"
-		".cfi_endproc\n.size f,8\n' >waste.s && gcc -shared -nostdlib -o waste.so waste.s");
+	fixture_run(made);
+	free(made);
 	assert_int_equal(dso_get(cache, fixture_path("waste.so"), &dso, &err), 0);
 	assert_int_equal(dso_functions(dso, &all), 1);
 	dsos[0] = dso;
@@ -438,6 +443,66 @@ static void tables_that_waste_time(void **state)
 	dso_cache_free(cache);
 }
 
+/* An expression that jumps back for ever. */
+static void tables_that_waste_time(void **state)
+{
+	assert_given_up(".cfi_escape 0x0f,4,0x96,0x2f,0xfc,0xff");
+}
+
+/* libunwind itself believes what numbers registers have that are saved in others. */
+static void tables_that_name_no_registers(void **state)
+{
+	assert_given_up(".cfi_escape 0x09,3,0xff,0xff,0xff,0x03");
+	assert_given_up(".cfi_escape 0x09,3,0x80,0x80,0x80,0x80,0x80,0x80,0x80,0x80,0x80,0x01");
+}
+
+/* ---- call frame instructions ---- */
+
+static bool read_given(void *ctx, uint64_t address, uint64_t *word)
+{
+	if (address >= 4096)
+		return false;
+	memcpy(word, (const uint8_t *)ctx + address, sizeof(*word));
+	return true;
+}
+
+static bool is_sound(const char *bytes, size_t n)
+{
+	static uint8_t page[4096 + 8];
+	const struct cfi_memory memory = { .read = read_given, .ctx = page };
+	const struct cfi_range range = { .start = 13, .end = 13 + n };
+
+	memset(page, 0xff, sizeof(page));
+	memcpy(page + range.start, bytes, n);
+	return cfi_is_sound(&range, 17, &memory);
+}
+
+#define SOUND(bytes) is_sound(bytes, sizeof(bytes) - 1)
+
+static void instructions(void **state)
+{
+	/* as compilers write them: rsp + 8, return address at -8; push; a realigned stack */
+	assert_true(SOUND("\x0c\x07\x08\x90\x01\x00\x00"));
+	assert_true(SOUND("\x41\x0e\x10\x86\x02\x43\x0d\x06\x02\x80\x0c\x07\x08"));
+	assert_true(SOUND("\x0f\x03\x76\x78\x06\x10\x06\x02\x76\x00\x0a\x0b\x2e\x10"));
+	assert_true(SOUND("\x09\x03\x10"));
+	assert_false(SOUND("\x09\x03\x11"));
+	assert_false(SOUND("\x09\x03\x91\x00\x09\x03\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01"));
+	assert_false(SOUND("\x0e\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x00")); /* 11 bytes */
+	assert_false(SOUND("\x0e"));
+	assert_false(SOUND("\x0f\x64\x00"));
+	assert_false(SOUND("\x04\x00\x00\x00"));
+	assert_false(SOUND("\x3f")); /* unknown */
+}
+
+static void instructions_that_are_not_there(void **state)
+{
+	const struct cfi_memory memory = { .read = read_given, .ctx = NULL };
+
+	assert_false(cfi_is_sound(&(struct cfi_range){ 4096, 4097 }, 17, &memory));
+	assert_true(cfi_is_sound(&(struct cfi_range){ 4096, 4096 }, 17, &memory));
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
@@ -452,6 +517,9 @@ int main(void)
 		TEST(stack_cut_off),
 		TEST(nothing_to_go_by),
 		TEST(tables_that_waste_time),
+		TEST(tables_that_name_no_registers),
+		cmocka_unit_test(instructions),
+		cmocka_unit_test(instructions_that_are_not_there),
 		TEST(out_of_the_vdso),
 	};
 

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/vec.h"
+#include "symbol/dso/cfi.h"
 #include "symbol/dso/dso.h"
 #include "symbol/dso/frames.h"
 #include "symbol/maps.h"
@@ -19,6 +20,12 @@
  */
 int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t as, unw_word_t ip, unw_dyn_info_t *di,
 				       unw_proc_info_t *pi, int need_unwind_info, void *arg);
+
+/* How what it finds begins (struct dwarf_cie_info of libunwind 1.2 to 1.8). */
+struct found_info {
+	struct cfi_range of_cie, of_fde;
+	uint64_t code_align, data_align, return_column;
+};
 
 /*
  * Expressions in .eh_frame can jump backwards, and what they read may lie in none of thousands of
@@ -50,9 +57,11 @@ struct unwinder {
 	uint64_t bias;
 };
 
+/* N_REGISTERS: those that libunwind has a place for (DWARF_NUM_PRESERVED_REGS). */
 #if defined(__x86_64__)
-#define PERF_IP PERF_REG_X86_IP
-#define PERF_SP PERF_REG_X86_SP
+#define N_REGISTERS 17
+#define PERF_IP	    PERF_REG_X86_IP
+#define PERF_SP	    PERF_REG_X86_SP
 static const uint8_t perf_register[] = {
 	/* by DWARF number */
 	PERF_REG_X86_AX,  PERF_REG_X86_DX,  PERF_REG_X86_CX,  PERF_REG_X86_BX,	PERF_REG_X86_SI,
@@ -62,8 +71,9 @@ static const uint8_t perf_register[] = {
 };
 const uint64_t unwind_register_mask = 0xff01ff; /* AX … IP, R8 … R15 */
 #elif defined(__aarch64__)
-#define PERF_IP PERF_REG_ARM64_PC
-#define PERF_SP PERF_REG_ARM64_SP
+#define N_REGISTERS 97
+#define PERF_IP	    PERF_REG_ARM64_PC
+#define PERF_SP	    PERF_REG_ARM64_SP
 static const uint8_t perf_register[] = {
 	/* the same numbers in both */
 	0,  1,	2,  3,	4,  5,	6,  7,	8,  9,	10, 11, 12, 13, 14, 15, 16,
@@ -266,12 +276,40 @@ static bool find_table(struct unwinder *u, uint64_t ip, uint64_t *bias, uint64_t
 	       dso_unwind_table(u->dso, header, entries, n);
 }
 
+static bool read_word(void *u, uint64_t address, uint64_t *word)
+{
+	unw_word_t value;
+
+	if (access_mem(((struct unwinder *)u)->space, address, &value, 0, u))
+		return false;
+	*word = value;
+	return true;
+}
+
+/* A table that is not sound counts as one that wastes time: it is not used after some stacks. */
+static bool is_sound(struct unwinder *u, const unw_proc_info_t *pi)
+{
+	const struct cfi_memory memory = { .read = read_word, .ctx = u };
+	struct found_info found;
+
+	if (!pi->unwind_info)
+		return true;
+	memcpy(&found, pi->unwind_info, sizeof(found));
+	if (found.return_column < N_REGISTERS &&
+	    cfi_is_sound(&found.of_cie, N_REGISTERS, &memory) &&
+	    cfi_is_sound(&found.of_fde, N_REGISTERS, &memory))
+		return true;
+	u->reads = READS_MAX + 1;
+	return false;
+}
+
 static int find_proc_info(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *pi, int need,
 			  void *arg)
 {
 	struct unwinder *u = arg;
 	uint64_t bias, header, entries, n;
 	unw_dyn_info_t di = { 0 };
+	int ret;
 
 	if (!find_table(u, ip, &bias, &header, &entries, &n))
 		return -UNW_ENOINFO;
@@ -281,7 +319,8 @@ static int find_proc_info(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *p
 	di.u.rti.segbase = header + bias; /* what the table's addresses are relative to */
 	di.u.rti.table_data = entries + bias;
 	di.u.rti.table_len = n * 8 / sizeof(unw_word_t);
-	return UNW_OBJ(dwarf_search_unwind_table)(as, ip, &di, pi, need, arg);
+	ret = UNW_OBJ(dwarf_search_unwind_table)(as, ip, &di, pi, need, arg);
+	return ret || is_sound(u, pi) ? ret : -UNW_EBADFRAME;
 }
 
 static void put_unwind_info(unw_addr_space_t as, unw_proc_info_t *pi, void *arg)
