@@ -72,7 +72,7 @@ if [ "$(uname -m)" = x86_64 ]; then
 	is "$(of looped looped .in_process_reason)" "begins with its own loop" "in process: not the head of a loop"
 	is "$(of harm __sigsetjmp .in_process_reason)" "returns more than once for one call" "in process: not setjmp"
 	is "$(of harm swapcontext .in_process)" false "in process: not what changes stacks"
-	like text.out '^ +[0-9a-z/.]+ +[a-z0-9-]+ +[a-z-]+ +yes +read\\+0x' "as text: the column"
+	like text.out '^ +[0-9a-z/.]+ +[a-z0-9-]+ +[a-z-]+ +yes +read\+0x' "as text: the column"
 	like text.out '1 of the 2 chosen in libc.so.6' "as text: the total of an object"
 else
 	like classes.json 'aarch64 code, which ispot does not patch yet' "in process: refused with the reason"
