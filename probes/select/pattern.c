@@ -57,12 +57,26 @@ static const char *find_separator(const char *s)
 	return NULL;
 }
 
+/* Whether it has an anchor (^ $ \b \< …) elsewhere than at its ends. */
+static bool has_inner_anchor(const char *regex)
+{
+	for (const char *s = regex; *s; s++) {
+		if (*s == '\\' && s[1] && strchr("bB<>`'", *++s))
+			return true;
+		if ((*s == '^' && s > regex && s[-1] != '[') || (*s == '$' && s[1]))
+			return true;
+	}
+	return false;
+}
+
 /*
  * The C library copies what is repeated, once for + and as often as {} says, so that repetitions of
- * repetitions take memory without end. Counted as if each were of all.
+ * repetitions take memory without end. Counted as if each were of all. What repetitions can pass by
+ * it copies for each way to an anchor, which takes time without end.
  */
 static bool is_too_large(const char *regex)
 {
+	const size_t ways = has_inner_anchor(regex) ? 4 : 1;
 	size_t n = strlen(regex), times;
 	bool in_braces = false;
 
@@ -71,10 +85,12 @@ static bool is_too_large(const char *regex)
 		if (*s == '\\' && s[1]) {
 			s++;
 		} else if (*s == '+') {
-			n *= 2;
+			n *= 2 * ways;
+		} else if (*s == '*' || *s == '?') {
+			n *= ways;
 		} else if (in_braces && strchr("{,", *s)) {
 			times = strtoul(s + 1, NULL, 10);
-			n *= times < REGEX_COPIES_MAX ? times + 1 : REGEX_COPIES_MAX + 1;
+			n *= times < REGEX_COPIES_MAX ? (times + 1) * ways : REGEX_COPIES_MAX + 1;
 		}
 	}
 	return n > REGEX_COPIES_MAX;
@@ -87,9 +103,10 @@ static int compile_regex(struct pattern *p, struct err *err)
 
 	if (is_too_large(p->name)) {
 		p->kind = PATTERN_NAME; /* nothing to free */
-		return usage(err, err_set(err, -EINVAL,
-					  "-F '%s': its repetitions multiply; use fewer + and {}",
-					  p->typed));
+		return usage(err,
+			     err_set(err, -EINVAL,
+				     "-F '%s': its repetitions multiply; use fewer * + {}, ^ and $",
+				     p->typed));
 	}
 	ret = regcomp(&p->regex, p->name, REG_EXTENDED | REG_NOSUB);
 

@@ -34,6 +34,8 @@ record large_regex -F "/f$(printf '%040d' 0 | tr 0 +)/" -- "$exact" -n 1
 refuses large_regex 2 "repetitions multiply"
 record slow_regex -F '/-*+++++++++++/' -- "$exact" -n 1
 refuses slow_regex 2 "repetitions multiply"
+record anchored_regex -F '/$-+*+++++/' -- "$exact" -n 1
+refuses anchored_regex 2 "repetitions multiply"
 record empty_pattern -F '' -- "$exact" -n 1
 refuses empty_pattern 2 "names no function"
 record no_argument -F 'outer@' -- "$exact" -n 1
