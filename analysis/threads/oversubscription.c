@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/threads/oversubscription.h"
 
+/* How fast the program gets on, beside a machine of its own with all CPUs at its work. */
+static double progress(const struct oversubscription *c)
+{
+	return c->running < c->cpus ? (double)c->running / c->cpus : 1;
+}
+
 static double clock_at(const struct oversubscription *c, uint64_t time_ns)
 {
 	uint32_t runnable = c->running + c->waiting, beyond;
@@ -10,7 +16,7 @@ static double clock_at(const struct oversubscription *c, uint64_t time_ns)
 	beyond = runnable - c->cpus;
 	if (beyond > c->waiting)
 		beyond = c->waiting;
-	return c->clock_ns + (double)(time_ns - c->since_ns) * beyond / c->waiting;
+	return c->clock_ns + (double)(time_ns - c->since_ns) * progress(c) * beyond / c->waiting;
 }
 
 static uint32_t *count_of(struct oversubscription *c, enum oversubscription_place place)

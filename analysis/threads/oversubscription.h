@@ -2,8 +2,10 @@
 /*
  * Would it wait on a machine of its own? Of the traced threads that are runnable without a CPU at a
  * moment, as many would wait anyway as there are more runnable threads than CPUs; the others wait
- * because other programs have the CPUs (or the scheduler or an affinity keeps them off). The clock
- * runs at the share of the first; a waiting thread takes what passed on it.
+ * because other programs have the CPUs (or the scheduler or an affinity keeps them off). If these
+ * leave the program only a part of the CPUs, its work would have taken only that part of the time
+ * on all of them, and so would the wait for its own threads. The clock runs at the share of the
+ * first, times that part; a waiting thread takes what passed on it.
  */
 #ifndef ISPOT_ANALYSIS_THREADS_OVERSUBSCRIPTION_H
 #define ISPOT_ANALYSIS_THREADS_OVERSUBSCRIPTION_H

@@ -68,7 +68,8 @@ static void more_threads_than_cpus(void **state)
 	end(&s);
 }
 
-/* Three, of which others leave only one CPU: two wait, one of them because of the others. */
+/* Three, and others leave one CPU to them for 20 us. Two CPUs would have done in 10 us what that
+ * one did, and one thread would have waited as long: 5 us each. */
 static void both(void **state)
 {
 	struct scene s;
@@ -81,8 +82,25 @@ static void both(void **state)
 	out(&s, 30, 1, SWITCH_SLEEPING); /* from here on there is a CPU for each */
 	in(&s, 50, 2);
 	in(&s, 50, 3);
-	waited(&s, 2, 40, 10);
-	waited(&s, 3, 40, 10);
+	waited(&s, 2, 40, 5);
+	waited(&s, 3, 40, 5);
+	end(&s);
+}
+
+/* Others have all CPUs: however many threads wait, they wait for those. */
+static void others_have_all_cpus(void **state)
+{
+	struct scene s;
+
+	begin(&s, 2);
+	for (uint32_t i = 1; i <= 4; i++)
+		in(&s, 1, i);
+	for (uint32_t i = 1; i <= 4; i++)
+		out(&s, 10, i, SWITCH_PREEMPTED);
+	for (uint32_t i = 1; i <= 4; i++)
+		in(&s, 30, i);
+	for (uint32_t i = 1; i <= 4; i++)
+		waited(&s, i, 20, 0);
 	end(&s);
 }
 
@@ -219,6 +237,7 @@ int main(void)
 		cmocka_unit_test(an_idle_cpu_is_not_waited_for),
 		cmocka_unit_test(more_threads_than_cpus),
 		cmocka_unit_test(both),
+		cmocka_unit_test(others_have_all_cpus),
 		cmocka_unit_test(woken_without_a_cpu),
 		cmocka_unit_test(only_preemptions_meet_probes),
 		cmocka_unit_test(probes_of_calls_left_out),
