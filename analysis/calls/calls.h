@@ -63,7 +63,7 @@ struct call_visitor {
 	void (*enter)(void *self, const struct thread *t, const struct call *c);
 	/* Any record that is no entry or exit; t: NULL if it is not about a thread. */
 	void (*record)(void *self, const struct thread *t, const struct record *r);
-	/* What t does is not known from now on, until t has a record. */
+	/* Records may be missing: what t does is unknown until its next record. */
 	void (*unseen)(void *self, const struct thread *t);
 	/* A loss is over, in which t could not be followed. Called for all such threads in a
 	 * row. */

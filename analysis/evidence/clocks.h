@@ -40,7 +40,7 @@ struct clocks {
 	} marks; /* oldest first */
 };
 
-/* What clocks gained. list[0 … n - 1] are the clocks that gained anything, or may have. */
+/* The gain of each clock since a mark. list[0 … n - 1] are those that may have gained any. */
 struct gains {
 	uint32_t n, *list;
 	uint32_t walk, cleared; /* number of walks so far, and before the last clearing */

@@ -9,7 +9,7 @@
 #include "trace/fleet/topology.h"
 #include "trace/fleet/block.h"
 
-/* What one block adds to one row. */
+/* The samples that one block adds to one row. */
 struct block_cell {
 	uint32_t row, base_cell;
 	uint64_t n, sum; /* n: samples; sum: of the samples' bucket numbers */

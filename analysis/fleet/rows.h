@@ -49,7 +49,7 @@ struct fleet_row {
 	struct fleet_contrast contrast;
 };
 
-/* What a fleet_crowd counts: CPUs that were busy, or applications that ran at once. */
+/* A fleet_crowd counts either busy CPUs or applications that ran at once. */
 enum fleet_crowd_kind { FLEET_BUSY_CPUS, FLEET_APPS, FLEET_CROWD_KINDS };
 
 struct fleet_crowd {

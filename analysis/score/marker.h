@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What only markers need besides pairing: scaling of loops, and messages about faults. */
+/* Markers need more than pairing: loops are scaled, and faulty pairs are told to the user. */
 #ifndef ISPOT_ANALYSIS_SCORE_MARKER_H
 #define ISPOT_ANALYSIS_SCORE_MARKER_H
 

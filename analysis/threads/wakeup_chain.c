@@ -207,7 +207,7 @@ static struct outside outside_of(const struct threads *th, const struct sleep *s
 		return waited(th, th->all.data[by], s->since_ns, time_ns);
 	if (s->end == SLEEP_BY_THREAD)
 		return (struct outside){ 0 };
-	/* Who is waited for is not known there: a thread, most often. */
+	/* Nothing says whom such a wait is for; most often it is another thread. */
 	if (is_own_device(s) || (s->by_call && s->kind == WAIT_OTHER))
 		return (struct outside){ 0 };
 	/* Never released: parked, but for one at a lock; without a kind nobody knows. */

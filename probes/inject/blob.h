@@ -54,7 +54,7 @@ struct blob_facts {
 	uint64_t period;	   /* one call in so many is recorded; 1: each */
 };
 
-/* Of a block; whole pages with turns, so that they can be wiped. */
+/* Returns the bytes of a block; one that has turns fills whole pages, so that it can be wiped. */
 uint64_t blob_block_bytes(uint32_t period, uint32_t n_functions);
 
 /*

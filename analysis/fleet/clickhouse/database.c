@@ -18,7 +18,7 @@ struct owner {
 	struct engine_shard *shard;
 };
 
-/* What the database has of a machine type. */
+/* The samples and rows that the database has for one machine type. */
 struct of_type {
 	uint64_t samples, n[ENGINE_TABLES];
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the files of engine.h share: the servers, and requests to them. */
+/* The servers, and requests to them, which the files that implement engine.h share. */
 #ifndef ISPOT_ANALYSIS_FLEET_CLICKHOUSE_INTERNAL_H
 #define ISPOT_ANALYSIS_FLEET_CLICKHOUSE_INTERNAL_H
 

@@ -60,7 +60,7 @@ bool fleet_store_same_names(const struct strtab *a, const struct strtab *b);
 
 /* ---- adding one database to another ---- */
 
-/* What fleet_store_merge() added, and how many blocks were there already. */
+/* Counts of what fleet_store_merge() added, and of the blocks that were there already. */
 struct fleet_store_merged {
 	uint64_t blocks, samples, alone, known_blocks;
 };
