@@ -4,11 +4,11 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/mem.h"
 #include "probes/inject/patched.h"
 #include "probes/inproc/drain.h"
+#include "probes/process/target.h"
 #include "probes/select/blocking.h"
 #include "symbol/dso/dso.h"
 
@@ -35,16 +35,6 @@ void budget_release(struct budget *b)
 
 /* ---- the program's time ---- */
 
-static uint64_t process_cpu_ns(pid_t pid)
-{
-	struct timespec t;
-	clockid_t clock;
-
-	if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &t))
-		return 0;
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static struct budget_process *process_of(struct budget *b, pid_t pid)
 {
 	vec_for_each (&b->processes, struct budget_process, p)
@@ -60,7 +50,7 @@ static struct budget_process *process_of(struct budget *b, pid_t pid)
 static uint64_t used_by(struct budget *b, pid_t pid)
 {
 	struct budget_process *p = process_of(b, pid);
-	uint64_t now = p ? process_cpu_ns(pid) : 0, before;
+	uint64_t now = p ? target_cpu_ns(pid) : 0, before;
 
 	if (!p)
 		return 0;
@@ -96,7 +86,7 @@ struct ranked {
 	double share;
 };
 
-/* What waits before what works, and then the cheapest: so that the most functions fit. */
+/* Functions that wait come first, as they tell of locks, then the cheapest, so that most fit. */
 static int by_rank(const void *a, const void *b)
 {
 	const struct ranked *x = a, *y = b;
@@ -110,13 +100,7 @@ static int by_rank(const void *a, const void *b)
 
 static bool waits(const char *symbol)
 {
-	static const char *const releases[] = { "pthread_mutex_unlock", "pthread_rwlock_unlock",
-						"pthread_spin_unlock", "mtx_unlock" };
-
-	for (size_t i = 0; i < sizeof(releases) / sizeof(*releases); i++)
-		if (!strcmp(releases[i], symbol))
-			return true;
-	return blocking_kind(symbol) != NULL;
+	return blocking_is_unlock(symbol) || blocking_kind(symbol);
 }
 
 void budget_choose(struct budget *b, const struct patched_functions *functions, double room,
@@ -141,7 +125,7 @@ void budget_choose(struct budget *b, const struct patched_functions *functions, 
 
 /* ---- looks ---- */
 
-/* What was lost was as what was not. */
+/* Lost records are taken to be of all functions, as those that were read. Two are a call. */
 static double lost_factor(struct budget *b, const struct inproc_drain *d, uint64_t calls)
 {
 	uint64_t lost = d->lost_records - b->lost;
@@ -187,7 +171,7 @@ void budget_begin(struct budget *b, const struct inproc_drain *d, uint64_t now_n
 }
 
 bool budget_is_exceeded(struct budget *b, const struct inproc_drain *d,
-			const struct patched_functions *functions, uint64_t now_ns, bool *out)
+			const struct patched_functions *functions, uint64_t now_ns, bool *wanted)
 {
 	uint64_t elapsed_ns = now_ns - b->looked_ns;
 	double used, cost, work;
@@ -205,11 +189,11 @@ bool budget_is_exceeded(struct budget *b, const struct inproc_drain *d,
 	if (b->debt_ns < DEBT_MAX_NS)
 		return false;
 	b->debt_ns = 0;
-	memset(out, 0, b->n * sizeof(*out));
-	budget_choose(b, functions, ROOM * b->share, out);
+	memset(wanted, 0, b->n * sizeof(*wanted));
+	budget_choose(b, functions, ROOM * b->share, wanted);
 	for (size_t i = 0; i < b->n; i++) {
-		any |= out[i];
-		b->functions[i].is_out |= out[i];
+		any |= wanted[i];
+		b->functions[i].is_out |= wanted[i];
 	}
 	return any;
 }

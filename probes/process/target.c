@@ -267,6 +267,16 @@ int target_comm(pid_t pid, pid_t tid, char *buf, size_t n)
 	return 0;
 }
 
+uint64_t target_cpu_ns(pid_t pid)
+{
+	struct timespec t;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &t))
+		return 0;
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 uint64_t target_memory_bytes(pid_t pid)
 {
 	unsigned long long pages = 0;

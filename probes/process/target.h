@@ -71,7 +71,8 @@ uint32_t target_quiet_threads(pid_t pid, pid_t tids[TARGET_QUIET]);
 void target_children(pid_t pid, struct pids *children);
 int target_comm(pid_t pid, pid_t tid, char *buf, size_t n); /* 0 or -errno; no newline */
 uint64_t target_memory_bytes(pid_t pid);		    /* resident; 0: gone */
-bool target_alive(pid_t pid);				    /* and not a zombie */
+uint64_t target_cpu_ns(pid_t pid); /* user and system, of all its threads; 0: gone */
+bool target_alive(pid_t pid);	   /* and not a zombie */
 /* When it began, in clock ticks since the machine did: no other process of its number began then.
  * 0: it is gone. */
 uint64_t target_start_ticks(pid_t pid);

@@ -226,26 +226,34 @@ bool blocking_on_threads(const char *symbol)
 		       !strcmp(row->kind, BARRIER));
 }
 
+static const char *const releases[][2] = {
+	{ "pthread_mutex_lock", "pthread_mutex_unlock" },
+	{ "pthread_rwlock_rdlock", "pthread_rwlock_unlock" },
+	{ "pthread_rwlock_wrlock", "pthread_rwlock_unlock" },
+	{ "pthread_spin_lock", "pthread_spin_unlock" },
+	{ "mtx_lock", "mtx_unlock" },
+	/* that all are released, not one, tells a barrier */
+	{ "pthread_cond_wait", "pthread_cond_broadcast" },
+	{ "pthread_cond_timedwait", "pthread_cond_broadcast" },
+	{ "pthread_cond_clockwait", "pthread_cond_broadcast" },
+	{ "cnd_wait", "cnd_broadcast" },
+	{ "cnd_timedwait", "cnd_broadcast" },
+};
+
 const char *blocking_release(const char *symbol)
 {
-	static const char *const pairs[][2] = {
-		{ "pthread_mutex_lock", "pthread_mutex_unlock" },
-		{ "pthread_rwlock_rdlock", "pthread_rwlock_unlock" },
-		{ "pthread_rwlock_wrlock", "pthread_rwlock_unlock" },
-		{ "pthread_spin_lock", "pthread_spin_unlock" },
-		{ "mtx_lock", "mtx_unlock" },
-		/* that all are released, not one, tells a barrier */
-		{ "pthread_cond_wait", "pthread_cond_broadcast" },
-		{ "pthread_cond_timedwait", "pthread_cond_broadcast" },
-		{ "pthread_cond_clockwait", "pthread_cond_broadcast" },
-		{ "cnd_wait", "cnd_broadcast" },
-		{ "cnd_timedwait", "cnd_broadcast" },
-	};
-
-	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
-		if (!strcmp(pairs[i][0], symbol))
-			return pairs[i][1];
+	for (size_t i = 0; i < sizeof(releases) / sizeof(releases[0]); i++)
+		if (!strcmp(releases[i][0], symbol))
+			return releases[i][1];
 	return NULL;
+}
+
+bool blocking_is_unlock(const char *symbol)
+{
+	for (size_t i = 0; i < sizeof(releases) / sizeof(releases[0]); i++)
+		if (!strcmp(releases[i][1], symbol))
+			return !strcmp(blocking_kind(releases[i][0]), LOCK);
+	return false;
 }
 
 bool blocking_part(const char *symbol)

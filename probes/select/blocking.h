@@ -18,6 +18,8 @@ bool blocking_by_descriptor(const char *symbol);
 bool blocking_on_threads(const char *symbol);
 /* Returns the function that releases the lock that such a function takes; NULL: none is known. */
 const char *blocking_release(const char *symbol);
+/* Whether it releases a lock, and wakes at most who waits for that. */
+bool blocking_is_unlock(const char *symbol);
 /* A part of one of them that no program calls, or where a thread begins: not to be chosen. */
 bool blocking_part(const char *symbol);
 /* All their names, for the hybrid selection; NULL-terminated. */

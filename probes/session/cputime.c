@@ -7,24 +7,13 @@
 #include "probes/process/usable.h"
 #include "probes/session/internal.h"
 
-/* User and system time of a process with all its threads, 0 if it is gone. */
-static uint64_t process_cpu_ns(pid_t pid)
-{
-	struct timespec t;
-	clockid_t clock;
-
-	if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &t))
-		return 0;
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
-}
-
 void session_note_cpu(struct session *s)
 {
 	struct pids pids = { 0 };
 
 	bpfprog_targets(s->programs, &pids);
 	vec_for_each (&pids, pid_t, pid)
-		bpfprog_set_ran(s->programs, *pid, process_cpu_ns(*pid));
+		bpfprog_set_ran(s->programs, *pid, target_cpu_ns(*pid));
 	vec_release(&pids);
 }
 
@@ -40,7 +29,7 @@ uint64_t session_target_cpu_ns(struct session *s)
 	sum = ended.ended_ns - s->totals_at_start.ended_ns; /* the calibration's */
 	bpfprog_targets(s->programs, &pids);
 	vec_for_each (&pids, pid_t, pid)
-		sum += process_cpu_ns(*pid);
+		sum += target_cpu_ns(*pid);
 	vec_release(&pids);
 	return sum;
 }
