@@ -85,9 +85,9 @@ static int open_rings(struct ownswitches *k, pid_t tid, struct err *err)
 			rings_release(&k->rings);
 	}
 	if (!ret)
-		k->last_ns = xcalloc(k->rings.n, sizeof(*k->last_ns));
+		k->of_ring = xcalloc(k->rings.n, sizeof(*k->of_ring));
 	for (uint32_t i = 0; !ret && i < k->rings.n; i++)
-		k->last_ns[i] = clock_now_ns();
+		k->of_ring[i].last_ns = clock_now_ns();
 	return ret;
 }
 
@@ -168,7 +168,7 @@ struct comm_record {
 
 struct reading {
 	struct ownswitches *switches;
-	uint64_t *last_ns;
+	struct ownswitches_ring *of;
 	int error;
 };
 
@@ -193,8 +193,8 @@ static void put(struct reading *r, const struct ring *ring, const struct sample_
 		return;
 	ret = trace_writer_record(r->switches->writer, &record);
 	r->error = r->error ? r->error : ret;
-	if (id->time_ns > *r->last_ns)
-		*r->last_ns = id->time_ns;
+	if (id->time_ns > r->of->last_ns)
+		r->of->last_ns = id->time_ns;
 }
 
 static void on_switch(struct reading *r, const struct ring *ring, const struct perf_event_header *h)
@@ -264,15 +264,16 @@ static void on_record(void *ctx, const struct ring *ring, const struct perf_even
 	}
 }
 
-/* They lie before what comes next. */
-static void tell_lost(struct reading *r, struct ring *ring, uint64_t before)
+/* The lost records lie between the newest one that was read and those that come next. */
+static void write_lost(struct reading *r, struct ring *ring)
 {
-	const uint64_t lost = ring_lost(ring) - before;
+	const uint64_t lost = ring_lost(ring) - r->of->lost;
 	const struct sample_id now = { .time_ns = clock_now_ns() };
-	const uint64_t values[RECORD_VALUES_MIN] = { lost, *r->last_ns };
+	const uint64_t values[RECORD_VALUES_MIN] = { lost, r->of->last_ns };
 
 	if (!lost)
 		return;
+	r->of->lost += lost;
 	r->switches->lost += lost;
 	put(r, ring, &now, REC_LOST, 3, values);
 }
@@ -283,12 +284,10 @@ int ownswitches_drain(struct ownswitches *k)
 
 	for (uint32_t i = 0; i < k->rings.n; i++) {
 		struct ring *ring = &k->rings.rings[i];
-		uint64_t before =
-			ring->known_lost > ring->told_lost ? ring->known_lost : ring->told_lost;
 
-		r.last_ns = &k->last_ns[i];
+		r.of = &k->of_ring[i];
 		ring_drain(ring, on_record, &r);
-		tell_lost(&r, ring, before);
+		write_lost(&r, ring);
 	}
 	return r.error;
 }
@@ -299,7 +298,7 @@ void ownswitches_release(struct ownswitches *k)
 		close(*fd);
 	vec_release(&k->others);
 	rings_release(&k->rings);
-	free(k->last_ns);
-	k->last_ns = NULL;
+	free(k->of_ring);
+	k->of_ring = NULL;
 	k->is_possible = false;
 }

@@ -24,20 +24,26 @@ struct ownswitches {
 	struct rings rings; /* none: nothing is watched */
 	struct {
 		VEC(int)
-	} others;	   /* events of further threads, which write into the same rings */
-	uint64_t *last_ns; /* [ring]: of its newest record */
+	} others; /* events of further threads, which write into the same rings */
+	struct ownswitches_ring {
+		uint64_t last_ns; /* of its newest record */
+		uint64_t lost;	  /* records that the file says are lost */
+	} * of_ring;
 	struct trace_writer *writer;
 	uint64_t lost;
 	bool is_possible;
 };
 
-/* Whether this user may. -errno: why not. */
+/* Asks whether this user may have such records. -errno: why not. */
 int ownswitches_open(struct ownswitches *k, struct err *err);
 /* CPUs that the file has records of; 0: nothing is recorded. */
 uint32_t ownswitches_cpus(const struct ownswitches *k);
-/* Its threads stand; what they start is recorded, too. -errno: nothing is recorded any more. */
+/*
+ * The threads of the process stand; threads and processes that they start are recorded, too.
+ * -errno: nothing is recorded any more.
+ */
 int ownswitches_watch(struct ownswitches *k, pid_t pid, struct trace_writer *w, struct err *err);
-/* What there is goes into the file. 0, or the writer's error. */
+/* Writes what the rings have into the file. 0, or the writer's error. */
 int ownswitches_drain(struct ownswitches *k);
 void ownswitches_release(struct ownswitches *k);
 
