@@ -167,6 +167,15 @@ static const struct meta_function *function_of(const struct thread *t)
 	return f->symbol && f->object < meta->objects.n ? f : NULL;
 }
 
+/* The plain name of that function, if it is the C library's; "": it is not. */
+static const char *libc_function_of(const struct thread *t)
+{
+	const struct meta_function *f = function_of(t);
+	const char *path = f ? t->all->meta->objects.data[f->object].path : "";
+
+	return f && is_of(LIBC, text_base_name(path)) ? plain(f->symbol) : "";
+}
+
 static enum standard_wait of_call(const struct thread *t)
 {
 	const struct meta_function *f = function_of(t);
@@ -197,11 +206,10 @@ uint32_t standard_kind_of_call(const struct thread *t)
 		{ "wait4", WAIT_CHILD },      { "waitpid", WAIT_CHILD },
 		{ "waitid", WAIT_CHILD },
 	};
-	const struct meta_function *f = function_of(t);
-	const char *file = f ? text_base_name(t->all->meta->objects.data[f->object].path) : "";
+	const char *name = libc_function_of(t);
 
-	for (size_t i = 0; f && i < sizeof(calls) / sizeof(calls[0]); i++)
-		if (is_named(plain(f->symbol), calls[i].symbol) && is_of(LIBC, file))
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		if (is_named(name, calls[i].symbol))
 			return calls[i].kind;
 	return of_call(t) ? WAIT_OTHER : WAIT_UNKNOWN;
 }
@@ -217,11 +225,10 @@ enum standard_release standard_release_in(const struct thread *t)
 		{ "cnd_signal", RELEASE_ONE },
 		{ "cnd_broadcast", RELEASE_ALL },
 	};
-	const struct meta_function *f = function_of(t);
-	const char *file = f ? text_base_name(t->all->meta->objects.data[f->object].path) : "";
+	const char *name = libc_function_of(t);
 
-	for (size_t i = 0; f && i < sizeof(releases) / sizeof(releases[0]); i++)
-		if (is_named(plain(f->symbol), releases[i].symbol) && is_of(LIBC, file))
+	for (size_t i = 0; i < sizeof(releases) / sizeof(releases[0]); i++)
+		if (is_named(name, releases[i].symbol))
 			return releases[i].release;
 	return RELEASE_UNKNOWN;
 }
