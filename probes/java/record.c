@@ -335,6 +335,20 @@ static void tell_unchecked(struct recording *r)
 	write_told(r, "java-pid", words);
 }
 
+/* Notes threads whose user had too many for all of them to be read. */
+static void tell_unread(struct recording *r)
+{
+	char words[160], threads[TEXT_COUNTED];
+
+	if (!r->drain.unread_rings)
+		return;
+	snprintf(words, sizeof(words),
+		 "%s were not recorded, as their user has more than ispot reads of one; record "
+		 "fewer Java machines at once",
+		 text_counted(threads, r->drain.unread_rings, "thread"));
+	write_told(r, "java-threads", words);
+}
+
 static void log_pauses(struct recording *r, bool on)
 {
 	char words[256];
@@ -381,6 +395,7 @@ static int record(struct recording *r, struct java_result *result, struct err *e
 			   "container)");
 	tell_torn(r);
 	tell_unchecked(r);
+	tell_unread(r);
 	write_end(r, result);
 	return 0;
 }
