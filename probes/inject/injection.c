@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -314,6 +315,17 @@ static int run_to(struct tracees *t, unsigned mark, const char *what, int64_t *v
 	return ret || *value >= 0 ? ret : failed(t, what, *value, err);
 }
 
+/* Whether the file is the empty one in memory that the process was made to open: a process that
+ * shares its descriptors runs meanwhile, and can put any other file at the number. */
+static bool is_new_memory(int fd)
+{
+	const int seals = fcntl(fd, F_GET_SEALS);
+	struct stat st;
+
+	return seals >= 0 && !(seals & F_SEAL_SEAL) && !fstat(fd, &st) && S_ISREG(st.st_mode) &&
+	       !st.st_size && !st.st_nlink;
+}
+
 /* Nobody can make it shorter or longer any more. */
 static int open_region(struct injection *in, const struct tracees *t, int64_t number,
 		       struct err *err)
@@ -321,7 +333,12 @@ static int open_region(struct injection *in, const struct tracees *t, int64_t nu
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", t->pid, (int)number);
-	in->region_fd = open(path, O_RDWR | O_CLOEXEC);
+	in->region_fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (in->region_fd >= 0 && !is_new_memory(in->region_fd))
+		return err_set(err, -EBADF,
+			       "another process has changed the descriptors of process %d; "
+			       "record it with --engine kernel",
+			       t->pid);
 	if (in->region_fd < 0 || ftruncate(in->region_fd, (off_t)region_bytes(in)) ||
 	    fcntl(in->region_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
 		return err_set(
