@@ -144,7 +144,7 @@ for odd in $'a\xc3\xa0b' 'two words' 'a:b#c'; do
 	like out "^middle  \($DIR/odd/$odd/exact\)" "which is in the list"
 	as_user "$ISPOT" record -F middle -o odd.data "$DIR/odd/$odd/exact" -n 90 >out 2>err
 	is "$? $(names odd.data)" "0 middle" "a user records with it" || diag err
-	"$ISPOT" probe remove -F 'exact:*' >out 2>err
+	"$ISPOT" probe remove -F "$DIR/odd/$odd/exact:*" >out 2>err
 	is "$? $("$ISPOT" probe list | grep -cF "$DIR/odd/")" "0 0" "it goes again" || diag err
 done
 mkdir -p odd/$'b\nc' && cp own_exact odd/$'b\nc'/exact
