@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -17,6 +18,7 @@
 #include "probes/inject/stub.h"
 #include "probes/inject/tracee.h"
 #include "probes/inproc/inproc.h"
+#include "probes/process/status.h"
 
 #define PAGE	      4096ull
 #define REACH	      0x7f000000ull /* of a relative jump, with room to spare */
@@ -261,9 +263,29 @@ static int failed(const struct tracees *t, const char *what, int64_t value, stru
 		       t->pid, what, strerror(value < 0 && value > -4096 ? (int)-value : EIO));
 }
 
+static uint64_t locked_kib(pid_t pid)
+{
+	char *line = status_line(pid, "VmLck:");
+	uint64_t n = line ? strtoull(line, NULL, 10) : 0;
+
+	free(line);
+	return n;
+}
+
+/* It would have all rings in memory, and gigabytes of them before it goes on. */
+static int refuse_locked(const struct tracees *t, struct err *err)
+{
+	return err_set(
+		err, -ENOTSUP,
+		"process %d keeps all that it maps in memory (mlockall), so the room for its "
+		"records would fill gigabytes; record it with --engine kernel",
+		t->pid);
+}
+
 static int run_start(struct injection *in, struct tracees *t, uint64_t start, uint64_t resume,
 		     struct err *err)
 {
+	const uint64_t locked = locked_kib(t->pid);
 	uint8_t bytes[DETOUR_ROOM];
 	struct stub_code c = { .bytes = bytes, .address = start, .room = sizeof(bytes) };
 	int64_t value;
@@ -282,6 +304,8 @@ static int run_start(struct injection *in, struct tracees *t, uint64_t start, ui
 					  err);
 	if (!ret && value != (int64_t)in->arenas.data[0].at)
 		ret = failed(t, "map memory for code", value, err);
+	if (!ret && locked_kib(t->pid) > locked)
+		ret = refuse_locked(t, err);
 	return ret;
 }
 
