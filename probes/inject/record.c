@@ -462,7 +462,7 @@ static const char *reason_to_stop(struct recording *r)
 	bool attached = r->o->n_pids > 0;
 
 	if (attached ? all_gone(r) : launch_poll(&r->launch))
-		return attached ? "target ended" : "command ended";
+		return attached ? "target ended" : ending_reason(&r->ending);
 	if (ending_is_due(&r->ending, !attached))
 		return "interrupted";
 	if (r->o->duration_ns && clock_now_ns() - r->start_ns >= r->o->duration_ns)

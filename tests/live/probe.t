@@ -183,6 +183,7 @@ interrupted() {
 }
 interrupted ended.data TERM
 is "$? $(names ended.data)" "143 locked_add" "SIGTERM is passed on; what was recorded is kept" || diag err
+like err '\(interrupted\)' "and it is said that the command did not end by itself"
 interrupted left.data INT 2 # which the command ignores
 status=$?
 left=$(sed -n 's/.*process \([0-9]*\) has not ended and is left running.*/\1/p' err)
