@@ -190,10 +190,10 @@ static void count_alone(struct corunners *c, const struct fleet_run *base)
 	vec_sort(&c->ranges, by_start);
 	vec_for_each (&c->ranges, const struct corunner_range, r) {
 		if (r->first > end)
-			c->alone += r->first - end;
+			c->alone[base->indicator] += r->first - end;
 		end = r->end > end ? r->end : end;
 	}
-	c->alone += base->first + base->n - end;
+	c->alone[base->indicator] += base->first + base->n - end;
 }
 
 /* Ranges of one application overlap if it ran on several CPUs; such ranges are merged. */

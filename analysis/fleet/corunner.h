@@ -16,9 +16,8 @@
 #include <stdint.h>
 
 #include "base/vec.h"
+#include "trace/fleet/block.h"
 
-struct fleet_block;
-struct fleet_run;
 struct topology;
 
 enum corunner_class {
@@ -66,8 +65,9 @@ struct corunners {
 	} tellers; /* tracks that show which application had the CPU */
 	struct {
 		VEC(uint32_t)
-	} cursors;	/* [teller]: the first run that may overlap */
-	uint64_t alone; /* samples without a co-runner, so far */
+	} cursors;			  /* [teller]: the first run that may overlap */
+	uint64_t alone[FLEET_INDICATORS]; /* samples of each indicator without a co-runner, so
+					   * far */
 };
 
 /* Visits the runs that have samples, one after the other. For each class and co-runner, each range

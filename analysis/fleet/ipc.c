@@ -11,6 +11,14 @@ uint32_t fleet_ipc_value(uint64_t instructions, uint64_t cycles)
 	return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
 }
 
+uint32_t fleet_ipc_rate(uint64_t events, uint64_t instructions)
+{
+	double value =
+		(double)events * 1000 / (double)(instructions ? instructions : 1) * FLEET_IPC_SCALE;
+
+	return value < 1 ? 1 : value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
+}
+
 static int by_cpu(const void *a, const void *b)
 {
 	const struct fleet_ipc_sample *x = a, *y = b;
@@ -65,13 +73,15 @@ void fleet_ipc_take(struct fleet_ipc *f, struct fleet_live *l)
 			f->mixed++;
 			continue;
 		}
-		fleet_live_took(l, &(struct fleet_span){
-					   .cpu = s->cpu,
-					   .app = s->app,
-					   .value = fleet_ipc_value(s->instructions, s->cycles),
-					   .start_ns = s->start_ns,
-					   .end_ns = s->end_ns,
-				   });
+		for (uint32_t i = 0; i < f->n; i++)
+			fleet_live_took(l, &(struct fleet_span){
+						   .cpu = s->cpu,
+						   .app = s->app,
+						   .indicator = f->indicators[i],
+						   .value = s->values[i],
+						   .start_ns = s->start_ns,
+						   .end_ns = s->end_ns,
+					   });
 	}
 	f->samples.n = 0;
 }

@@ -34,6 +34,8 @@ static int by_lane(const void *a, const void *b)
 {
 	const struct fleet_span *x = a, *y = b;
 
+	if (x->indicator != y->indicator)
+		return x->indicator < y->indicator ? -1 : 1;
 	if (x->tid != y->tid)
 		return x->tid < y->tid ? -1 : 1;
 	if (x->cpu != y->cpu)
@@ -48,7 +50,8 @@ static void find_lanes(struct fleet_spans *spans)
 	for (size_t i = 0; i < spans->n; i++) {
 		const struct fleet_span *s = &spans->data[i];
 
-		if (!i || s[-1].tid != s->tid || s[-1].cpu != s->cpu)
+		if (!i || s[-1].indicator != s->indicator || s[-1].tid != s->tid ||
+		    s[-1].cpu != s->cpu)
 			vec_add(&spans->lanes)->at = i;
 		vec_last(&spans->lanes)->end = i + 1;
 	}
@@ -161,7 +164,7 @@ static void add_measures(struct fleet_live *l, struct fleet_lane *lane, uint64_t
 			continue;
 		}
 		if (!last)
-			fleet_block_track(b, m->cpu);
+			fleet_block_track_of(b, m->cpu, m->indicator);
 		last = m;
 		fleet_block_run(b, app_in(b, l, m->app), m->start_ns + (uint64_t)offset_ns);
 		fleet_block_sample(b, length_ns, m->value);

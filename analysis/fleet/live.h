@@ -28,11 +28,12 @@ struct strtab;
 /* A presence on a CPU, or a measure (a call, or a sample of the CPU's counters). */
 struct fleet_span {
 	uint32_t cpu, app, tid; /* cpu: where a call began; tid: 0 in a presence */
+	uint32_t indicator;	/* 0 in a presence */
 	uint32_t value;		/* of the indicator; 0 in a presence */
 	uint64_t start_ns, end_ns;
 };
 
-/* Consecutive spans of one CPU, or of one thread on one CPU. */
+/* Consecutive spans of one CPU, or of one indicator of one thread on one CPU. */
 struct fleet_lane {
 	size_t at, end; /* at: the first that may be in the next block */
 };

@@ -23,8 +23,8 @@ struct sample_record {
 	uint32_t pid, tid;
 	uint64_t time_ns;
 	uint32_t cpu, res;
-	uint64_t n,
-		values[4]; /* instructions, cycles; each with what was lost, if that is counted */
+	uint64_t n, values[2 * (2 + IPC_EVENTS)]; /* instructions, cycles, events; each with what
+						   * was lost, if that is counted */
 };
 
 /* Both user's and kernel's: what an application makes the kernel do is its as well. */
@@ -36,25 +36,35 @@ static int parse(const char *name, struct pmu_event *e, struct err *err)
 	return rc;
 }
 
-int ipc_try(struct err *err)
+static int try_event(const char *name, const char *what, struct err *err)
 {
-	struct pmu_event events[2];
+	struct pmu_event event;
 	char why[256];
-	int rc = parse("instructions", &events[0], err);
+	int rc = parse(name, &event, err);
 
-	rc = rc ? rc : parse("cycles", &events[1], err);
-	for (int i = 0; !rc && i < 2; i++) {
-		rc = perf_event_try(&events[i]);
-		if (rc)
-			return err_set(err, rc,
-				       "IPC cannot be measured: %s; take the duration of a "
-				       "function or marker as the indicator: -F marker:request",
-				       perf_event_why(&events[i], rc, why, sizeof(why)));
-	}
+	if (rc)
+		return rc;
+	rc = perf_event_try(&event);
+	return rc ? err_set(err, rc,
+			    "%s cannot be measured: %s; take the duration of a "
+			    "function or marker as the indicator: -F marker:request",
+			    what, perf_event_why(&event, rc, why, sizeof(why)))
+		  : 0;
+}
+
+int ipc_try(const struct ipc *ipc, struct err *err)
+{
+	int rc = try_event("instructions", "IPC", err);
+
+	rc = rc ? rc : try_event("cycles", "IPC", err);
+	for (uint32_t i = 0; !rc && i < ipc->n_events; i++)
+		rc = try_event(ipc->events[i], ipc->events[i], err);
 	return rc;
 }
 
-static int open_cycles(struct ipc *ipc, uint32_t i, const struct pmu_event *e, struct err *err)
+/* Opens an event in the group of a CPU's instructions. */
+static int open_member(struct ipc *ipc, uint32_t i, uint32_t member, const struct pmu_event *e,
+		       struct err *err)
 {
 	struct perf_event_attr attr = {
 		.type = e->type,
@@ -71,21 +81,34 @@ static int open_cycles(struct ipc *ipc, uint32_t i, const struct pmu_event *e, s
 		return 0;
 	fd = (int)syscall(SYS_perf_event_open, &attr, -1, (int)ring->cpu, ring->fd,
 			  PERF_FLAG_FD_CLOEXEC);
-	ipc->cpus[i].cycles_fd = fd;
+	ipc->cpus[i].fds[member] = fd;
 	if (fd < 0 && errno != ENODEV)
 		return err_set(err, -errno,
-			       "cycles cannot be counted on CPU %u: %s; does another profiler run?",
-			       ring->cpu, strerror(errno));
+			       "%s cannot be counted on CPU %u: %s; does another profiler run?",
+			       member ? ipc->events[member - 1] : "cycles", ring->cpu,
+			       strerror(errno));
 	return 0;
+}
+
+static int open_members(struct ipc *ipc, uint32_t i, struct err *err)
+{
+	struct pmu_event event;
+	int rc = 0;
+
+	for (uint32_t member = 0; !rc && member <= ipc->n_events; member++) {
+		rc = parse(member ? ipc->events[member - 1] : "cycles", &event, err);
+		rc = rc ? rc : open_member(ipc, i, member, &event, err);
+	}
+	return rc;
 }
 
 /* Pinned events that find no counter are never told, but read as a file that is at its end. */
 static int find_taken(const struct ipc *ipc, struct err *err)
 {
-	uint64_t values[8];
+	uint64_t values[1 + 2 * (2 + IPC_EVENTS)];
 
 	for (uint32_t i = 0; i < ipc->rings.n; i++)
-		if (ipc->cpus[i].cycles_fd >= 0 &&
+		if (ipc->cpus[i].fds[0] >= 0 &&
 		    !read(ipc->rings.rings[i].fd, values, sizeof(values)))
 			return err_set(err, -EBUSY,
 				       "the counters of CPU %u are taken; end the other profiler, "
@@ -96,7 +119,7 @@ static int find_taken(const struct ipc *ipc, struct err *err)
 
 int ipc_open(struct ipc *ipc, const struct cpus *cpus, uint64_t period, struct err *err)
 {
-	struct pmu_event instructions, cycles;
+	struct pmu_event instructions;
 	struct perf_event_attr attr = {
 		.sample_period = period,
 		.sample_type =
@@ -107,19 +130,18 @@ int ipc_open(struct ipc *ipc, const struct cpus *cpus, uint64_t period, struct e
 	};
 	int rc = parse("instructions", &instructions, err);
 
-	rc = rc ? rc : parse("cycles", &cycles, err);
 	if (rc)
 		return rc;
 	attr.type = instructions.type;
 	attr.config = instructions.config;
 	ipc->cpus = xcalloc(cpus->n, sizeof(*ipc->cpus));
 	for (uint32_t i = 0; i < cpus->n; i++)
-		ipc->cpus[i].cycles_fd = -1;
+		memset(ipc->cpus[i].fds, -1, sizeof(ipc->cpus[i].fds));
 	rc = rings_open(&ipc->rings, cpus, RING_BYTES, &attr, err);
 	for (uint32_t i = 0; !rc && i < cpus->n; i++)
-		rc = open_cycles(ipc, i, &cycles, err);
+		rc = open_members(ipc, i, err);
 	for (uint32_t i = 0; !rc && i < cpus->n; i++)
-		if (ipc->cpus[i].cycles_fd >= 0 &&
+		if (ipc->cpus[i].fds[0] >= 0 &&
 		    ioctl(ipc->rings.rings[i].fd, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP))
 			rc = err_set(err, -errno,
 				     "instructions cannot be counted on CPU %u: %s; "
@@ -139,24 +161,27 @@ static void on_sample(const struct reading *r, const struct ring *ring,
 		      const struct sample_record *s)
 {
 	const struct ipc_cpu before = *r->cpu;
-	uint64_t instructions = s->values[0], cycles = s->values[ring->lost_at ? 2 : 1];
+	uint32_t apart = ring->lost_at ? 2 : 1, n = r->ipc->n_events;
+	uint64_t instructions = s->values[0], cycles = s->values[apart];
+	struct ipc_sample sample = { .cpu = ring->cpu, .pid = (pid_t)s->pid };
 
-	if (s->n != 2) /* the group was not whole yet */
+	if (s->n != 2 + n) /* the group was not whole yet */
 		return;
 	r->ipc->samples++;
+	for (uint32_t i = 0; i < n; i++) {
+		r->cpu->events[i] = s->values[(2 + i) * apart];
+		sample.events[i] = r->cpu->events[i] - before.events[i];
+	}
 	r->cpu->since_ns = s->time_ns;
 	r->cpu->instructions = instructions;
 	r->cpu->cycles = cycles;
 	if (!before.since_ns || s->time_ns <= before.since_ns || cycles <= before.cycles)
 		return;
-	r->visit(r->self, &(struct ipc_sample){
-				  .cpu = ring->cpu,
-				  .pid = (pid_t)s->pid,
-				  .start_ns = before.since_ns,
-				  .end_ns = s->time_ns,
-				  .instructions = instructions - before.instructions,
-				  .cycles = cycles - before.cycles,
-			  });
+	sample.start_ns = before.since_ns;
+	sample.end_ns = s->time_ns;
+	sample.instructions = instructions - before.instructions;
+	sample.cycles = cycles - before.cycles;
+	r->visit(r->self, &sample);
 }
 
 static void on_record(void *ctx, const struct ring *ring, const struct perf_event_header *h)
@@ -185,8 +210,9 @@ void ipc_read(struct ipc *ipc, void (*visit)(void *self, const struct ipc_sample
 void ipc_release(struct ipc *ipc)
 {
 	for (uint32_t i = 0; ipc->cpus && i < ipc->rings.n; i++)
-		if (ipc->cpus[i].cycles_fd >= 0)
-			close(ipc->cpus[i].cycles_fd);
+		for (uint32_t member = 0; member <= ipc->n_events; member++)
+			if (ipc->cpus[i].fds[member] >= 0)
+				close(ipc->cpus[i].fds[member]);
 	ipc->lost_before = ipc->lost;
 	rings_release(&ipc->rings);
 	free(ipc->cpus);

@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/result/result.h"
@@ -147,7 +146,7 @@ static void print_page(const struct view *v, const struct page *page, struct tex
 	for (unsigned i = 0; i < page->n; i++) {
 		char head[CELL_WIDTH + 1];
 
-		text_printable(head, sizeof(head), page->counters[i]->name);
+		snprintf(head, sizeof(head), "%s", page->counters[i]->name);
 		table_right(&t, head, CELL_WIDTH);
 	}
 	table_last(&t, "in fast / slow calls of");
@@ -176,7 +175,6 @@ static void print_missing(const struct meta *meta, unsigned width, struct text *
 {
 	struct text all = { 0 };
 	const char *why = NULL;
-	char *printable;
 
 	vec_for_each (&meta->counters, const struct meta_counter, m) {
 		if (!*m->why)
@@ -187,11 +185,8 @@ static void print_missing(const struct meta *meta, unsigned width, struct text *
 			text_printf(&all, ", %s", m->name);
 		why = m->why;
 	}
-	if (why) {
-		printable = text_printable_new(all.s);
-		text_wrap(printable, width, out);
-		free(printable);
-	}
+	if (why)
+		text_wrap(all.s, width, out);
 	text_release(&all);
 }
 
@@ -234,8 +229,7 @@ void text_block_counters(const struct view *v, const struct block *b, struct tex
 		table_right(&t, counters_number(buf, mean->mean), 7);
 		table_right(&t, counters_number(buf, mean->mean_fast), 7);
 		table_right(&t, counters_number(buf, mean->mean_slow), 7);
-		*name = ' ';
-		text_printable(name + 1, sizeof(name) - 1, m->name);
+		snprintf(name, sizeof(name), " %.90s", m->name);
 		table_last(&t, name);
 	}
 	if (any)

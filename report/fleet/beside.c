@@ -39,6 +39,66 @@ static const struct fleet_cell *matched(const struct fleet_view *v, const struct
 											: NULL;
 }
 
+/* ---- single occurrences ---- */
+
+static const struct fleet_match *find_match(const struct fleet_view *v,
+					    const struct fleet_cell *cell)
+{
+	const struct fleet_rows *rows = v->beside->matches;
+
+	return fleet_rows_find_match(rows, strtab_find(&rows->apps, name_of(v, cell->base)),
+				     strtab_find(&rows->apps, name_of(v, cell->corunner)),
+				     cell->class);
+}
+
+/* As fleet_cell's contrast. */
+static double change_of(const struct fleet_match *m, fleet_i128 sum, bool higher_is_better)
+{
+	double octaves = (double)sum / (double)m->w / FLEET_CONTRAST_UNIT / TALLY_PAGE;
+
+	return exp2(higher_is_better ? octaves : -octaves) - 1;
+}
+
+/* Of performance: where the indicators' better directions differ, its sign is turned. */
+static double correlation_of(const struct fleet_match *m, bool turned)
+{
+	double w = (double)m->w, x = (double)m->wx / w, y = (double)m->wy / w;
+	double xx = (double)m->wxx / w - x * x, yy = (double)m->wyy / w - y * y;
+	double xy = (double)m->wxy / w - x * y;
+
+	if (m->blocks < PAIRS_LEAST || !(xx > 0) || !(yy > 0))
+		return NAN;
+	return (turned ? -xy : xy) / sqrt(xx * yy);
+}
+
+struct fleet_beside_match fleet_beside_match(const struct fleet_view *v,
+					     const struct fleet_cell *cell)
+{
+	const struct fleet_match *m = find_match(v, cell);
+	bool own = v->meta->higher_is_better, other = v->beside->meta->higher_is_better;
+
+	if (!m || !m->w)
+		return (struct fleet_beside_match){ 0, NAN, NAN, NAN };
+	return (struct fleet_beside_match){ m->blocks, change_of(m, m->wx, own),
+					    change_of(m, m->wy, other),
+					    correlation_of(m, own != other) };
+}
+
+void report_fleet_match_json(const struct fleet_view *v, const struct fleet_cell *cell,
+			     struct json *pair)
+{
+	const struct fleet_beside_match m = fleet_beside_match(v, cell);
+	struct json *o = json_new_object();
+
+	json_set_u64(o, "blocks", m.blocks);
+	json_set_f64(o, "contrast", m.contrast);
+	json_set_f64(o, "beside", m.beside);
+	json_set_f64(o, "correlation", m.correlation);
+	json_set_take(pair, "matched", o);
+}
+
+/* ---- pairs ---- */
+
 struct sums {
 	double n, x, y, xx, xy, yy;
 };
@@ -87,6 +147,23 @@ static void print_change(struct table *t, const struct fleet_cell *cell)
 	table_right(t, s, 9);
 }
 
+/* A line below the pair's: what both say of the same blocks. */
+static void print_match(const struct fleet_view *v, const struct fleet_cell *cell, struct text *out)
+{
+	const struct fleet_beside_match m = fleet_beside_match(v, cell);
+	char blocks[TEXT_COUNTED];
+
+	if (!m.blocks) {
+		text_add(out, "                    never compared within one block\n");
+		return;
+	}
+	text_printf(out, "%+8.1f%% %+8.1f%%   in %s with both", 100 * m.contrast, 100 * m.beside,
+		    text_counted(blocks, m.blocks, "block"));
+	if (!isnan(m.correlation))
+		text_printf(out, "; correlation there %.2f", m.correlation);
+	text_add(out, "\n");
+}
+
 static void print_pair(const struct fleet_view *v, const struct fleet_cell *cell,
 		       const struct fleet_cell *other, struct text *out)
 {
@@ -96,6 +173,8 @@ static void print_pair(const struct fleet_view *v, const struct fleet_cell *cell
 	print_change(&t, other);
 	text_printf(out, "  %s alongside %s, %s\n", name_of(v, cell->base),
 		    name_of(v, cell->corunner), corunner_class_names[cell->class]);
+	if (v->beside->matches)
+		print_match(v, cell, out);
 }
 
 void report_fleet_beside(const struct fleet_view *v, struct text *out)
@@ -106,7 +185,7 @@ void report_fleet_beside(const struct fleet_view *v, struct text *out)
 	text_printf(out, "\nBy %s (first) and by %s: ", v->meta->indicator,
 		    v->beside->meta->indicator);
 	if (!sum.pairs) {
-		text_add(out, "no pair has enough samples in both databases\n");
+		text_add(out, "no pair has enough samples in both\n");
 		return;
 	}
 	text_printf(out, "%u pairs have enough samples in both,\n%u are slowed by both, %u by one",

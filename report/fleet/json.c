@@ -135,6 +135,8 @@ static struct json *pair_of(const struct fleet_view *v, const struct fleet_cell 
 	set_effect(o, cell);
 	if (v->beside)
 		set_beside(o, fleet_beside_cell(v, cell));
+	if (v->beside && v->beside->matches)
+		report_fleet_match_json(v, cell, o);
 	return o;
 }
 

@@ -36,7 +36,9 @@ static void make_whole(uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const struct fleet_rows_options o = { .bucket_ns = 3600000000000ull };
+	static const uint32_t indicators[FLEET_INDICATORS] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+	const struct fleet_rows_options o = { .bucket_ns = 3600000000000ull,
+					      .indicators = indicators };
 	struct fleet_rows rows = { 0 };
 	struct fleet_block_head head;
 	struct fleet_reader r;
@@ -57,7 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct fleet_block b = { 0 };
 
 		if (fleet_reader_block(&r, &head, &b))
-			fleet_rows_add(&rows, &b, &r.header.topology, r.header.type, &o);
+			fleet_rows_add(&rows, &b, &r.header.topology, r.header.type, &o, NULL);
 		fleet_block_release(&b);
 	}
 	fleet_reader_close(&r);

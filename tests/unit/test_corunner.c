@@ -60,7 +60,7 @@ static void expect(struct fleet_block *b, bool classes, const char *table, uint6
 
 	corunners_find(&c, b, &topology, see, &s);
 	assert_string_equal(s.text.s ? s.text.s : "", table);
-	assert_int_equal(c.alone, alone);
+	assert_int_equal(c.alone[0], alone);
 	corunners_release(&c);
 	text_release(&s.text);
 	fleet_block_release(b);

@@ -51,16 +51,16 @@ static void a_block_survives_packing(void **state)
 	struct text bytes = { 0 }, again = { 0 };
 	struct fleet_block back = { 0 };
 
-	fleet_block_pack(&blocks[0], &bytes);
+	fleet_block_pack(&blocks[0], 1, &bytes);
 	fleet_block_begin(&back, blocks[0].sequence, blocks[0].start_ns);
-	assert_int_equal(fleet_block_unpack(&back, bytes.s, bytes.n), 0);
+	assert_int_equal(fleet_block_unpack(&back, 1, bytes.s, bytes.n), 0);
 	assert_int_equal(back.samples.n, blocks[0].samples.n);
 	assert_int_equal(back.runs.n, blocks[0].runs.n);
 	for (size_t k = 0; k < back.samples.n; k++) {
 		assert_int_equal(back.samples.data[k].end_ns, blocks[0].samples.data[k].end_ns);
 		assert_int_equal(back.samples.data[k].value, blocks[0].samples.data[k].value);
 	}
-	fleet_block_pack(&back, &again);
+	fleet_block_pack(&back, 1, &again);
 	assert_int_equal(again.n, bytes.n);
 	assert_memory_equal(again.s, bytes.s, bytes.n);
 	text_release(&again);
@@ -75,16 +75,16 @@ static void a_damaged_block_is_refused(void **state)
 	struct text bytes = { 0 };
 	uint64_t seed = 1;
 
-	fleet_block_pack(&blocks[0], &bytes);
+	fleet_block_pack(&blocks[0], 1, &bytes);
 	for (size_t n = 0; n < bytes.n; n += 1 + n / 8) {
 		fleet_block_begin(&back, 0, 0);
-		assert_int_equal(fleet_block_unpack(&back, bytes.s, n), -EBADMSG);
+		assert_int_equal(fleet_block_unpack(&back, 1, bytes.s, n), -EBADMSG);
 	}
 	for (int round = 0; round < 300; round++) {
 		seed = seed * 6364136223846793005ull + 1442695040888963407ull;
 		bytes.s[(seed >> 33) % (round % 2 ? 400 : bytes.n)] ^= (char)(seed >> 20 | 1);
 		fleet_block_begin(&back, 0, 0);
-		fleet_block_unpack(&back, bytes.s, bytes.n);
+		fleet_block_unpack(&back, 1, bytes.s, bytes.n);
 	}
 	fleet_block_release(&back);
 	text_release(&bytes);
@@ -97,9 +97,9 @@ static void names_cannot_steer_a_terminal(void **state)
 
 	fleet_block_begin(&b, 0, 0);
 	fleet_block_app(&b, "a\033[2J");
-	fleet_block_pack(&b, &bytes);
+	fleet_block_pack(&b, 1, &bytes);
 	fleet_block_begin(&back, 0, 0);
-	assert_int_equal(fleet_block_unpack(&back, bytes.s, bytes.n), 0);
+	assert_int_equal(fleet_block_unpack(&back, 1, bytes.s, bytes.n), 0);
 	assert_string_equal(back.apps.strings[0], "a?[2J");
 	fleet_block_release(&b);
 	fleet_block_release(&back);
@@ -170,9 +170,9 @@ static void print_rows(const struct fleet_rows *r, struct text *out)
 
 static void add(struct fleet_rows *r, int block)
 {
-	const struct fleet_rows_options o = { BUCKET, &trio_bases };
+	const struct fleet_rows_options o = { BUCKET, &trio_bases, NULL };
 
-	fleet_rows_add(r, &blocks[block], &header->topology, header->type, &o);
+	fleet_rows_add(r, &blocks[block], &header->topology, header->type, &o, NULL);
 }
 
 /* As the database does row by row. */
@@ -313,7 +313,7 @@ static int unpack(uint64_t start_ns, const struct text *body)
 	int rc;
 
 	fleet_block_begin(&b, 0, start_ns);
-	rc = fleet_block_unpack(&b, body->s, body->n);
+	rc = fleet_block_unpack(&b, 1, body->s, body->n);
 	if (!rc)
 		assert_true(b.tracks.n <= FLEET_BLOCK_TRACKS);
 	fleet_block_release(&b);

@@ -15,7 +15,9 @@ static void stays(struct fleet_live *l, uint32_t cpu, uint32_t app, uint64_t sta
 static void sample(struct fleet_ipc *f, uint32_t cpu, uint32_t app, uint64_t start_ns,
 		   uint64_t end_ns)
 {
-	*vec_add(&f->samples) = (struct fleet_ipc_sample){ cpu, app, start_ns, end_ns, 3000, 2000 };
+	*vec_add(&f->samples) =
+		(struct fleet_ipc_sample){ cpu, app, start_ns, end_ns, { 1500000 } };
+	f->n = 1;
 }
 
 static void expect(struct fleet_ipc *f, struct fleet_live *l, size_t taken, uint64_t mixed)
@@ -71,6 +73,10 @@ static void values_fit(void **state)
 	assert_int_equal(fleet_ipc_value(2500000, 1000000), 2500000);
 	assert_int_equal(fleet_ipc_value(1, UINT64_MAX), 0);
 	assert_int_equal(fleet_ipc_value(UINT64_MAX, 1), UINT32_MAX);
+	assert_int_equal(fleet_ipc_rate(5, 1000), 5000000);
+	assert_int_equal(fleet_ipc_rate(0, 1000), 1);
+	assert_int_equal(fleet_ipc_rate(0, 0), 1);
+	assert_int_equal(fleet_ipc_rate(UINT64_MAX, 1), UINT32_MAX);
 }
 
 int main(void)

@@ -35,10 +35,10 @@ static struct sums read_all(struct fleet_live *l, uint64_t to_ns)
 			assert_true(run->start_ns >= at_ns && run->end_ns <= next_ns);
 		}
 		bytes.n = 0;
-		fleet_block_pack(&b, &bytes);
+		fleet_block_pack(&b, 1, &bytes);
 		assert_true(bytes.n <= FLEET_BLOCK_BYTES);
 		fleet_block_begin(&back, 0, b.start_ns);
-		assert_int_equal(fleet_block_unpack(&back, bytes.s, bytes.n), 0);
+		assert_int_equal(fleet_block_unpack(&back, 1, bytes.s, bytes.n), 0);
 	}
 	fleet_block_release(&b);
 	fleet_block_release(&back);
@@ -48,13 +48,13 @@ static struct sums read_all(struct fleet_live *l, uint64_t to_ns)
 
 static void took(struct fleet_live *l, uint32_t tid, uint64_t start_ns, uint64_t end_ns)
 {
-	fleet_live_took(l, &(struct fleet_span){ tid % 4, 0, tid, (uint32_t)(end_ns - start_ns),
+	fleet_live_took(l, &(struct fleet_span){ tid % 4, 0, tid, 0, (uint32_t)(end_ns - start_ns),
 						 start_ns, end_ns });
 }
 
 static void ran(struct fleet_live *l, uint32_t cpu, uint64_t start_ns, uint64_t end_ns)
 {
-	fleet_live_ran(l, &(struct fleet_span){ cpu, 0, 0, 0, start_ns, end_ns });
+	fleet_live_ran(l, &(struct fleet_span){ cpu, 0, 0, 0, 0, start_ns, end_ns });
 }
 
 /* Runs that last longer than a block, and calls; each is where it was. */

@@ -266,6 +266,7 @@ static void a_ring_that_is_not_open_has_nothing(void **state)
 }
 
 static unsigned n_taken;
+static struct ipc_sample latest;
 
 static void taken(void *self, const struct ipc_sample *s)
 {
@@ -274,6 +275,7 @@ static void taken(void *self, const struct ipc_sample *s)
 	assert_int_equal(s->instructions, 3000);
 	assert_int_equal(s->cycles, 2000);
 	assert_int_equal(s->end_ns - s->start_ns, 50);
+	latest = *s;
 }
 
 static void put_ipc(struct ring *ring, uint64_t time_ns, uint64_t instructions, uint64_t cycles)
@@ -290,7 +292,7 @@ static void put_ipc(struct ring *ring, uint64_t time_ns, uint64_t instructions, 
 static void values_of_a_group(unsigned lost_at)
 {
 	struct ring ring = ring_with(lost_at);
-	struct ipc_cpu cpu = { .cycles_fd = -1 };
+	struct ipc_cpu cpu = { .fds = { -1 } };
 	struct ipc ipc = { .rings = { &ring, 1 }, .cpus = &cpu };
 
 	n_taken = 0;
@@ -305,6 +307,25 @@ static void values_of_a_group(unsigned lost_at)
 	ipc_read(&ipc, taken, NULL);
 	assert_int_equal(n_taken, 2);
 	assert_int_equal(ipc.lost, 4);
+	release(&ring);
+}
+
+/* What happened between two samples, by an event that is in the group. */
+static void an_event_of_a_group_is_counted_from_sample_to_sample(void **state)
+{
+	const uint64_t first[] = { 7, 100, 3, 3, 1000, 0, 500, 0, 70, 0 },
+		       second[] = { 7, 150, 3, 3, 4000, 0, 2500, 0, 75, 0 };
+	struct ring ring = ring_with(2);
+	struct ipc_cpu cpu = { .fds = { -1 } };
+	struct ipc ipc = { .rings = { &ring, 1 }, .cpus = &cpu, .n_events = 1 };
+
+	n_taken = 0;
+	put_ipc(&ring, 50, 10, 20); /* the group is not whole */
+	put(&ring, PERF_RECORD_SAMPLE, first, sizeof(first));
+	put(&ring, PERF_RECORD_SAMPLE, second, sizeof(second));
+	ipc_read(&ipc, taken, NULL);
+	assert_int_equal(n_taken, 1);
+	assert_int_equal(latest.events[0], 5);
 	release(&ring);
 }
 
@@ -325,6 +346,7 @@ int main(void)
 		cmocka_unit_test(who_has_a_cpu_that_lost_the_last_switch),
 		cmocka_unit_test(a_ring_that_is_not_open_has_nothing),
 		cmocka_unit_test(with_a_count_of_losses_and_without),
+		cmocka_unit_test(an_event_of_a_group_is_counted_from_sample_to_sample),
 	};
 
 	return unit_run(tests);

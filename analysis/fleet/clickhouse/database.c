@@ -212,7 +212,7 @@ static int write_all(struct database *d, struct fleet_store *s, struct err *err)
 {
 	int rc = fleet_store_each_block(s, add_block, d, err);
 
-	rc = rc ? rc : fleet_store_each_rows(s, add_rows, d, err);
+	rc = rc ? rc : fleet_store_each_rows(s, false, add_rows, d, err);
 	rc = rc ? rc : fleet_engine_flush(d->engine, err);
 	return rc ? rc : commit(d, err);
 }

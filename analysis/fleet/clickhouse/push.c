@@ -459,16 +459,16 @@ int engine_add_block(struct fleet_engine *e, struct engine_shard *shard,
 }
 
 int fleet_engine_add(struct fleet_engine *e, const struct fleet_header *h,
-		     const struct fleet_block *b, const struct fleet_rows *rows, uint64_t alone,
-		     struct err *err)
+		     const struct fleet_block *b, const struct fleet_rows *rows,
+		     const struct fleet_counts *counts, struct err *err)
 {
 	struct engine_shard *shard = &e->shards.data[(h->id + b->sequence) % e->shards.n];
 	const struct engine_key key = { h->id, b->sequence };
 	struct engine_line line = { .machine = h->machine,
 				    .type = h->type,
 				    .start_ns = b->start_ns,
-				    .samples = b->samples.n,
-				    .alone = alone,
+				    .samples = counts->samples[0],
+				    .alone = counts->alone[0],
 				    .n = { [ENGINE_CROWDS] = rows->crowds.n } };
 
 	vec_for_each (&rows->rows, const struct fleet_row, row)

@@ -8,6 +8,7 @@
 
 struct err;
 struct fleet_block;
+struct fleet_counts;
 struct fleet_engine;
 struct fleet_header;
 struct fleet_rows;
@@ -29,10 +30,11 @@ int fleet_engine_trios(struct fleet_engine *e, const struct strtab *asked, struc
 		       struct err *err);
 /* Whether a block of the recording that was begun last is known. */
 bool fleet_engine_has(const struct fleet_engine *e, uint64_t sequence);
-/* Adds the rows of one block. They are sent when there are many, and by fleet_engine_flush(). */
+/* Adds the rows of one block, which are of one indicator. They are sent when there are many, and by
+ * fleet_engine_flush(). */
 int fleet_engine_add(struct fleet_engine *e, const struct fleet_header *h,
-		     const struct fleet_block *b, const struct fleet_rows *rows, uint64_t alone,
-		     struct err *err);
+		     const struct fleet_block *b, const struct fleet_rows *rows,
+		     const struct fleet_counts *counts, struct err *err);
 int fleet_engine_flush(struct fleet_engine *e, struct err *err);
 
 struct fleet_engine_sent fleet_engine_sent(const struct fleet_engine *e);

@@ -13,6 +13,8 @@
 #define BLOCK_NS       1000000000ull
 #define START_NS       1700000000000000000ull
 #define SMT_LOSS       0.05 /* loss of IPC beside any application on the core */
+#define MISSES	       4.0  /* of the last-level cache, for each 1,000 instructions at IPC 1 */
+#define MISSES_GAIN    6.0  /* so many times the share of the IPC that is lost */
 #define APPS_MIN       4
 #define APPS_MAX       20
 #define NO_APP	       UINT32_MAX
@@ -56,6 +58,10 @@ struct machine {
 		VEC(struct together)
 	} trios; /* trios whose applications are all in the mix, one for each socket */
 	uint64_t blocks;
+	struct {
+		VEC(uint32_t)
+	} misses;	    /* [sample of the block]; empty if they are not measured */
+	struct dice chance; /* of the misses, so that all else is the same without them */
 };
 
 static void describe(struct machine *m, uint64_t seed, uint32_t n, uint32_t cpus)
@@ -119,6 +125,16 @@ struct machine *machine_new(const struct world *w, uint64_t seed, uint32_t n, ui
 	return m;
 }
 
+void machine_measure_misses(struct machine *m)
+{
+	struct fleet_indicator *misses = &m->header.more[0];
+
+	m->header.n_more = 1;
+	m->chance.state = m->dice.state ^ hash_u64(m->header.id);
+	snprintf(misses->name, sizeof(misses->name), "llc-misses");
+	snprintf(misses->unit, sizeof(misses->unit), "1e-6");
+}
+
 const struct fleet_header *machine_header(const struct machine *m)
 {
 	return &m->header;
@@ -131,6 +147,7 @@ void machine_free(struct machine *m)
 	vec_for_each (&m->trios, struct together, t)
 		vec_release(&t->times);
 	vec_release(&m->trios);
+	vec_release(&m->misses);
 	free(m->schedules);
 	free(m);
 }
@@ -226,6 +243,17 @@ static double loss_beside(const struct machine *m, uint32_t app, const struct sl
 	return loss > 0 ? loss : SMT_LOSS;
 }
 
+/* Those of a sample for each 1,000 instructions. left: the share of the IPC that the application
+ * keeps beside others. */
+static void add_misses(struct machine *m, const struct world_app *app, double left)
+{
+	double usual = MISSES / app->ipc;
+	double value =
+		usual * (1 + MISSES_GAIN * (1 - left)) * (1 + app->noise * dice_normal(&m->chance));
+
+	*vec_add(&m->misses) = value > 0 ? (uint32_t)(value * FLEET_IPC_SCALE) + 1 : 1;
+}
+
 /* Simulates the samples of a slice. *sibling: current slice of the core's other hardware thread. */
 static void run_slice(struct machine *m, struct fleet_block *b, uint32_t cpu,
 		      const struct slice *slice, const struct slice **sibling, double hour)
@@ -233,7 +261,7 @@ static void run_slice(struct machine *m, struct fleet_block *b, uint32_t cpu,
 	const struct world_app *app = &m->world->apps.data[m->apps[slice->app]];
 	double ipc = app->ipc * m->speed * m->instance[slice->app] * hour;
 	uint64_t at_ns = slice->start_ns, length_ns;
-	double beside = 1 - loss_beside(m, slice->app, *sibling), value;
+	double beside = 1 - loss_beside(m, slice->app, *sibling), value, left;
 
 	fleet_block_run(b, fleet_block_app(b, app->name), at_ns);
 	for (; at_ns < slice->end_ns; at_ns += length_ns) {
@@ -241,12 +269,37 @@ static void run_slice(struct machine *m, struct fleet_block *b, uint32_t cpu,
 			++*sibling;
 			beside = 1 - loss_beside(m, slice->app, *sibling);
 		}
-		value = ipc * beside * beside_two(m, slice->app, cpu, at_ns) *
-			(1 + app->noise * dice_normal(&m->dice));
+		left = beside * beside_two(m, slice->app, cpu, at_ns);
+		value = ipc * left * (1 + app->noise * dice_normal(&m->dice));
 		length_ns = (uint64_t)(PERIOD / (value * CLOCK_GHZ));
 		if (at_ns + length_ns > slice->end_ns)
 			break;
 		fleet_block_sample(b, length_ns, (uint32_t)(value * FLEET_IPC_SCALE));
+		if (m->header.n_more)
+			add_misses(m, app, left);
+	}
+}
+
+/* Adds tracks of the misses: the same samples, by the other indicator. */
+static void add_other_tracks(const struct machine *m, struct fleet_block *b)
+{
+	size_t tracks = b->tracks.n;
+
+	for (size_t i = 0; i < tracks; i++) {
+		const struct fleet_track track = b->tracks.data[i];
+
+		fleet_block_track_of(b, track.cpu, 1);
+		for (uint32_t r = track.first_run; r < track.first_run + track.n_runs; r++) {
+			const struct fleet_run run = b->runs.data[r];
+
+			if (run.n)
+				fleet_block_run(b, run.app, run.start_ns);
+			for (uint32_t s = run.first; s < run.first + run.n; s++)
+				fleet_block_sample(b,
+						   b->samples.data[s].end_ns -
+							   fleet_sample_start(b, &run, s),
+						   m->misses.data[s]);
+		}
 	}
 }
 
@@ -257,6 +310,7 @@ void machine_block(struct machine *m, struct fleet_block *b)
 	uint32_t cpus = m->header.topology.n;
 
 	fleet_block_begin(b, m->blocks++, start_ns);
+	m->misses.n = 0;
 	for (uint32_t i = 0; i < cpus; i++)
 		plan(m, &m->schedules[i], start_ns, start_ns + BLOCK_NS);
 	vec_for_each (&m->trios, struct together, t)
@@ -271,4 +325,6 @@ void machine_block(struct machine *m, struct fleet_block *b)
 			if (slice->app != NO_APP)
 				run_slice(m, b, i, slice, &sibling, hour);
 	}
+	if (m->header.n_more)
+		add_other_tracks(m, b);
 }

@@ -19,6 +19,8 @@ struct machine;
 
 /* Returns the n-th machine, freed by the caller. cpus: from 4 to CPUS_MAX, a multiple of 4. */
 struct machine *machine_new(const struct world *w, uint64_t seed, uint32_t n, uint32_t cpus);
+/* Before the first block: its file has llc-misses as well, more of them beside those who slow. */
+void machine_measure_misses(struct machine *m);
 const struct fleet_header *machine_header(const struct machine *m);
 /* Simulates the next second of a machine. */
 void machine_block(struct machine *m, struct fleet_block *b);

@@ -10,6 +10,8 @@
 #include "analysis/fleet/sqlite/store.h"
 
 struct fleet_contrast;
+struct fleet_store_addition;
+struct fleet_store_count;
 struct tally;
 
 enum statement {
@@ -40,6 +42,19 @@ enum statement {
 	EACH_TRIO,
 	EACH_CROWD,
 	TOTALS,
+	ADD_INDICATOR,
+	EACH_INDICATOR,
+	ADD_COUNT,
+	TOTALS_OF,
+	EACH_COUNT,
+	GET_ROW_OF,
+	PUT_ROW_OF,
+	LOAD_ROWS_OF,
+	EACH_ROW_OF,
+	GET_MATCH,
+	PUT_MATCH,
+	LOAD_MATCHES,
+	EACH_MATCH,
 	STATEMENTS,
 };
 
@@ -69,13 +84,14 @@ void store_bind_number(sqlite3_stmt *st, int i, uint64_t number);
 bool store_done(sqlite3_stmt *st);
 bool store_execute(struct fleet_store *s, const char *what);
 
-/* Whether the database has tables of trios. Older databases do not. */
+/* Whether the database has tables of trios, or of several indicators. Older databases do not. */
 bool store_has_trios(struct fleet_store *s);
+bool store_has_indicators(struct fleet_store *s);
 
 /* Add blocks, or blocks and rows, in a transaction of the caller's. Return false on failure. */
 bool store_add_blocks(struct fleet_store *s, const struct fleet_store_block *b, size_t n);
-bool store_add_all(struct fleet_store *s, const struct fleet_rows *rows,
-		   const struct fleet_store_block *blocks, size_t n);
+bool store_add_counts(struct fleet_store *s, const struct fleet_store_count *c, size_t n);
+bool store_add_all(struct fleet_store *s, const struct fleet_store_addition *a);
 
 /* Add the present row of a statement: columns n, sum, squares, blocks, contrast, histogram; or
  * kind, number, ns. Return false if the columns are invalid. */

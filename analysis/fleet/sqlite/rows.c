@@ -74,17 +74,32 @@ bool store_read_row(sqlite3_stmt *st, struct tally *tally, struct fleet_contrast
 	return true;
 }
 
-static void bind_key(sqlite3_stmt *st, const struct fleet_row *row, const uint32_t *apps,
-		     uint32_t type, uint64_t bucket)
+/* The ids in the database of what rows name by their numbers. */
+struct ids {
+	uint32_t *apps, *types;
+	const uint32_t *indicators; /* NULL: the same */
+};
+
+static uint32_t indicator_of(const struct ids *ids, const struct fleet_stratum *stratum)
 {
+	return ids->indicators ? ids->indicators[stratum->indicator] : stratum->indicator;
+}
+
+static void bind_key(sqlite3_stmt *st, const struct fleet_row *row,
+		     const struct fleet_stratum *stratum, const struct ids *ids)
+{
+	const uint32_t *apps = ids->apps;
+
 	store_bind_number(st, 1, apps[row->base]);
 	store_bind_number(st, 2, apps[row->corunner]);
 	if (row->class == CORUNNER_TRIO)
 		store_bind_number(st, 3, apps[row->second]);
 	else
 		sqlite3_bind_text(st, 3, corunner_class_names[row->class], -1, SQLITE_STATIC);
-	store_bind_number(st, 4, type);
-	store_bind_number(st, 5, bucket);
+	store_bind_number(st, 4, ids->types[stratum->type]);
+	store_bind_number(st, 5, stratum->bucket);
+	if (indicator_of(ids, stratum))
+		store_bind_number(st, 12, indicator_of(ids, stratum));
 }
 
 static void bind_blob(sqlite3_stmt *st, int i, const struct text *bytes)
@@ -115,29 +130,117 @@ static bool write_row(sqlite3_stmt *st, const struct tally *tally,
 }
 
 /* Adds a row to the stored one. */
-static bool add_row(struct fleet_store *s, const struct fleet_row *row, const uint32_t *apps,
-		    uint32_t type, uint64_t bucket)
+static bool add_row(struct fleet_store *s, const struct fleet_row *row,
+		    const struct fleet_stratum *stratum, const struct ids *ids)
 {
 	struct fleet_contrast contrast = row->contrast;
-	bool trio = row->class == CORUNNER_TRIO;
-	sqlite3_stmt *st = store_statement(s, trio ? GET_TRIO : GET_ROW);
+	bool trio = row->class == CORUNNER_TRIO, first = !indicator_of(ids, stratum);
+	sqlite3_stmt *st = store_statement(s, trio ? GET_TRIO : first ? GET_ROW : GET_ROW_OF);
 	struct tally sum = { 0 };
 	bool sound = true;
 
 	tally_merge(&sum, &row->tally);
-	bind_key(st, row, apps, type, bucket);
+	bind_key(st, row, stratum, ids);
 	if (st && sqlite3_step(st) == SQLITE_ROW)
 		sound = store_read_row(st, &sum, &contrast);
 	if (st)
 		sqlite3_reset(st);
-	st = store_statement(s, trio ? PUT_TRIO : PUT_ROW);
+	st = store_statement(s, trio ? PUT_TRIO : first ? PUT_ROW : PUT_ROW_OF);
 	if (sound && st) {
-		bind_key(st, row, apps, type, bucket);
+		bind_key(st, row, stratum, ids);
 		sound = write_row(st, &sum, &contrast);
 	}
 	tally_release(&sum);
 	return sound && st;
 }
+
+/* ---- matches ---- */
+
+#define MATCH_BYTES 96
+
+static bool read_match(sqlite3_stmt *st, struct fleet_match *m)
+{
+	const uint8_t *p = sqlite3_column_blob(st, 1);
+	struct fleet_match more = { .blocks = (uint64_t)sqlite3_column_int64(st, 0) };
+
+	if (sqlite3_column_bytes(st, 1) != MATCH_BYTES)
+		return false;
+	more.w = (fleet_i128)wide_at(p);
+	more.wx = (fleet_i128)wide_at(p + 16);
+	more.wy = (fleet_i128)wide_at(p + 32);
+	more.wxx = (fleet_i128)wide_at(p + 48);
+	more.wxy = (fleet_i128)wide_at(p + 64);
+	more.wyy = (fleet_i128)wide_at(p + 80);
+	fleet_match_merge(m, &more);
+	return true;
+}
+
+static void pack_match(const struct fleet_match *m, struct text *out)
+{
+	add_wide(out, (tally_u128)m->w);
+	add_wide(out, (tally_u128)m->wx);
+	add_wide(out, (tally_u128)m->wy);
+	add_wide(out, (tally_u128)m->wxx);
+	add_wide(out, (tally_u128)m->wxy);
+	add_wide(out, (tally_u128)m->wyy);
+}
+
+/* The same with both indicators in each other's place. */
+static struct fleet_match turned(const struct fleet_match *m)
+{
+	struct fleet_match t = *m;
+
+	t.wx = m->wy;
+	t.wy = m->wx;
+	t.wxx = m->wyy;
+	t.wyy = m->wxx;
+	return t;
+}
+
+static void bind_match(sqlite3_stmt *st, const struct fleet_row *row,
+		       const struct fleet_stratum *stratum, const struct ids *ids,
+		       const uint32_t *indicators)
+{
+	const struct fleet_stratum any = { 0, stratum->type, stratum->bucket };
+
+	bind_key(st, row, &any, ids);
+	store_bind_number(st, 6, indicators[0]);
+	store_bind_number(st, 7, indicators[1]);
+}
+
+static bool add_match(struct fleet_store *s, const struct fleet_rows *rows,
+		      const struct fleet_match *match, const struct ids *ids)
+{
+	const struct fleet_row *row = &rows->rows.data[match->row];
+	const struct fleet_row *other = &rows->rows.data[match->other];
+	const struct fleet_stratum *stratum = &rows->strata.data[row->stratum];
+	uint32_t a = indicator_of(ids, stratum);
+	uint32_t b = indicator_of(ids, &rows->strata.data[other->stratum]);
+	const uint32_t indicators[] = { a < b ? a : b, a < b ? b : a };
+	struct fleet_match sum = a < b ? *match : turned(match);
+	const struct ids same = { ids->apps, ids->types, NULL };
+	sqlite3_stmt *st = store_statement(s, GET_MATCH);
+	struct text sums = { 0 };
+	bool sound = true;
+
+	bind_match(st, row, stratum, &same, indicators);
+	if (st && sqlite3_step(st) == SQLITE_ROW)
+		sound = read_match(st, &sum);
+	if (st)
+		sqlite3_reset(st);
+	st = store_statement(s, PUT_MATCH);
+	if (!sound || !st)
+		return false;
+	bind_match(st, row, stratum, &same, indicators);
+	store_bind_number(st, 8, sum.blocks);
+	pack_match(&sum, &sums);
+	bind_blob(st, 9, &sums);
+	sound = store_done(st);
+	text_release(&sums);
+	return sound;
+}
+
+/* ---- all of an addition ---- */
 
 /* Returns the ids of all names in *numbers, freed by the caller. Returns false if a name could not
  * be added. Nothing may be added then, because the failure may have ended the transaction. */
@@ -189,32 +292,55 @@ static bool add_crowds(struct fleet_store *s, const struct fleet_rows *rows, con
 	return added;
 }
 
-bool store_add_all(struct fleet_store *s, const struct fleet_rows *rows,
-		   const struct fleet_store_block *blocks, size_t n)
+bool store_add_counts(struct fleet_store *s, const struct fleet_store_count *c, size_t n)
 {
-	uint32_t *apps = NULL, *types = NULL;
-	bool added = number_all(s, &rows->apps, ADD_APP, GET_APP, &apps) &&
-		     number_all(s, &rows->types, ADD_TYPE, GET_TYPE, &types) &&
-		     store_add_blocks(s, blocks, n) && add_crowds(s, rows, types);
+	bool added = true;
 
-	vec_for_each (&rows->rows, const struct fleet_row, row) {
-		const struct fleet_stratum *stratum = &rows->strata.data[row->stratum];
+	for (; added && n; n--, c++) {
+		sqlite3_stmt *st = store_statement(s, ADD_COUNT);
 
-		if (!added)
-			break;
-		added = add_row(s, row, apps, types[stratum->type], stratum->bucket);
+		store_bind_number(st, 1, c->recording);
+		store_bind_number(st, 2, c->sequence);
+		store_bind_number(st, 3, c->indicator);
+		store_bind_number(st, 4, c->samples);
+		store_bind_number(st, 5, c->alone);
+		added = store_done(st);
 	}
-	free(apps);
-	free(types);
 	return added;
 }
 
-int fleet_store_add(struct fleet_store *s, const struct fleet_rows *rows,
-		    const struct fleet_store_block *blocks, size_t n, struct err *err)
+/* Rows without samples are there only because of a match. */
+static bool add_rows(struct fleet_store *s, const struct fleet_rows *rows, const struct ids *ids)
+{
+	bool added = true;
+
+	vec_for_each (&rows->rows, const struct fleet_row, row)
+		if (added && row->tally.n)
+			added = add_row(s, row, &rows->strata.data[row->stratum], ids);
+	vec_for_each (&rows->matches, const struct fleet_match, match)
+		added = added && add_match(s, rows, match, ids);
+	return added;
+}
+
+bool store_add_all(struct fleet_store *s, const struct fleet_store_addition *a)
+{
+	struct ids ids = { .indicators = a->numbers };
+	bool added = number_all(s, &a->rows->apps, ADD_APP, GET_APP, &ids.apps) &&
+		     number_all(s, &a->rows->types, ADD_TYPE, GET_TYPE, &ids.types) &&
+		     store_add_blocks(s, a->blocks, a->n_blocks) &&
+		     store_add_counts(s, a->counts, a->n_counts) &&
+		     add_crowds(s, a->rows, ids.types) && add_rows(s, a->rows, &ids);
+
+	free(ids.apps);
+	free(ids.types);
+	return added;
+}
+
+int fleet_store_add(struct fleet_store *s, const struct fleet_store_addition *a, struct err *err)
 {
 	int rc;
 
-	if (store_execute(s, "BEGIN IMMEDIATE") && store_add_all(s, rows, blocks, n) &&
+	if (store_execute(s, "BEGIN IMMEDIATE") && store_add_all(s, a) &&
 	    store_execute(s, "COMMIT"))
 		return 0;
 	rc = store_failed(s, err);
@@ -271,12 +397,14 @@ static bool stratum_of(sqlite3_stmt *st, int column, const struct fleet_phases *
 	return true;
 }
 
-static int load_rows(struct fleet_store *s, uint32_t type, const struct fleet_phases *phases,
-		     struct fleet_rows *rows, struct err *err)
+static int load_rows(struct fleet_store *s, uint32_t type, uint32_t indicator,
+		     const struct fleet_phases *phases, struct fleet_rows *rows, struct err *err)
 {
-	sqlite3_stmt *st = load_of(s, LOAD_ROWS, type, phases);
+	sqlite3_stmt *st = load_of(s, indicator ? LOAD_ROWS_OF : LOAD_ROWS, type, phases);
 	int step;
 
+	if (st && indicator)
+		store_bind_number(st, 4, indicator);
 	while ((step = st ? sqlite3_step(st) : SQLITE_ERROR) == SQLITE_ROW) {
 		uint32_t base = column_app(st, 6, rows), stratum;
 		uint32_t co = column_app(st, 7, rows);
@@ -336,8 +464,46 @@ static int load_crowds(struct fleet_store *s, uint32_t type, const struct fleet_
 	return step == SQLITE_DONE ? 0 : store_failed(s, err);
 }
 
-int fleet_store_load(struct fleet_store *s, const char *type, const struct fleet_phases *phases,
-		     struct fleet_rows *rows, unsigned *others, struct err *err)
+static int load_matches(struct fleet_store *s, uint32_t type, const uint32_t *indicators, bool turn,
+			struct fleet_rows *rows, struct err *err)
+{
+	sqlite3_stmt *st = store_statement(s, LOAD_MATCHES);
+	int step;
+
+	store_bind_number(st, 1, type);
+	store_bind_number(st, 2, indicators[0]);
+	store_bind_number(st, 3, indicators[1]);
+	while ((step = st ? sqlite3_step(st) : SQLITE_ERROR) == SQLITE_ROW) {
+		uint32_t base = column_app(st, 2, rows), co = column_app(st, 3, rows), row;
+		enum corunner_class class = corunner_class_find(column_name(st, 4));
+		struct fleet_match one = { 0 };
+
+		if (class >= CORUNNER_TRIO || !read_match(st, &one))
+			return store_damaged(s, err);
+		row = (uint32_t)(fleet_rows_get(rows, base, co, class, 0) - rows->rows.data);
+		one = turn ? turned(&one) : one;
+		fleet_match_merge(fleet_rows_match(rows, row, row), &one);
+	}
+	return step == SQLITE_DONE ? 0 : store_failed(s, err);
+}
+
+int fleet_store_load_matches(struct fleet_store *s, const char *type, uint32_t indicator,
+			     uint32_t other, struct fleet_rows *rows, struct err *err)
+{
+	const uint32_t both[] = { indicator < other ? indicator : other,
+				  indicator < other ? other : indicator };
+	sqlite3_stmt *st = store_statement(s, GET_TYPE);
+
+	store_bind_text(st, 1, type);
+	if (!store_has_indicators(s) || !st || sqlite3_step(st) != SQLITE_ROW)
+		return 0;
+	return load_matches(s, (uint32_t)sqlite3_column_int64(st, 0), both, indicator > other, rows,
+			    err);
+}
+
+int fleet_store_load(struct fleet_store *s, const char *type, uint32_t indicator,
+		     const struct fleet_phases *phases, struct fleet_rows *rows, unsigned *others,
+		     struct err *err)
 {
 	sqlite3_stmt *st = store_statement(s, MOST_TYPE);
 	char name[128] = "";
@@ -362,8 +528,8 @@ int fleet_store_load(struct fleet_store *s, const char *type, const struct fleet
 			       s->path, name);
 	id = (uint32_t)sqlite3_column_int64(st, 0);
 	strtab_add(&rows->types, name);
-	rc = load_rows(s, id, phases, rows, err);
-	if (!rc && store_has_trios(s))
+	rc = load_rows(s, id, indicator, phases, rows, err);
+	if (!rc && !indicator && store_has_trios(s))
 		rc = load_trios(s, id, phases, rows, err);
 	return rc ? rc : load_crowds(s, id, phases, rows, err);
 }
@@ -429,17 +595,30 @@ static int flush(struct batch *b, struct err *err)
 	return rc;
 }
 
-/* Reads the columns of LOAD_ROWS or LOAD_TRIOS, then type and bucket. */
-static struct fleet_row *row_of(struct fleet_rows *rows, sqlite3_stmt *st, bool trios)
+/* Reads an indicator's number in a column. Returns false if it is none. */
+static bool column_indicator(sqlite3_stmt *st, int column, uint32_t *indicator)
+{
+	uint64_t number = (uint64_t)sqlite3_column_int64(st, column);
+
+	*indicator = (uint32_t)number;
+	return number < FLEET_INDICATORS;
+}
+
+/* Reads the columns of LOAD_ROWS, LOAD_TRIOS or LOAD_ROWS_OF, then type, bucket and, of the last,
+ * the indicator. */
+static struct fleet_row *row_of(struct fleet_rows *rows, sqlite3_stmt *st, enum statement which)
 {
 	uint32_t base = add_column_name(st, 6, &rows->apps),
 		 co = add_column_name(st, 7, &rows->apps);
-	uint32_t stratum = fleet_rows_stratum(rows, add_column_name(st, 9, &rows->types),
-					      (uint64_t)sqlite3_column_int64(st, 10));
+	uint32_t indicator = 0, stratum;
 	enum corunner_class class;
 	char name[32];
 
-	if (trios)
+	if (which == EACH_ROW_OF && !column_indicator(st, 11, &indicator))
+		return NULL;
+	stratum = fleet_rows_stratum_of(rows, indicator, add_column_name(st, 9, &rows->types),
+					(uint64_t)sqlite3_column_int64(st, 10));
+	if (which == EACH_TRIO)
 		return fleet_rows_trio(rows, base, co, add_column_name(st, 8, &rows->apps),
 				       stratum);
 	class = corunner_class_find(column_text(st, 8, name, sizeof(name)));
@@ -452,9 +631,46 @@ static int each_row(struct batch *b, enum statement which, struct err *err)
 	int step, rc = 0;
 
 	while (!rc && (step = st ? sqlite3_step(st) : SQLITE_ERROR) == SQLITE_ROW) {
-		struct fleet_row *row = row_of(&b->rows, st, which == EACH_TRIO);
+		struct fleet_row *row = row_of(&b->rows, st, which);
 
 		if (!row || !store_read_row(st, &row->tally, &row->contrast))
+			return store_damaged(b->store, err);
+		if (b->rows.rows.n >= BATCH)
+			rc = flush(b, err);
+	}
+	if (!rc && step != SQLITE_DONE)
+		rc = store_failed(b->store, err);
+	return rc ? rc : flush(b, err);
+}
+
+/* Reads the present row of EACH_MATCH. Returns false if it is invalid. */
+static bool take_match(struct fleet_rows *rows, sqlite3_stmt *st)
+{
+	uint32_t base = add_column_name(st, 2, &rows->apps),
+		 co = add_column_name(st, 3, &rows->apps);
+	uint32_t type = add_column_name(st, 5, &rows->types), indicators[2], of[2];
+	uint64_t bucket = (uint64_t)sqlite3_column_int64(st, 6);
+	enum corunner_class class = corunner_class_find(column_name(st, 4));
+
+	if (class >= CORUNNER_TRIO || !column_indicator(st, 7, &indicators[0]) ||
+	    !column_indicator(st, 8, &indicators[1]) || indicators[0] >= indicators[1])
+		return false;
+	for (int i = 0; i < 2; i++) {
+		uint32_t stratum = fleet_rows_stratum_of(rows, indicators[i], type, bucket);
+
+		of[i] = (uint32_t)(fleet_rows_get(rows, base, co, class, stratum) -
+				   rows->rows.data);
+	}
+	return read_match(st, fleet_rows_match(rows, of[0], of[1]));
+}
+
+static int each_match(struct batch *b, struct err *err)
+{
+	sqlite3_stmt *st = store_statement(b->store, EACH_MATCH);
+	int step, rc = 0;
+
+	while (!rc && (step = st ? sqlite3_step(st) : SQLITE_ERROR) == SQLITE_ROW) {
+		if (!take_match(&b->rows, st))
 			return store_damaged(b->store, err);
 		if (b->rows.rows.n >= BATCH)
 			rc = flush(b, err);
@@ -479,14 +695,18 @@ static int each_crowd(struct batch *b, struct err *err)
 	return step == SQLITE_DONE ? flush(b, err) : store_failed(b->store, err);
 }
 
-int fleet_store_each_rows(struct fleet_store *s, fleet_store_rows_visit *visit, void *ctx,
-			  struct err *err)
+int fleet_store_each_rows(struct fleet_store *s, bool several, fleet_store_rows_visit *visit,
+			  void *ctx, struct err *err)
 {
 	struct batch b = { .store = s, .visit = visit, .ctx = ctx };
 	int rc = each_row(&b, EACH_ROW, err);
 
 	if (!rc && store_has_trios(s))
 		rc = each_row(&b, EACH_TRIO, err);
+	if (!rc && several && store_has_indicators(s))
+		rc = each_row(&b, EACH_ROW_OF, err);
+	if (!rc && several && store_has_indicators(s))
+		rc = each_match(&b, err);
 	rc = rc ? rc : each_crowd(&b, err);
 	fleet_rows_release(&b.rows);
 	return rc;

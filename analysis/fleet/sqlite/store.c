@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analysis/fleet/rows.h"
 #include "analysis/fleet/sqlite/rows.h"
 #include "base/err.h"
 #include "base/hash.h"
@@ -54,10 +55,25 @@ static const char *const tables[] = {
 	" type INTEGER, bucket INTEGER, n INTEGER, sum INTEGER, squares BLOB, blocks INTEGER,"
 	" contrast BLOB, histogram BLOB, PRIMARY KEY(base, corunner, second, type, bucket))"
 	" WITHOUT ROWID",
+	/* Added later: the tables of indicators beyond the first, which are made when there is one.
+	 */
+	"TABLE indicators(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, unit TEXT NOT NULL,"
+	" better TEXT NOT NULL)",
+	"TABLE indicator_blocks(recording INTEGER, sequence INTEGER, indicator INTEGER,"
+	" samples INTEGER, alone INTEGER, PRIMARY KEY(recording, sequence, indicator))"
+	" WITHOUT ROWID",
+	"TABLE indicator_rows(base INTEGER, corunner INTEGER, class TEXT, type INTEGER,"
+	" bucket INTEGER, n INTEGER, sum INTEGER, squares BLOB, blocks INTEGER, contrast BLOB,"
+	" histogram BLOB, indicator INTEGER,"
+	" PRIMARY KEY(indicator, base, corunner, class, type, bucket)) WITHOUT ROWID",
+	"TABLE matches(base INTEGER, corunner INTEGER, class TEXT, type INTEGER, bucket INTEGER,"
+	" indicator INTEGER, other INTEGER, blocks INTEGER, sums BLOB,"
+	" PRIMARY KEY(indicator, other, base, corunner, class, type, bucket)) WITHOUT ROWID",
 };
 
-#define TABLES	    (sizeof(tables) / sizeof(tables[0]))
-#define TRIO_TABLES (TABLES - 2) /* index of the first table of trios */
+#define TABLES		 (sizeof(tables) / sizeof(tables[0]))
+#define TRIO_TABLES	 (TABLES - 6) /* index of the first table of trios */
+#define INDICATOR_TABLES (TABLES - 4) /* of the first of several indicators */
 
 static const char *const sql[STATEMENTS] = {
 	[ADD_META] = "INSERT OR IGNORE INTO meta VALUES(?, ?)",
@@ -114,6 +130,37 @@ static const char *const sql[STATEMENTS] = {
 	[TOTALS] =
 		"SELECT count(DISTINCT machine), count(*), sum(samples), sum(alone), min(start_ns),"
 		" max(start_ns) FROM blocks",
+	[ADD_INDICATOR] = "INSERT INTO indicators(id, name, unit, better) VALUES(?, ?, ?, ?)",
+	[EACH_INDICATOR] = "SELECT id, name, unit, better FROM indicators ORDER BY id",
+	[ADD_COUNT] = "INSERT INTO indicator_blocks VALUES(?, ?, ?, ?, ?)",
+	[TOTALS_OF] = "SELECT count(DISTINCT machine), count(*), sum(i.samples), sum(i.alone),"
+		      " min(start_ns), max(start_ns) FROM indicator_blocks i JOIN blocks b"
+		      " ON b.recording = i.recording AND b.sequence = i.sequence"
+		      " WHERE i.indicator = ?",
+	[EACH_COUNT] = "SELECT indicator, samples, alone FROM indicator_blocks"
+		       " WHERE recording = ? AND sequence = ?",
+	[GET_ROW_OF] = "SELECT n, sum, squares, blocks, contrast, histogram FROM indicator_rows"
+		       " WHERE base = ? AND corunner = ? AND class = ? AND type = ? AND bucket = ?"
+		       " AND indicator = ?12",
+	[PUT_ROW_OF] = "INSERT OR REPLACE INTO indicator_rows"
+		       " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	[LOAD_ROWS_OF] =
+		"SELECT n, sum, squares, r.blocks, contrast, histogram, b.name, c.name, class,"
+		" bucket % ?2 / ?3 FROM indicator_rows r JOIN apps b ON b.id = r.base"
+		" JOIN apps c ON c.id = r.corunner WHERE type = ?1 AND indicator = ?4",
+	[EACH_ROW_OF] =
+		"SELECT n, sum, squares, r.blocks, contrast, histogram, b.name, c.name, class,"
+		" t.name, bucket, indicator FROM indicator_rows r JOIN apps b ON b.id = r.base"
+		" JOIN apps c ON c.id = r.corunner JOIN types t ON t.id = r.type",
+	[GET_MATCH] = "SELECT blocks, sums FROM matches WHERE base = ? AND corunner = ?"
+		      " AND class = ? AND type = ? AND bucket = ? AND indicator = ? AND other = ?",
+	[PUT_MATCH] = "INSERT OR REPLACE INTO matches VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	[LOAD_MATCHES] = "SELECT m.blocks, sums, b.name, c.name, class FROM matches m"
+			 " JOIN apps b ON b.id = m.base JOIN apps c ON c.id = m.corunner"
+			 " WHERE type = ?1 AND indicator = ?2 AND other = ?3",
+	[EACH_MATCH] = "SELECT m.blocks, sums, b.name, c.name, class, t.name, bucket, indicator,"
+		       " other FROM matches m JOIN apps b ON b.id = m.base JOIN apps c"
+		       " ON c.id = m.corunner JOIN types t ON t.id = m.type",
 };
 
 int store_failed(struct fleet_store *s, struct err *err)
@@ -228,11 +275,11 @@ static bool has_table(struct fleet_store *s, const char *definition)
 	return has;
 }
 
-static bool create_tables(struct fleet_store *s, size_t from)
+static bool create_tables(struct fleet_store *s, size_t from, size_t end)
 {
 	bool done = true;
 
-	for (size_t i = from; i < TABLES && done; i++) {
+	for (size_t i = from; i < end && done; i++) {
 		char *create = xasprintf("CREATE %s", tables[i]);
 
 		done = (from && has_table(s, tables[i])) || store_execute(s, create);
@@ -246,7 +293,9 @@ static int make_tables(struct fleet_store *s, bool make, struct err *err)
 	char mark[64];
 
 	if (pragma(s, "PRAGMA application_id") == APPLICATION_ID)
-		return !make || create_tables(s, TRIO_TABLES) ? 0 : store_failed(s, err);
+		return !make || create_tables(s, TRIO_TABLES, INDICATOR_TABLES)
+			       ? 0
+			       : store_failed(s, err);
 	if (sqlite3_errcode(s->db) == SQLITE_CANTOPEN)
 		return store_failed(s, err);
 	if (sqlite3_errcode(s->db) == SQLITE_NOTADB || !make ||
@@ -255,7 +304,7 @@ static int make_tables(struct fleet_store *s, bool make, struct err *err)
 			       "%s: not a fleet's database; ispot fleet reduce makes them",
 			       s->path);
 	snprintf(mark, sizeof(mark), "PRAGMA application_id = %d", APPLICATION_ID);
-	return store_execute(s, "BEGIN IMMEDIATE") && create_tables(s, 0) &&
+	return store_execute(s, "BEGIN IMMEDIATE") && create_tables(s, 0, INDICATOR_TABLES) &&
 			       store_execute(s, mark) && store_execute(s, "COMMIT")
 		       ? 0
 		       : store_failed(s, err);
@@ -528,14 +577,16 @@ static int agree(struct fleet_store *s, const char *key, const char *value, stru
 	return 0;
 }
 
-void fleet_store_meta_of(const struct fleet_header *h, uint64_t bucket_ns,
+void fleet_store_meta_of(const struct fleet_header *h, uint32_t indicator, uint64_t bucket_ns,
 			 struct fleet_store_meta *meta)
 {
+	const struct fleet_indicator of = fleet_header_indicator(h, indicator);
+
 	memset(meta, 0, sizeof(*meta)); /* metas are compared as bytes */
-	meta->higher_is_better = h->higher_is_better;
+	meta->higher_is_better = of.higher_is_better;
 	meta->bucket_ns = bucket_ns;
-	snprintf(meta->indicator, sizeof(meta->indicator), "%s", h->indicator);
-	snprintf(meta->unit, sizeof(meta->unit), "%s", h->unit);
+	snprintf(meta->indicator, sizeof(meta->indicator), "%s", of.name);
+	snprintf(meta->unit, sizeof(meta->unit), "%s", of.unit);
 	snprintf(meta->by, sizeof(meta->by), "%s", h->by);
 }
 
@@ -592,6 +643,114 @@ bool fleet_store_same_names(const struct strtab *a, const struct strtab *b)
 	return same;
 }
 
+/* ---- indicators beyond the first ---- */
+
+static const char *column(sqlite3_stmt *st, int i, char *printable, size_t n)
+{
+	const char *text = (const char *)sqlite3_column_text(st, i);
+
+	return text_printable(printable, n, text ? text : "");
+}
+
+bool store_has_indicators(struct fleet_store *s)
+{
+	return pragma(s, "SELECT count(*) FROM sqlite_master WHERE name = 'indicators'") == 1;
+}
+
+int fleet_store_indicators(struct fleet_store *s, struct fleet_store_indicators *all,
+			   struct err *err)
+{
+	sqlite3_stmt *st = store_has_indicators(s) ? store_statement(s, EACH_INDICATOR) : NULL;
+	char better[16];
+	int rc = 0;
+
+	memset(all, 0, sizeof(*all));
+	for (; !rc && st && sqlite3_step(st) == SQLITE_ROW; all->n++) {
+		struct fleet_indicator *i = &all->of[all->n];
+
+		if (all->n == FLEET_INDICATORS - 1 || sqlite3_column_int64(st, 0) != all->n + 1) {
+			rc = store_damaged(s, err);
+			break;
+		}
+		column(st, 1, i->name, sizeof(i->name));
+		column(st, 2, i->unit, sizeof(i->unit));
+		i->higher_is_better = !strcmp(column(st, 3, better, sizeof(better)), "higher");
+	}
+	if (st)
+		sqlite3_reset(st);
+	return rc;
+}
+
+static int add_indicator(struct fleet_store *s, const struct fleet_indicator *i, uint32_t id,
+			 struct err *err)
+{
+	sqlite3_stmt *st;
+
+	if (id == FLEET_INDICATORS)
+		return err_set(err, -EINVAL,
+			       "%s has %d indicators already, and none that is %s; reduce into "
+			       "another database with --db",
+			       s->path, FLEET_INDICATORS, i->name);
+	if (!create_tables(s, INDICATOR_TABLES, TABLES))
+		return store_failed(s, err);
+	st = store_statement(s, ADD_INDICATOR);
+	store_bind_number(st, 1, id);
+	store_bind_text(st, 2, i->name);
+	store_bind_text(st, 3, i->unit);
+	store_bind_text(st, 4, i->higher_is_better ? "higher" : "lower");
+	return store_done(st) ? 0 : store_failed(s, err);
+}
+
+/* Returns the number of an indicator, which is added if it is new. */
+static int number_indicator(struct fleet_store *s, const char *first,
+			    const struct fleet_indicator *i, uint32_t *number, struct err *err)
+{
+	struct fleet_store_indicators all;
+	int rc = fleet_store_indicators(s, &all, err);
+
+	*number = 0;
+	if (rc || !strcmp(i->name, first))
+		return rc;
+	for (uint32_t k = 0; k < all.n; k++) {
+		if (strcmp(all.of[k].name, i->name) != 0)
+			continue;
+		*number = k + 1;
+		if (!strcmp(all.of[k].unit, i->unit) &&
+		    all.of[k].higher_is_better == i->higher_is_better)
+			return 0;
+		return err_set(
+			err, -EINVAL,
+			"%s has %s in another unit, or of another better direction; reduce into another database with --db",
+			s->path, i->name);
+	}
+	*number = all.n + 1;
+	return add_indicator(s, i, *number, err);
+}
+
+int fleet_store_number(struct fleet_store *s, const struct fleet_indicator *of, uint32_t n,
+		       uint32_t *numbers, struct err *err)
+{
+	char first[64];
+	int rc = 0;
+
+	get_meta(s, "indicator", first, sizeof(first));
+	for (uint32_t i = 0; i < FLEET_INDICATORS; i++)
+		numbers[i] = FLEET_LEFT_OUT;
+	for (uint32_t i = 0; !rc && i < n; i++)
+		rc = number_indicator(s, first, &of[i], &numbers[i], err);
+	return rc;
+}
+
+uint32_t fleet_store_first(struct fleet_store *s, const struct fleet_header *h)
+{
+	char first[64];
+	uint32_t number;
+
+	get_meta(s, "indicator", first, sizeof(first));
+	number = fleet_header_find(h, first);
+	return number == UINT32_MAX ? 0 : number;
+}
+
 int fleet_store_trios(struct fleet_store *s, const struct strtab *asked, struct strtab *kept,
 		      struct err *err)
 {
@@ -634,10 +793,67 @@ bool fleet_store_has(struct fleet_store *s, uint64_t recording, uint64_t sequenc
 	return has;
 }
 
+static bool read_totals(sqlite3_stmt *st, struct fleet_store_totals *totals)
+{
+	if (!st || sqlite3_step(st) != SQLITE_ROW)
+		return false;
+	totals->machines = (uint64_t)sqlite3_column_int64(st, 0);
+	totals->blocks = (uint64_t)sqlite3_column_int64(st, 1);
+	totals->samples = (uint64_t)sqlite3_column_int64(st, 2);
+	totals->alone = (uint64_t)sqlite3_column_int64(st, 3);
+	totals->from_ns = (uint64_t)sqlite3_column_int64(st, 4);
+	totals->to_ns = (uint64_t)sqlite3_column_int64(st, 5);
+	return true;
+}
+
+/* Appends the names of all, for a message. */
+static void list_indicators(const struct fleet_store_meta *meta,
+			    const struct fleet_store_indicators *all, struct text *out)
+{
+	text_add(out, meta->indicator);
+	for (uint32_t i = 0; i < all->n; i++)
+		text_printf(out, ", %s", all->of[i].name);
+}
+
+static int no_indicator(struct fleet_store *s, const char *name,
+			const struct fleet_store_meta *meta,
+			const struct fleet_store_indicators *all, struct err *err)
+{
+	struct text names = { 0 };
+
+	list_indicators(meta, all, &names);
+	err_set(err, -ENODATA, "%s has no indicator %s; it has %s", s->path, name, names.s);
+	text_release(&names);
+	return -ENODATA;
+}
+
+int fleet_store_choose(struct fleet_store *s, const char *name, uint32_t *number,
+		       struct fleet_store_meta *meta, struct fleet_store_totals *totals,
+		       struct err *err)
+{
+	struct fleet_store_indicators all;
+	int rc = fleet_store_meta(s, meta, totals, err);
+	sqlite3_stmt *st;
+
+	*number = 0;
+	if (rc || !name || !strcmp(name, meta->indicator))
+		return rc;
+	rc = fleet_store_indicators(s, &all, err);
+	while (!rc && *number < all.n && strcmp(all.of[*number].name, name) != 0)
+		++*number;
+	if (rc || *number == all.n)
+		return rc ? rc : no_indicator(s, name, meta, &all, err);
+	snprintf(meta->indicator, sizeof(meta->indicator), "%s", all.of[*number].name);
+	snprintf(meta->unit, sizeof(meta->unit), "%s", all.of[*number].unit);
+	meta->higher_is_better = all.of[*number].higher_is_better;
+	st = store_statement(s, TOTALS_OF);
+	store_bind_number(st, 1, ++*number);
+	return read_totals(st, totals) ? 0 : store_failed(s, err);
+}
+
 int fleet_store_meta(struct fleet_store *s, struct fleet_store_meta *meta,
 		     struct fleet_store_totals *totals, struct err *err)
 {
-	sqlite3_stmt *st = store_statement(s, TOTALS);
 	char text[64];
 
 	memset(meta, 0, sizeof(*meta)); /* metas are compared as bytes */
@@ -648,15 +864,7 @@ int fleet_store_meta(struct fleet_store *s, struct fleet_store_meta *meta,
 	meta->higher_is_better = !strcmp(text, "higher");
 	get_meta(s, "bucket_ns", text, sizeof(text));
 	meta->bucket_ns = strtoull(text, NULL, 10);
-	if (!st || sqlite3_step(st) != SQLITE_ROW)
-		return store_failed(s, err);
-	totals->machines = (uint64_t)sqlite3_column_int64(st, 0);
-	totals->blocks = (uint64_t)sqlite3_column_int64(st, 1);
-	totals->samples = (uint64_t)sqlite3_column_int64(st, 2);
-	totals->alone = (uint64_t)sqlite3_column_int64(st, 3);
-	totals->from_ns = (uint64_t)sqlite3_column_int64(st, 4);
-	totals->to_ns = (uint64_t)sqlite3_column_int64(st, 5);
-	return 0;
+	return read_totals(store_statement(s, TOTALS), totals) ? 0 : store_failed(s, err);
 }
 
 /* ---- merging one database into another ---- */
@@ -664,7 +872,23 @@ int fleet_store_meta(struct fleet_store *s, struct fleet_store_meta *meta,
 struct merge {
 	struct fleet_store *into, *from;
 	struct fleet_store_merged *counted;
+	uint32_t numbers[FLEET_INDICATORS]; /* [number in from]: number in into */
+	bool several;			    /* from has more than one */
 };
+
+static int number_all(struct merge *m, const struct fleet_store_meta *meta, struct err *err)
+{
+	struct fleet_indicator of[FLEET_INDICATORS] = { { .higher_is_better =
+								  meta->higher_is_better } };
+	struct fleet_store_indicators all;
+	int rc = fleet_store_indicators(m->from, &all, err);
+
+	m->several = all.n;
+	snprintf(of[0].name, sizeof(of[0].name), "%s", meta->indicator);
+	snprintf(of[0].unit, sizeof(of[0].unit), "%s", meta->unit);
+	memcpy(of + 1, all.of, all.n * sizeof(*of));
+	return rc ? rc : fleet_store_number(m->into, of, all.n + 1, m->numbers, err);
+}
 
 /* Checks that both databases have the same meta, and keep the trios of the same applications. */
 static int agree_on_all(struct merge *m, struct err *err)
@@ -675,6 +899,7 @@ static int agree_on_all(struct merge *m, struct err *err)
 	int rc = fleet_store_meta(m->from, &meta, &totals, err);
 
 	rc = rc ? rc : fleet_store_begin(m->into, &meta, err);
+	rc = rc ? rc : number_all(m, &meta, err);
 	fleet_store_trio_bases(m->from, &theirs);
 	rc = rc ? rc : fleet_store_trios(m->into, &theirs, &kept, err);
 	if (!rc && !fleet_store_same_names(&theirs, &kept))
@@ -685,6 +910,31 @@ static int agree_on_all(struct merge *m, struct err *err)
 	strtab_release(&theirs);
 	strtab_release(&kept);
 	return rc;
+}
+
+/* What the block has of indicators beyond the first. */
+static int add_counts(struct merge *m, const struct fleet_store_block *b, struct err *err)
+{
+	sqlite3_stmt *st = store_statement(m->from, EACH_COUNT);
+	bool added = true;
+
+	if (st) {
+		store_bind_number(st, 1, b->recording);
+		store_bind_number(st, 2, b->sequence);
+	}
+	while (added && st && sqlite3_step(st) == SQLITE_ROW) {
+		uint64_t number = (uint64_t)sqlite3_column_int64(st, 0);
+
+		if (number >= FLEET_INDICATORS || m->numbers[number] == FLEET_LEFT_OUT)
+			return store_damaged(m->from, err);
+		added = store_add_counts(
+			m->into,
+			&(struct fleet_store_count){ b->recording, b->sequence, m->numbers[number],
+						     (uint64_t)sqlite3_column_int64(st, 1),
+						     (uint64_t)sqlite3_column_int64(st, 2) },
+			1);
+	}
+	return added && st ? 0 : store_failed(m->into, err);
 }
 
 /* Adds a block if it is new, and counts it if both databases have it. */
@@ -705,14 +955,18 @@ static int add_block(void *ctx, const struct fleet_store_line *line, struct err 
 	m->counted->samples += b.samples;
 	m->counted->alone += b.alone;
 	b.machine = store_number(m->into, ADD_MACHINE, GET_MACHINE, line->machine, line->type);
-	return b.machine && store_add_blocks(m->into, &b, 1) ? 0 : store_failed(m->into, err);
+	if (!b.machine || !store_add_blocks(m->into, &b, 1))
+		return store_failed(m->into, err);
+	return m->several ? add_counts(m, &b, err) : 0;
 }
 
 static int add_rows(void *ctx, const struct fleet_rows *rows, struct err *err)
 {
 	struct merge *m = ctx;
 
-	return store_add_all(m->into, rows, NULL, 0) ? 0 : store_failed(m->into, err);
+	const struct fleet_store_addition a = { .rows = rows, .numbers = m->numbers };
+
+	return store_add_all(m->into, &a) ? 0 : store_failed(m->into, err);
 }
 
 static int add_all(struct merge *m, struct err *err)
@@ -727,7 +981,7 @@ static int add_all(struct merge *m, struct err *err)
 			       "%s has %" PRIu64 " blocks that are in %s, too, and others, which "
 			       "cannot be told apart any more; reduce the files that it is of",
 			       m->from->path, m->counted->known_blocks, m->into->path);
-	return fleet_store_each_rows(m->from, add_rows, m, err);
+	return fleet_store_each_rows(m->from, true, add_rows, m, err);
 }
 
 int fleet_store_merge(struct fleet_store *into, const char *path,

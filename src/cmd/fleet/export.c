@@ -67,18 +67,19 @@ static void begin_run(const struct fleet_header *h, const struct fleet_block *b,
 	add_text(out, strtab_get(&b->apps, run->app));
 }
 
-static int add_run(struct export *x, const struct text *begin, const struct fleet_block *b,
-		   const struct fleet_run *run, struct err *err)
+/* end: the last column of a sample. */
+static int add_run(struct export *x, const struct text *begin, const struct text *end,
+		   const struct fleet_block *b, const struct fleet_run *run, struct err *err)
 {
 	int rc = 0;
 
 	if (!run->n)
-		text_printf(&x->lines, "%s,%" PRIu64 ",%" PRIu64 ",\n", begin->s, run->start_ns,
+		text_printf(&x->lines, "%s,%" PRIu64 ",%" PRIu64 ",,\n", begin->s, run->start_ns,
 			    run->end_ns);
 	for (uint32_t i = run->first; !rc && i < run->first + run->n; i++) {
-		text_printf(&x->lines, "%s,%" PRIu64 ",%" PRIu64 ",%u\n", begin->s,
+		text_printf(&x->lines, "%s,%" PRIu64 ",%" PRIu64 ",%u%s\n", begin->s,
 			    fleet_sample_start(b, run, i), b->samples.data[i].end_ns,
-			    b->samples.data[i].value);
+			    b->samples.data[i].value, end->s);
 		rc = x->lines.n > PIECE ? put(x, err) : 0;
 	}
 	return rc || x->lines.n <= PIECE ? rc : put(x, err);
@@ -100,18 +101,20 @@ static int add_block(void *ctx, const struct fleet_header *h, const struct fleet
 		     struct err *err)
 {
 	struct export *x = ctx;
-	struct text begin = { 0 };
+	struct text begin = { 0 }, end = { 0 };
 	int rc = 0;
 
 	vec_for_each (&b->tracks, const struct fleet_track, track)
 		for (uint32_t i = 0; !rc && i < track->n_runs; i++) {
 			const struct fleet_run *run = &b->runs.data[track->first_run + i];
 
-			begin.n = 0;
+			begin.n = end.n = 0;
 			begin_run(h, b, track, run, &begin);
-			rc = add_run(x, &begin, b, run, err);
+			add_text(&end, fleet_header_indicator(h, run->indicator).name);
+			rc = add_run(x, &begin, &end, b, run, err);
 		}
 	text_release(&begin);
+	text_release(&end);
 	return rc ? rc : put(x, err);
 }
 
@@ -130,7 +133,7 @@ int fleet_export(const struct fleet_args *a, char **words, struct err *err)
 	rc = x.compressor ? output_open(&x.file, a->output, err)
 			  : err_set(err, -ENOMEM, "no memory for compressing; close something");
 	text_add(&x.lines, "recording,sequence,machine,type,cpu,core,cache,socket,application,"
-			   "start_ns,end_ns,value\n");
+			   "start_ns,end_ns,value,indicator\n");
 	rc = rc ? rc : fleet_files_read(&files, words, "exporting", &into_csv, &x, err);
 	rc = rc ? rc : put(&x, err);
 	closed = output_close(&x.file, rc ? NULL : err);

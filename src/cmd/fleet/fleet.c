@@ -24,6 +24,9 @@ static const struct option_row options[] = {
 	       "record: the function or marker whose duration is the indicator"),
 	OPTION('p', "pid", "PID,...", ARG_STRING, pid, "record: running processes"),
 	OPTION('d', "duration", "TIME", ARG_TIME, duration_ns, "record: for so long"),
+	OPTION(0, "indicator", "NAME,...", ARG_LIST, indicators,
+	       "record, simulate: measure these at the same times (repeatable); push, report: "
+	       "this one of a file or database"),
 	OPTION(0, "duty", "ON/PERIOD", ARG_STRING, duty,
 	       "record: only for ON in each PERIOD (1s/10s), to cost less"),
 	OPTION(0, "cost", "PERCENT", ARG_F64, cost,
@@ -67,8 +70,9 @@ static const struct option_row options[] = {
 	       "report: with --bucket, each part of the day of APP is an application of its own"),
 	OPTION(0, "trios", "APP", ARG_LIST, trios,
 	       "reduce, push, collect: keep what two at once do to APP, too (repeatable)"),
-	OPTION(0, "beside", "FILE", ARG_STRING, beside,
-	       "report: what another indicator says of the same pairs, by its database"),
+	OPTION(0, "beside", "NAME|FILE", ARG_STRING, beside,
+	       "report: what another indicator of the database, or another database, says of the "
+	       "same pairs"),
 	OPTION(0, "type", "NAME", ARG_STRING, type, "report: of this machine type"),
 	OPTION(0, "base", "APP", ARG_STRING, base, "report: show all co-runners of APP"),
 	OPTION(0, "class", "CLASS", ARG_STRING, class,
@@ -99,6 +103,10 @@ static const char *const examples[] = {
 	"which applications slow which, and what it would give to part them",
 	"ispot fleet report --base streetview --exclude bigtable",
 	"what streetview would gain without bigtable on its core",
+	"sudo ispot fleet record -d 60 --indicator ipc,llc-misses",
+	"two indicators of the same samples",
+	"ispot fleet report --beside llc-misses",
+	"which pairs the misses of the last-level cache explain",
 	"ispot fleet report --bucket 6h",
 	"which of the relations hold at which hours of the day",
 	"sudo ispot fleet record --to /mnt/spool -F marker:request -p 1234",
@@ -127,7 +135,7 @@ static const struct verb verbs[] = {
 	  fleet_record,
 	  ARGS_STOP_AT_WORD,
 	  { "output", "function", "pid", "duration", "duty", "by", "cost", "period", "dir", "files",
-	    "file-size", "to", "credentials", "ca-file", "retry", "bucket" } },
+	    "file-size", "to", "credentials", "ca-file", "retry", "bucket", "indicator" } },
 	{ "collect",
 	  fleet_collect,
 	  0,
@@ -137,18 +145,17 @@ static const struct verb verbs[] = {
 	{ "push",
 	  fleet_push,
 	  0,
-	  { "engine", "credentials", "ca-file", "retry", "bucket", "trios" } },
-	{ "report",
-	  fleet_report,
-	  0,
-	  { "db",     "engine", "credentials", "ca-file", "retry",   "bucket",	    "by-phase",
-	    "beside", "type",	"base",	       "class",	  "exclude", "min-samples", "alpha",
-	    "top",    "json",	"csv",	       "html",	  "color",   "no-pager" } },
+	  { "engine", "credentials", "ca-file", "retry", "bucket", "trios", "indicator" } },
+	{ "report", fleet_report, 0, { "db",	   "engine",   "credentials", "ca-file", "retry",
+				       "bucket",   "by-phase", "beside",      "type",	 "base",
+				       "class",	   "exclude",  "min-samples", "alpha",	 "top",
+				       "json",	   "csv",      "html",	      "color",	 "no-pager",
+				       "indicator" } },
 	{ "simulate",
 	  fleet_simulate,
 	  0,
 	  { "output", "machines", "samples", "seed", "applications", "cpus", "interferers",
-	    "trio-interferers" } },
+	    "trio-interferers", "indicator" } },
 };
 
 static const struct verb *verb_of(const char *name)
@@ -221,6 +228,8 @@ static int run_fleet(int argc, char **argv, struct err *err)
 	vec_release(&any.exclude);
 	vec_release(&any.functions);
 	vec_release(&any.trios);
+	vec_release(&any.indicators);
+	vec_release(&a.indicators);
 	vec_release(&any.by_phase);
 	vec_release(&a.by_phase);
 	vec_release(&a.exclude);
@@ -235,18 +244,18 @@ const struct command cmd_fleet = {
 	.usage =
 		"ispot fleet record [-o OUT | --dir DIR] [--files N] [--file-size SIZE] [-F PATTERN | --period N] [--by WHAT] [-d TIME] "
 		"[--duty ON/PERIOD | --cost PERCENT] [--to URL|DIR] [--credentials FILE] "
-		"[--ca-file FILE] [--retry TIME] [--bucket TIME] [-p PID,... | -- CMD...]\n"
+		"[--ca-file FILE] [--retry TIME] [--bucket TIME] [--indicator NAME,...]... [-p PID,... | -- CMD...]\n"
 		"ispot fleet collect [--db FILE | --engine URL] [--credentials FILE] "
 		"[--ca-file FILE] [--retry TIME] [--bucket TIME] [--trios APP]... [--every TIME] DIR\n"
 		"ispot fleet reduce [--db FILE] [--bucket TIME] [--trios APP]... FILE...\n"
 		"ispot fleet push --engine URL [--credentials FILE] [--ca-file FILE] "
-		"[--retry TIME] [--bucket TIME] [--trios APP]... FILE...\n"
+		"[--retry TIME] [--bucket TIME] [--trios APP]... [--indicator NAME] FILE...\n"
 		"ispot fleet report [--db FILE | --engine URL] [--credentials FILE] "
-		"[--ca-file FILE] [--retry TIME] [--bucket TIME] [--by-phase APP]... [--beside FILE] [--type NAME] [--base APP] [--exclude APP]... "
+		"[--ca-file FILE] [--retry TIME] [--bucket TIME] [--by-phase APP]... [--indicator NAME] [--beside NAME|FILE] [--type NAME] [--base APP] [--exclude APP]... "
 		"[--class CLASS] [--min-samples N] [--alpha P] [--top N] [--json | --csv | --html FILE] [--color WHEN] [--no-pager]\n"
 		"ispot fleet export -o OUT FILE...\n"
 		"ispot fleet simulate -o OUT [--machines N] [--samples N] [--seed N] "
-		"[--applications N] [--cpus N] [--interferers N] [--trio-interferers N]",
+		"[--applications N] [--cpus N] [--interferers N] [--trio-interferers N] [--indicator NAME,...]",
 	.examples = examples,
 	.options = options,
 	.run = run_fleet,

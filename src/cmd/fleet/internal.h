@@ -17,7 +17,8 @@ struct err;
 struct fleet_args {
 	struct screen_options screen; /* report */
 	const char *output, *db;
-	struct arg_list functions; /* record */
+	struct arg_list functions;  /* record */
+	struct arg_list indicators; /* record, simulate; push, report: at most one */
 	const char *pid, *by, *duty, *dir, *to;
 	uint64_t every_ns; /* collect; 0: once */
 	uint64_t duration_ns, period, files, file_bytes;

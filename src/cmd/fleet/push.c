@@ -97,6 +97,7 @@ static int push(const struct fleet_args *a, char **paths, const struct fleet_giv
 	uint64_t begin_ns = clock_now_ns();
 	int rc = fleet_sending_open(&p.sending, a, a->engine, NULL, err);
 
+	p.sending.indicator = a->indicators.n ? a->indicators.data[0] : NULL;
 	if (files) {
 		p.files.opened = files->opened;
 		p.files.ends = files->ends;
@@ -124,5 +125,8 @@ int fleet_push(const struct fleet_args *a, char **words, struct err *err)
 			err,
 			"push reads files of samples, or databases, and writes to servers; name "
 			"files, --engine, and a --bucket above 0");
+	if (a->indicators.n > 1)
+		return args_refuse(err, "--indicator: servers have one in a database; push each "
+					"into a database of its own");
 	return push(a, words, NULL, err);
 }

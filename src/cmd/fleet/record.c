@@ -68,10 +68,8 @@ static int describe_machine(struct recorder *r, struct err *err)
 	if (getrandom(&h->id, sizeof(h->id), 0) != sizeof(h->id))
 		h->id = clock_now_ns();
 	topology_type(&h->topology, h->type, sizeof(h->type));
-	snprintf(h->indicator, sizeof(h->indicator), "%s", r->window.indicator);
-	snprintf(h->unit, sizeof(h->unit), r->counters ? "1e-6" : "ns");
-	h->higher_is_better = r->counters;
-	h->period = r->counters ? r->args->period : 0;
+	fleet_wanted_describe(&r->window.wanted, r->window.indicator, h);
+	h->period = r->window.wanted.counters ? r->args->period : 0;
 	snprintf(h->by, sizeof(h->by), "%s", application_by_names[r->window.apps->by]);
 	return 0;
 }
@@ -201,9 +199,15 @@ static void say_done(const struct recorder *r)
 {
 	char samples[TEXT_COUNTED], apps[TEXT_COUNTED], cost[FLEET_PACE_TEXT];
 
+	struct text indicators = { 0 };
+
+	for (uint32_t i = 0; i <= r->header.n_more; i++)
+		text_printf(&indicators, "%s%s", i ? ", " : "",
+			    fleet_header_indicator(&r->header, i).name);
 	log_notice("%s of %s; %s were seen; to watch the CPUs took %s",
-		   text_counted(samples, r->samples, "sample"), r->header.indicator,
+		   text_counted(samples, r->samples, "sample"), indicators.s,
 		   text_counted(apps, r->apps, "application"), fleet_pace_say(&r->pace, cost));
+	text_release(&indicators);
 	if (r->window.live->left_out)
 		log_notice("%s more crossed the border of two blocks, or went on: left out",
 			   text_counted(samples, r->window.live->left_out,
@@ -265,7 +269,7 @@ static int record_window(struct recorder *r, const char *trace, struct err *err)
 	rc = rc ? rc : look_at_topology(r, err);
 	r->pace.watched_ns += rc ? 0 : r->window.to_ns - r->window.from_ns;
 	r->pace.records = r->window.records;
-	r->pace.samples = r->counters ? r->window.taken : 0;
+	r->pace.samples = r->window.ipc->samples;
 	r->pace.probes_ns = r->window.probes_ns;
 	if (!rc && r->window.live->measures.n)
 		rc = open_file(r, err);
@@ -329,7 +333,7 @@ static int record_to(struct recorder *r, const char *trace, struct err *err)
 		if (!sigaction(ends[i], NULL, &action) && action.sa_handler != SIG_IGN)
 			sigaddset(&r->window.ends, ends[i]);
 	sigprocmask(SIG_BLOCK, &r->window.ends, &before);
-	fleet_pace_begin(&r->pace, r->window.cpus->n, r->counters);
+	fleet_pace_begin(&r->pace, r->window.cpus->n, r->window.wanted.counters);
 	rc = record_windows(r, trace, err);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	if (!rc && !r->described)
@@ -410,7 +414,25 @@ static int check(const struct fleet_args *a, char **words, struct err *err)
 	if (a->dir && a->file_bytes < 4096)
 		return args_refuse(
 			err, "--file-size: a file is full after a block at least; give 4K or more");
-	return counters ? ipc_try(err) : 0;
+	return 0;
+}
+
+/* What is to be measured, and whether it can be. */
+static int choose(struct recorder *r, struct err *err)
+{
+	struct fleet_wanted *wanted = &r->window.wanted;
+	int rc = fleet_wanted_init(wanted, r->args, err);
+	struct ipc ipc = { 0 };
+
+	if (rc)
+		return rc;
+	if (is_url(r->args->to) && (wanted->n > 1 || (wanted->each && r->args->functions.n > 1)))
+		return args_refuse(err,
+				   "--to %s: servers have one indicator in a database; record "
+				   "into files, and push each indicator of them",
+				   r->args->to);
+	fleet_wanted_events(wanted, &ipc);
+	return wanted->counters ? ipc_try(&ipc, err) : 0;
 }
 
 int fleet_record(const struct fleet_args *a, char **words, struct err *err)
@@ -424,7 +446,9 @@ int fleet_record(const struct fleet_args *a, char **words, struct err *err)
 	r->args = a;
 	r->dir.lock = r->spool.dir = -1;
 	r->counters = !a->functions.n;
-	rc = fleet_window_init(&r->window, a, words, err);
+	rc = choose(r, err);
+	if (!rc)
+		rc = fleet_window_init(&r->window, a, words, err);
 	if (!rc)
 		rc = fleet_pace_init(&r->pace, a, r->counters, err);
 	if (!rc && !a->dir && has_files(a))

@@ -24,8 +24,12 @@ struct reduction {
 	struct strtab trios; /* of which applications */
 	struct {
 		VEC(struct fleet_store_block)
-	} blocks;	    /* of which the rows are */
-	struct map pending; /* recording, sequence -> index of blocks */
+	} blocks; /* of which the rows are */
+	struct {
+		VEC(struct fleet_store_count)
+	} counts;			       /* of indicators beyond the database's first */
+	uint32_t indicators[FLEET_INDICATORS]; /* of the file being read: [number]: in the rows */
+	struct map pending;		       /* recording, sequence -> index of blocks */
 	struct fleet_files files;
 	uint32_t machine; /* of the file being read */
 	uint64_t alone;
@@ -33,12 +37,18 @@ struct reduction {
 
 static int flush(struct reduction *r, struct err *err)
 {
-	int rc = r->blocks.n ? fleet_store_add(r->store, &r->rows, r->blocks.data, r->blocks.n, err)
-			     : 0;
+	const struct fleet_store_addition a = {
+		.rows = &r->rows,
+		.blocks = r->blocks.data,
+		.n_blocks = r->blocks.n,
+		.counts = r->counts.data,
+		.n_counts = r->counts.n,
+	};
+	int rc = r->blocks.n ? fleet_store_add(r->store, &a, err) : 0;
 
 	fleet_rows_release(&r->rows);
 	map_release(&r->pending);
-	r->blocks.n = 0;
+	r->blocks.n = r->counts.n = 0;
 	return rc;
 }
 
@@ -65,11 +75,22 @@ static bool is_known(void *ctx, uint64_t recording, uint64_t sequence)
 	       fleet_store_has(r->store, recording, sequence);
 }
 
+static void add_counts(struct reduction *r, const struct fleet_store_block *key,
+		       const struct fleet_counts *counts)
+{
+	for (uint32_t i = 1; i < FLEET_INDICATORS; i++)
+		if (counts->samples[i])
+			*vec_add(&r->counts) =
+				(struct fleet_store_count){ key->recording, key->sequence, i,
+							    counts->samples[i], counts->alone[i] };
+}
+
 static int add_block(void *ctx, const struct fleet_header *h, const struct fleet_block *b,
 		     struct err *err)
 {
 	struct reduction *r = ctx;
-	const struct fleet_rows_options o = { r->args->bucket_ns, &r->trios };
+	const struct fleet_rows_options o = { r->args->bucket_ns, &r->trios, r->indicators };
+	struct fleet_counts counts = { 0 };
 	struct fleet_store_block *key;
 
 	map_put(&r->pending, key_of(r, h->id, b->sequence), (uint32_t)r->blocks.n);
@@ -78,9 +99,11 @@ static int add_block(void *ctx, const struct fleet_header *h, const struct fleet
 	key->sequence = b->sequence;
 	key->machine = r->machine;
 	key->start_ns = b->start_ns;
-	key->samples = b->samples.n;
-	key->alone = fleet_rows_add(&r->rows, b, &h->topology, h->type, &o);
-	r->alone += key->alone;
+	key->alone = fleet_rows_add(&r->rows, b, &h->topology, h->type, &o, &counts);
+	key->samples = counts.samples[0];
+	add_counts(r, key, &counts);
+	for (uint32_t i = 0; i < FLEET_INDICATORS; i++)
+		r->alone += counts.alone[i];
 	return r->rows.rows.n > ROWS_MAX || r->rows.crowds.n > 10 * ROWS_MAX ||
 			       r->blocks.n > BLOCKS_MAX
 		       ? flush(r, err)
@@ -90,11 +113,15 @@ static int add_block(void *ctx, const struct fleet_header *h, const struct fleet
 static int begin_file(void *ctx, const struct fleet_header *h, struct err *err)
 {
 	struct reduction *r = ctx;
+	struct fleet_indicator of[FLEET_INDICATORS];
 	struct fleet_store_meta meta;
 	int rc;
 
-	fleet_store_meta_of(h, r->args->bucket_ns, &meta);
+	fleet_store_meta_of(h, fleet_store_first(r->store, h), r->args->bucket_ns, &meta);
 	rc = fleet_store_begin(r->store, &meta, err);
+	for (uint32_t i = 0; i <= h->n_more; i++)
+		of[i] = fleet_header_indicator(h, i);
+	rc = rc ? rc : fleet_store_number(r->store, of, h->n_more + 1, r->indicators, err);
 	return rc ? rc : fleet_store_machine(r->store, h, &r->machine, err);
 }
 
@@ -172,6 +199,7 @@ static int reduce(const struct fleet_args *a, char **paths, const struct fleet_g
 	fleet_rows_release(&r.rows);
 	strtab_release(&r.trios);
 	vec_release(&r.blocks);
+	vec_release(&r.counts);
 	map_release(&r.pending);
 	fleet_files_release(&r.files);
 	fleet_store_close(r.store);

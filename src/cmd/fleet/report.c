@@ -145,23 +145,38 @@ static void say_renamed(const struct fleet_view *v)
 	}
 }
 
+static const char *database_of(const struct fleet_args *a)
+{
+	return a->db ? a->db : FLEET_DB;
+}
+
+static const char *indicator_of(const struct fleet_args *a)
+{
+	return a->indicators.n ? a->indicators.data[0] : NULL;
+}
+
 struct source {
 	struct fleet_store_totals totals;
 	struct fleet_store_meta meta;
 	struct fleet_phases phases;
 	struct fleet_rows rows;
 	unsigned other_types;
+	uint32_t indicator; /* its number in the database */
 };
 
-static int load_file(const struct fleet_args *a, const char *path, struct source *s,
-		     struct err *err)
+/* indicator: its name; NULL: the database's first. */
+static int load_file(const struct fleet_args *a, const char *path, const char *indicator,
+		     struct source *s, struct err *err)
 {
 	struct fleet_store *store;
 	int rc = fleet_store_open(&store, path, false, err);
 
-	rc = rc ? rc : fleet_store_meta(store, &s->meta, &s->totals, err);
+	rc = rc ? rc
+		: fleet_store_choose(store, indicator, &s->indicator, &s->meta, &s->totals, err);
 	rc = rc ? rc : fleet_phases_init(&s->phases, s->meta.bucket_ns, a->bucket_ns, err);
-	rc = rc ? rc : fleet_store_load(store, a->type, &s->phases, &s->rows, &s->other_types, err);
+	rc = rc ? rc
+		: fleet_store_load(store, a->type, s->indicator, &s->phases, &s->rows,
+				   &s->other_types, err);
 	fleet_store_close(store);
 	return rc;
 }
@@ -199,25 +214,70 @@ static int find_split(const struct fleet_args *a, const struct fleet_rows *rows,
 struct other {
 	struct source source;
 	struct fleet fleet;
+	struct fleet_rows matches;
 	struct fleet_beside beside;
 };
 
-static int load_other(const struct fleet_args *a, const char *type, struct other *o,
-		      struct err *err)
+/* Whether --beside names an indicator of the database, and no other database. */
+static bool is_indicator(const struct fleet_args *a)
 {
+	struct fleet_store_totals totals;
+	struct fleet_store_meta meta;
+	struct fleet_store *store;
+	struct err err = { 0 };
+	uint32_t number;
+	bool is = false;
+
+	if (a->engine || fleet_store_open(&store, database_of(a), false, &err))
+		return false;
+	is = !fleet_store_choose(store, a->beside, &number, &meta, &totals, &err);
+	fleet_store_close(store);
+	return is;
+}
+
+/* What both indicators say of the same occurrences. */
+static int load_matches(const struct fleet_args *a, const char *type, uint32_t indicator,
+			struct other *o, struct err *err)
+{
+	struct fleet_store *store;
+	int rc = fleet_store_open(&store, database_of(a), false, err);
+
+	rc = rc ? rc
+		: fleet_store_load_matches(store, type, indicator, o->source.indicator, &o->matches,
+					   err);
+	fleet_store_close(store);
+	o->beside.matches = &o->matches;
+	return rc;
+}
+
+/* indicator: of the report. */
+static int load_other(const struct fleet_args *a, const char *type, uint32_t indicator,
+		      struct other *o, struct err *err)
+{
+	bool same_file = is_indicator(a);
 	struct fleet_args whole = *a;
 	int rc;
 
 	whole.type = type;
 	whole.bucket_ns = 0;
-	rc = load_file(&whole, a->beside, &o->source, err);
+	if (!same_file && !a->engine && access(a->beside, F_OK))
+		return err_set(err, -ENOENT,
+			       "--beside %s: neither an indicator of %s nor a database; name one "
+			       "of both",
+			       a->beside, database_of(a));
+	rc = load_file(&whole, same_file ? database_of(a) : a->beside, same_file ? a->beside : NULL,
+		       &o->source, err);
 	if (rc)
 		return rc;
+	if (same_file && o->source.indicator == indicator)
+		return err_set(err, -EINVAL,
+			       "--beside %s is what the report is of; name another indicator",
+			       a->beside);
 	fleet_init(&o->fleet, &o->source.rows,
 		   &(struct fleet_options){ a->min_samples, a->alpha,
 					    o->source.meta.higher_is_better });
-	o->beside = (struct fleet_beside){ &o->fleet, &o->source.meta };
-	return 0;
+	o->beside = (struct fleet_beside){ .fleet = &o->fleet, .meta = &o->source.meta };
+	return same_file ? load_matches(a, type, indicator, o, err) : 0;
 }
 
 static int show(const struct fleet_args *a, const struct source *s, const struct fleet_rows *rows,
@@ -241,12 +301,13 @@ static int show(const struct fleet_args *a, const struct source *s, const struct
 	if (!rc && !a->by_phase.n)
 		say_renamed(&v);
 	if (!rc && a->beside) {
-		rc = load_other(a, v.type, &other, err);
+		rc = load_other(a, v.type, s->indicator, &other, err);
 		v.beside = &other.beside;
 	}
 	rc = rc ? rc : print(a, &v, err);
 	fleet_release(&other.fleet);
 	fleet_rows_release(&other.source.rows);
+	fleet_rows_release(&other.matches);
 	fleet_release(&fleet);
 	return rc;
 }
@@ -281,7 +342,7 @@ static int analyse(const struct fleet_args *a, struct err *err)
 	struct fleet_rows joined = { 0 };
 	struct strtab split = { 0 };
 	int rc = a->engine ? load_engine(a, &s, err)
-			   : load_file(a, a->db ? a->db : FLEET_DB, &s, err);
+			   : load_file(a, database_of(a), indicator_of(a), &s, err);
 
 	rc = rc ? rc : find_split(a, &s.rows, &split, err);
 	if (!rc && s.phases.n)
@@ -310,6 +371,9 @@ int fleet_report(const struct fleet_args *a, char **words, struct err *err)
 		return args_refuse(
 			err,
 			"too many words or views; give options only, and one of --json, --csv and --html");
+	if (a->indicators.n > 1 || (a->indicators.n && a->engine))
+		return args_refuse(err, "--indicator: a report is of one, and servers have only "
+					"one; give it once, and with --db");
 	if (a->engine && a->db)
 		return args_refuse(err, "--db is a file and --engine names servers; give one");
 	if (a->beside && (a->by_phase.n || a->csv || a->html))

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cmd/fleet/sending.h"
 
+#include <errno.h>
+
 #include "analysis/fleet/clickhouse/engine.h"
 #include "analysis/fleet/clickhouse/push.h"
 #include "analysis/fleet/rows.h"
 #include "analysis/fleet/sqlite/store.h"
+#include "base/err.h"
 #include "cmd/fleet/internal.h"
-#include "trace/fleet/block.h"
 #include "trace/fleet/file.h"
 
 int fleet_sending_open(struct fleet_sending *s, const struct fleet_args *a, const char *url,
@@ -38,21 +40,30 @@ int fleet_sending_trios(struct fleet_sending *s, struct err *err)
 
 int fleet_sending_begin(struct fleet_sending *s, const struct fleet_header *h, struct err *err)
 {
+	const char *name = s->indicator;
+	uint32_t number = name ? fleet_header_find(h, name) : 0;
 	struct fleet_store_meta meta;
 	int rc = fleet_sending_trios(s, err);
 
-	fleet_store_meta_of(h, s->args->bucket_ns, &meta);
+	if (number == UINT32_MAX)
+		return err_set(err, -ENODATA, "a file of %s has no indicator %s; its first is %s",
+			       h->machine, name, h->indicator);
+	for (uint32_t i = 0; i < FLEET_INDICATORS; i++)
+		s->indicators[i] = i == number ? 0 : FLEET_LEFT_OUT;
+	fleet_store_meta_of(h, number, s->args->bucket_ns, &meta);
 	return rc ? rc : fleet_engine_begin(s->engine, h, &meta, err);
 }
 
 int fleet_sending_block(struct fleet_sending *s, const struct fleet_header *h,
 			const struct fleet_block *b, struct err *err)
 {
-	const struct fleet_rows_options o = { s->args->bucket_ns, &s->trios };
+	const struct fleet_rows_options o = { s->args->bucket_ns, &s->trios, s->indicators };
+	struct fleet_counts counts = { 0 };
 	struct fleet_rows rows = { 0 };
-	uint64_t alone = fleet_rows_add(&rows, b, &h->topology, h->type, &o);
-	int rc = fleet_engine_add(s->engine, h, b, &rows, alone, err);
+	int rc;
 
+	fleet_rows_add(&rows, b, &h->topology, h->type, &o, &counts);
+	rc = fleet_engine_add(s->engine, h, b, &rows, &counts, err);
 	fleet_rows_release(&rows);
 	return rc;
 }

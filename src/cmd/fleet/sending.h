@@ -7,10 +7,10 @@
 #include <stdint.h>
 
 #include "base/hash.h"
+#include "trace/fleet/block.h"
 
 struct err;
 struct fleet_args;
-struct fleet_block;
 struct fleet_engine;
 struct fleet_header;
 
@@ -19,6 +19,8 @@ struct fleet_sending {
 	struct fleet_engine *engine; /* NULL: not open */
 	struct strtab trios;	     /* of which applications */
 	bool chosen;		     /* they are known */
+	const char *indicator;	     /* that the servers get of several; NULL: the first */
+	uint32_t indicators[FLEET_INDICATORS]; /* as in fleet_rows_options */
 };
 
 /* Makes the tables where they are not there. ended: as in struct fleet_engine_options. */

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "analysis/fleet/simulate/simulate.h"
@@ -14,6 +15,7 @@
 #include "base/text.h"
 #include "cmd/common/write_out.h"
 #include "cmd/fleet/internal.h"
+#include "trace/fleet/block.h"
 #include "trace/fleet/file.h"
 
 #define CPUS_SIMULATED 256
@@ -43,6 +45,19 @@ static int write_planted(const struct world *w, const char *dir, struct err *err
 	return rc;
 }
 
+/* --indicator ipc,llc-misses. */
+static bool has_misses(const struct fleet_args *a)
+{
+	return a->indicators.n && strcmp(a->indicators.data[0], "ipc") != 0;
+}
+
+static bool are_known(const struct fleet_args *a)
+{
+	return !a->indicators.n ||
+	       (a->indicators.n == 1 &&
+		(!has_misses(a) || !strcmp(a->indicators.data[0], "ipc,llc-misses")));
+}
+
 static int write_machine(const struct fleet_args *a, const struct world *w, uint32_t n,
 			 struct fleet_block *b, uint64_t *samples, struct err *err)
 {
@@ -50,11 +65,14 @@ static int write_machine(const struct fleet_args *a, const struct world *w, uint
 	char *path = xasprintf("%s/%s.fleet", a->output, machine_header(m)->machine);
 	uint64_t wanted = a->samples * (n + 1) / a->machines;
 	struct fleet_writer file;
-	int rc = fleet_writer_open(&file, path, machine_header(m), err), closed;
+	int rc, closed;
 
+	if (has_misses(a))
+		machine_measure_misses(m);
+	rc = fleet_writer_open(&file, path, machine_header(m), err);
 	while (!rc && *samples < wanted) {
 		machine_block(m, b);
-		*samples += b->samples.n;
+		*samples += fleet_block_count(b, 0);
 		rc = fleet_writer_block(&file, b, err);
 	}
 	closed = fleet_writer_close(&file, err);
@@ -93,6 +111,9 @@ int fleet_simulate(const struct fleet_args *a, char **words, struct err *err)
 		return args_refuse(
 			err,
 			"simulate: nowhere to write, or a word too many; give options only, and -o DIRECTORY");
+	if (!are_known(a))
+		return args_refuse(err, "--indicator: simulate knows ipc, or ipc,llc-misses; give "
+					"one of these");
 	if (a->cpus % 4 || a->cpus > CPUS_SIMULATED)
 		return args_refuse(err,
 				   "--cpus: two sockets of cores with two hardware threads; give a "

@@ -39,8 +39,10 @@ static void on_ran(void *self, uint32_t cpu, pid_t pid, uint64_t start_ns, uint6
 {
 	struct fleet_window *w = self;
 
-	fleet_live_ran(w->live, &(struct fleet_span){ cpu, application_of(w->apps, pid), 0, 0,
-						      start_ns, end_ns });
+	fleet_live_ran(w->live, &(struct fleet_span){ .cpu = cpu,
+						      .app = application_of(w->apps, pid),
+						      .start_ns = start_ns,
+						      .end_ns = end_ns });
 }
 
 static void on_begin(void *self, pid_t pid)
@@ -77,7 +79,7 @@ static int open_events(struct fleet_window *w, struct err *err)
 		return err_set(err, rc, "the machine's CPUs are not known; is /sys mounted?");
 	w->open = true;
 	rc = occupancy_open(w->occupancy, w->cpus, err);
-	return rc || w->args->functions.n ? rc : ipc_open(w->ipc, w->cpus, w->args->period, err);
+	return rc || !w->wanted.counters ? rc : ipc_open(w->ipc, w->cpus, w->args->period, err);
 }
 
 void fleet_window_pause(struct fleet_window *w)
@@ -125,6 +127,28 @@ int fleet_window_look(struct fleet_window *w, struct err *err)
 	fleet_window_last(w);
 	fleet_window_pause(w);
 	return fleet_window_open(w, err);
+}
+
+/* ---- counters ---- */
+
+static void on_sample(void *self, const struct ipc_sample *s)
+{
+	struct fleet_window *w = self;
+	struct fleet_ipc_sample *sample = vec_add(&w->samples->samples);
+
+	sample->cpu = s->cpu;
+	sample->app = application_of(w->apps, s->pid);
+	sample->start_ns = s->start_ns;
+	sample->end_ns = s->end_ns;
+	fleet_wanted_values(&w->wanted, s, sample->values);
+}
+
+static void take_samples(struct fleet_window *w)
+{
+	fleet_wanted_numbers(&w->wanted, w->samples);
+	fleet_ipc_take(w->samples, w->live);
+	w->lost_samples = w->ipc->lost;
+	w->throttled = w->ipc->throttled;
 }
 
 /* ---- how long calls take ---- */
@@ -279,6 +303,7 @@ static int run_record(struct fleet_window *w, const char *trace, struct err *err
 			       strerror(rc));
 	while (!ended || (ended < 0 && errno == EINTR)) {
 		fleet_window_turn(w, UINT64_MAX, pid);
+		ipc_read(w->ipc, on_sample, w);
 		if (!rc && (rc = fleet_window_look(w, err)))
 			kill(pid, SIGINT);
 		ended = waitpid(pid, &status, WNOHANG);
@@ -292,7 +317,9 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 	uint64_t took_ns = c->exit_ns - c->entry_ns;
 	struct fleet_window *w = self;
 
-	if (c->end != CALL_TIMED || c->recursive)
+	uint32_t number = fleet_wanted_find(&w->wanted, c->id);
+
+	if (c->end != CALL_TIMED || c->recursive || number == UINT32_MAX)
 		return;
 	w->several = w->several || (w->function != UINT32_MAX && w->function != c->id);
 	w->function = c->id;
@@ -302,6 +329,7 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 				.cpu = c->entry_cpu,
 				.app = application_of(w->apps, (pid_t)t->tgid),
 				.tid = t->tid,
+				.indicator = number,
 				.value = took_ns < UINT32_MAX ? (uint32_t)took_ns : UINT32_MAX,
 				.start_ns = c->entry_ns,
 				.end_ns = c->exit_ns,
@@ -338,8 +366,10 @@ static int read_calls(struct fleet_window *w, const char *trace, struct err *err
 	if (rc)
 		return rc;
 	w->function = UINT32_MAX;
-	rc = result_scan(&calls, reader, &o, &v, err);
-	if (!rc && w->several)
+	if (w->wanted.each)
+		rc = fleet_wanted_functions(&w->wanted, trace_reader_meta(reader), err);
+	rc = rc ? rc : result_scan(&calls, reader, &o, &v, err);
+	if (!rc && w->several && !w->wanted.each)
 		rc = err_set(err, -EINVAL,
 			     "-F matches several functions; the indicator is the duration of one, "
 			     "so name it alone");
@@ -365,6 +395,7 @@ int fleet_window_init(struct fleet_window *w, const struct fleet_args *args, cha
 	w->cpus = xcalloc(1, sizeof(*w->cpus));
 	w->samples = xcalloc(1, sizeof(*w->samples));
 	w->live->apps = &w->apps->names;
+	fleet_wanted_events(&w->wanted, w->ipc);
 	if (cpus_read(w->cpus))
 		return err_set(err, -EIO, "the machine's CPUs are not known; is /sys mounted?");
 	return applications_init(w->apps, args->by, err);
@@ -381,6 +412,8 @@ int fleet_window_watch(struct fleet_window *w, const char *trace, struct err *er
 	w->to_ns = rc < 0 ? 0 : fleet_window_last(w);
 	if (!rc && !(w->interrupted && access(trace, F_OK)))
 		rc = read_calls(w, trace, err);
+	if (w->wanted.counters)
+		take_samples(w);
 	unlink(trace); /* the next window's would keep it as .old */
 	w->lost = w->occupancy->lost;
 	w->records = w->occupancy->records;
@@ -403,6 +436,7 @@ void fleet_window_release(struct fleet_window *w)
 		fleet_live_release(w->live);
 	if (w->samples)
 		fleet_ipc_release(w->samples);
+	fleet_wanted_release(&w->wanted);
 	free(w->ipc);
 	free(w->cpus);
 	free(w->samples);
@@ -410,20 +444,6 @@ void fleet_window_release(struct fleet_window *w)
 	free(w->live);
 	free(w->occupancy);
 	*w = (struct fleet_window){ 0 };
-}
-
-static void on_sample(void *self, const struct ipc_sample *s)
-{
-	struct fleet_window *w = self;
-
-	*vec_add(&w->samples->samples) = (struct fleet_ipc_sample){
-		.cpu = s->cpu,
-		.app = application_of(w->apps, s->pid),
-		.start_ns = s->start_ns,
-		.end_ns = s->end_ns,
-		.instructions = s->instructions,
-		.cycles = s->cycles,
-	};
 }
 
 static int start_command(struct fleet_window *w, struct err *err)
@@ -477,11 +497,9 @@ int fleet_window_count(struct fleet_window *w, struct err *err)
 		return rc;
 	ipc_read(w->ipc, on_sample, w);
 	w->to_ns = fleet_window_last(w);
-	fleet_ipc_take(w->samples, w->live);
+	take_samples(w);
 	w->lost = w->occupancy->lost;
 	w->records = w->occupancy->records;
 	w->taken = w->ipc->samples;
-	w->lost_samples = w->ipc->lost;
-	w->throttled = w->ipc->throttled;
 	return 0;
 }

@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cmd/fleet/wanted.h"
+
 struct applications;
 struct cpus;
 struct err;
@@ -34,7 +36,8 @@ struct fleet_window {
 	uint64_t from_ns, to_ns;
 	struct fleet_live *live; /* to be cleared before the next */
 	char indicator[64];	 /* "duration of f"; empty: nothing was called */
-	int status;		 /* of ispot record, or of the command */
+	struct fleet_wanted wanted;
+	int status; /* of ispot record, or of the command */
 	/* of all: */
 	uint64_t lost;			       /* context switches */
 	uint64_t lost_samples, taken, records; /* taken: samples or calls; records: of switches */

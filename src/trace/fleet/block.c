@@ -30,12 +30,18 @@ uint32_t fleet_block_app(struct fleet_block *b, const char *name)
 	return strtab_add(&b->apps, name);
 }
 
-void fleet_block_track(struct fleet_block *b, uint32_t cpu)
+void fleet_block_track_of(struct fleet_block *b, uint32_t cpu, uint32_t indicator)
 {
 	struct fleet_track *track = vec_add(&b->tracks);
 
 	track->cpu = cpu;
+	track->indicator = indicator;
 	track->first_run = (uint32_t)b->runs.n;
+}
+
+void fleet_block_track(struct fleet_block *b, uint32_t cpu)
+{
+	fleet_block_track_of(b, cpu, 0);
 }
 
 static struct fleet_run *add_run(struct fleet_block *b, uint32_t app, uint64_t start_ns)
@@ -44,6 +50,7 @@ static struct fleet_run *add_run(struct fleet_block *b, uint32_t app, uint64_t s
 
 	run->app = app;
 	run->first = (uint32_t)b->samples.n;
+	run->indicator = vec_last(&b->tracks)->indicator;
 	run->start_ns = run->end_ns = start_ns;
 	vec_last(&b->tracks)->n_runs++;
 	return run;
@@ -80,22 +87,39 @@ void fleet_block_presence(struct fleet_block *b, uint32_t app, uint64_t start_ns
 	vec_last(&b->runs)->end_ns = end_ns;
 }
 
+/* 0: a track of presences. Else above 0: the indicator of its samples, the first one least. */
+static uint8_t rank_of(const struct fleet_block *b, const struct fleet_track *track)
+{
+	return fleet_track_has_samples(b, track) ? (uint8_t)(track->indicator + 1) : 0;
+}
+
 size_t fleet_block_tellers(const struct fleet_block *b, uint32_t *tellers)
 {
-	bool told[CPUS_MAX] = { false };
+	uint8_t least[CPUS_MAX];
 	size_t n = 0;
 
+	memset(least, UINT8_MAX, sizeof(least));
 	vec_for_each (&b->tracks, const struct fleet_track, track)
-		told[track->cpu] |= track->n_runs && !fleet_track_has_samples(b, track);
+		if (track->n_runs && rank_of(b, track) < least[track->cpu])
+			least[track->cpu] = rank_of(b, track);
 	for (size_t i = 0; i < b->tracks.n; i++) {
 		const struct fleet_track *track = &b->tracks.data[i];
 
-		if (!track->n_runs || (told[track->cpu] && fleet_track_has_samples(b, track)))
+		if (!track->n_runs || rank_of(b, track) != least[track->cpu])
 			continue;
 		if (tellers)
 			tellers[n] = (uint32_t)i;
 		n++;
 	}
+	return n;
+}
+
+uint64_t fleet_block_count(const struct fleet_block *b, uint32_t indicator)
+{
+	uint64_t n = 0;
+
+	vec_for_each (&b->runs, const struct fleet_run, run)
+		n += run->indicator == indicator ? run->n : 0;
 	return n;
 }
 
@@ -136,7 +160,7 @@ static void pack_run(const struct fleet_block *b, const struct fleet_run *run, u
 	}
 }
 
-void fleet_block_pack(const struct fleet_block *b, struct text *out)
+void fleet_block_pack(const struct fleet_block *b, uint32_t indicators, struct text *out)
 {
 	pack_number(out, b->apps.n);
 	for (uint32_t i = 0; i < b->apps.n; i++) {
@@ -148,6 +172,8 @@ void fleet_block_pack(const struct fleet_block *b, struct text *out)
 		uint64_t since_ns = b->start_ns;
 
 		pack_number(out, track->cpu);
+		if (indicators > 1)
+			pack_number(out, track->indicator);
 		pack_number(out, track->n_runs);
 		for (uint32_t i = 0; i < track->n_runs; i++) {
 			const struct fleet_run *run = &b->runs.data[track->first_run + i];
@@ -249,17 +275,20 @@ static bool is_soon_done(const struct fleet_block *b)
 	return runs * fleet_block_tellers(b, NULL) + tracks * b->runs.n <= WORK_MAX;
 }
 
-int fleet_block_unpack(struct fleet_block *b, const void *body, size_t n)
+int fleet_block_unpack(struct fleet_block *b, uint32_t indicators, const void *body, size_t n)
 {
 	struct cursor c = { body, (const uint8_t *)body + n };
-	uint64_t tracks, runs, time_ns;
+	uint64_t tracks, runs, time_ns, cpu;
 
 	if (b->start_ns > TIME_MAX)
 		return -EBADMSG;
 	unpack_apps(b, &c);
 	tracks = unpack_number(&c, rest(&c));
 	for (uint64_t i = 0; i < tracks && c.p; i++) {
-		fleet_block_track(b, (uint32_t)unpack_number(&c, CPUS_MAX - 1));
+		cpu = unpack_number(&c, CPUS_MAX - 1);
+		fleet_block_track_of(b, (uint32_t)cpu,
+				     indicators > 1 ? (uint32_t)unpack_number(&c, indicators - 1)
+						    : 0);
 		runs = unpack_number(&c, rest(&c));
 		time_ns = b->start_ns;
 		for (uint64_t j = 0; j < runs && c.p; j++)

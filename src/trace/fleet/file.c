@@ -18,17 +18,54 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "heads are read and wr
 
 /* ---- header ---- */
 
+struct fleet_indicator fleet_header_indicator(const struct fleet_header *h, uint32_t number)
+{
+	struct fleet_indicator first = { .higher_is_better = h->higher_is_better };
+
+	if (number)
+		return h->more[number - 1];
+	snprintf(first.name, sizeof(first.name), "%s", h->indicator);
+	snprintf(first.unit, sizeof(first.unit), "%s", h->unit);
+	return first;
+}
+
+uint32_t fleet_header_find(const struct fleet_header *h, const char *name)
+{
+	for (uint32_t i = 0; i <= h->n_more; i++)
+		if (!strcmp(i ? h->more[i - 1].name : h->indicator, name))
+			return i;
+	return UINT32_MAX;
+}
+
+static struct json *print_indicators(const struct fleet_header *h)
+{
+	struct json *all = json_new_array();
+
+	for (uint32_t i = 0; i <= h->n_more; i++) {
+		const struct fleet_indicator indicator = fleet_header_indicator(h, i);
+		struct json *o = json_new_object();
+
+		json_set_string(o, "name", indicator.name);
+		json_set_string(o, "unit", indicator.unit);
+		json_set_bool(o, "higher_is_better", indicator.higher_is_better);
+		json_add_take(all, o);
+	}
+	return all;
+}
+
 static void print_header(const struct fleet_header *h, struct text *out)
 {
 	struct json *root = json_new_object(), *cpus = json_new_array();
 
-	json_set_u64(root, "version", FLEET_VERSION);
+	json_set_u64(root, "version", h->n_more ? FLEET_SEVERAL : FLEET_VERSION);
 	json_set_u64(root, "id", h->id);
 	json_set_string(root, "machine", h->machine);
 	json_set_string(root, "type", h->type);
 	json_set_string(root, "indicator", h->indicator);
 	json_set_string(root, "unit", h->unit);
 	json_set_bool(root, "higher_is_better", h->higher_is_better);
+	if (h->n_more)
+		json_set_take(root, "indicators", print_indicators(h));
 	json_set_u64(root, "period", h->period);
 	json_set_string(root, "by", h->by);
 	for (uint32_t i = 0; i < h->topology.n; i++) {
@@ -49,11 +86,33 @@ static void copy(char *to, size_t room, const struct json *root, const char *key
 	text_printable(to, room, json_string(root, key, ""));
 }
 
+/* Returns whether these are several different ones, of which the first is the header's. */
+static bool parse_indicators(struct fleet_header *h, const struct json *all)
+{
+	size_t n = json_n(all);
+
+	if (n < 2 || n > FLEET_INDICATORS ||
+	    strcmp(json_string(json_at(all, 0), "name", ""), h->indicator) != 0)
+		return false;
+	for (size_t i = 1; i < n; i++) {
+		struct fleet_indicator *more = &h->more[i - 1];
+
+		copy(more->name, sizeof(more->name), json_at(all, i), "name");
+		copy(more->unit, sizeof(more->unit), json_at(all, i), "unit");
+		more->higher_is_better = json_bool(json_at(all, i), "higher_is_better", false);
+		if (!*more->name || fleet_header_find(h, more->name) != UINT32_MAX)
+			return false;
+		h->n_more++;
+	}
+	return true;
+}
+
 static int parse_header(struct fleet_header *h, const char *s, size_t n)
 {
 	struct json *root = json_parse(s, n);
 	const struct json *cpus = json_get(root, "cpus");
-	bool known = root && json_u64(root, "version", 0) == FLEET_VERSION;
+	uint64_t version = json_u64(root, "version", 0);
+	bool known = root && (version == FLEET_VERSION || version == FLEET_SEVERAL);
 
 	h->id = json_u64(root, "id", 0);
 	copy(h->machine, sizeof(h->machine), root, "machine");
@@ -64,6 +123,8 @@ static int parse_header(struct fleet_header *h, const char *s, size_t n)
 	copy(h->indicator, sizeof(h->indicator), root, "indicator");
 	copy(h->unit, sizeof(h->unit), root, "unit");
 	copy(h->by, sizeof(h->by), root, "by");
+	if (version == FLEET_SEVERAL)
+		known = known && parse_indicators(h, json_get(root, "indicators"));
 	h->higher_is_better = json_bool(root, "higher_is_better", false);
 	h->period = json_u64(root, "period", 0);
 	h->topology.n = json_n(cpus) < CPUS_MAX ? (uint32_t)json_n(cpus) : CPUS_MAX;
@@ -91,6 +152,7 @@ static int write_header(struct fleet_writer *w, const struct fleet_header *h, st
 	struct text header = { 0 };
 	uint32_t head[2];
 
+	w->indicators = h->n_more + 1;
 	print_header(h, &header);
 	head[0] = (uint32_t)header.n;
 	head[1] = crc32_of(header.s, header.n);
@@ -138,7 +200,7 @@ int fleet_writer_block(struct fleet_writer *w, const struct fleet_block *b, stru
 					 0 };
 
 	w->body.n = 0;
-	fleet_block_pack(b, &w->body);
+	fleet_block_pack(b, w->indicators, &w->body);
 	if (w->body.n > FLEET_BLOCK_BYTES) /* no reader would take it */
 		return err_set(err, -EFBIG,
 			       "%s: a block of %zu bytes; make blocks of a shorter time",
@@ -263,7 +325,7 @@ bool fleet_reader_block(struct fleet_reader *r, const struct fleet_block_head *h
 		return false;
 	fleet_block_begin(b, head->sequence, head->start_ns);
 	if (crc32_of(r->body, head->body_bytes) == head->body_crc &&
-	    !fleet_block_unpack(b, r->body, head->body_bytes))
+	    !fleet_block_unpack(b, r->header.n_more + 1, r->body, head->body_bytes))
 		return true;
 	r->damaged_blocks++;
 	return false;

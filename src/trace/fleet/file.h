@@ -21,7 +21,8 @@ struct err;
 
 #define FLEET_MAGIC	  "ispotflt"
 #define FLEET_BLOCK_MAGIC 0x6b626c66u /* "flbk" */
-#define FLEET_VERSION	  1
+#define FLEET_VERSION	  1	      /* of files of one indicator */
+#define FLEET_SEVERAL	  2	      /* of several; ispot-fleet(1) has what differs */
 #define FLEET_HEADER_MAX  (1u << 20)
 
 /* Little-endian, 40 bytes. */
@@ -32,19 +33,32 @@ struct fleet_block_head {
 	uint32_t body_crc, head_crc; /* CRC-32: of the body; of the 36 bytes before */
 };
 
+struct fleet_indicator {
+	char name[64], unit[16];
+	bool higher_is_better;
+};
+
 struct fleet_header {
 	uint64_t id; /* random: tells recordings apart, so that none is counted twice */
 	char machine[128], type[128];
 	bool type_known; /* as read: else type is "unknown" */
 	char indicator[64], unit[16];
-	bool higher_is_better;
+	bool higher_is_better; /* all three: of the first indicator */
+	uint32_t n_more;       /* further ones, measured at the same times */
+	struct fleet_indicator more[FLEET_INDICATORS - 1];
 	uint64_t period; /* in the event's unit; 0: none */
 	char by[32];	 /* what an application is: "executable", "cgroup", "container", "user" */
 	struct topology topology;
 };
 
+/* The indicator of this number, at most n_more; 0: the first. */
+struct fleet_indicator fleet_header_indicator(const struct fleet_header *h, uint32_t number);
+/* Returns the number of an indicator, or UINT32_MAX if the file has none of that name. */
+uint32_t fleet_header_find(const struct fleet_header *h, const char *name);
+
 struct fleet_writer {
 	struct output out;
+	uint32_t indicators;
 	struct text body;
 	uint64_t bytes;
 };
