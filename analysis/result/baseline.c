@@ -62,7 +62,7 @@ int baseline_read(struct baseline *baseline, const char *path, struct err *err)
 	return rc ? err_prefix(err, "--baseline") : 0;
 }
 
-/* NULL: not in it. */
+/* Returns the fastest calls of a block's function in the baseline, or NULL if it has none. */
 static const struct baseline_min *find(const struct baseline *baseline, const struct block *b)
 {
 	char *name = name_of(b);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The fastest calls of another recording of the program, by (object's base name, symbol): for a
- * run so contended that not one of its calls was fast. The smaller of both recordings' counts.
+ * The fastest calls of another recording of the program, by object base name and symbol. They serve
+ * as the baseline for a run with so much contention that none of its own calls was fast. Of the
+ * fastest calls of the two recordings the faster one counts.
  */
 #ifndef ISPOT_ANALYSIS_RESULT_BASELINE_H
 #define ISPOT_ANALYSIS_RESULT_BASELINE_H
@@ -17,7 +18,7 @@ struct block;
 struct err;
 
 struct baseline {
-	struct strtab names; /* "object:symbol" */
+	struct strtab names; /* "object:symbol" of each function */
 	struct {
 		VEC(struct baseline_min)
 	} mins; /* [name number] */
@@ -25,11 +26,12 @@ struct baseline {
 
 struct baseline_min {
 	uint64_t d_ns, own_ns;
-	struct offcpu off, own_off; /* of these calls */
+	struct offcpu off, own_off; /* the off-CPU time of the two fastest calls */
 };
 
 int baseline_read(struct baseline *baseline, const char *path, struct err *err);
-uint64_t baseline_min(void *baseline, const struct block *b, bool own); /* BLOCK_NONE: not in it */
+/* BLOCK_NONE: unknown function */
+uint64_t baseline_min(void *baseline, const struct block *b, bool own);
 void baseline_off(void *baseline, const struct block *b, bool own, struct offcpu *off);
 void baseline_release(struct baseline *baseline);
 

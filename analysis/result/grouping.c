@@ -215,7 +215,7 @@ static const struct grouping_by bys[] = {
 	{ "lock", true, begin_locks, end_locks, release_locks },
 	{ "sequence", true, begin_sequences, end_sequences, release_sequences },
 	{ "site", true, begin_sites, end_sites, release_sites },
-	/* what its threads lose includes what keys do, as on the first screen */
+	/* the lost time of a thread includes that of per-argument rows, as on the first screen */
 	{ "thread", false, begin_keys, end_keys, release_keys },
 	{ "transition", true, begin_transitions, end_transitions, release_transitions },
 };
@@ -264,8 +264,9 @@ static int read_grouped(struct grouping *g, struct trace_reader *r, struct resul
 }
 
 /*
- * How the threads' time divides is the same whatever the rows are: as functions and their keys say
- * it. Groups that overlap, or that are told apart by something else, would say another thing.
+ * Reads how thread time divides, which must be the same for every kind of row: the division by
+ * functions and their per-argument rows. Groups that overlap, or that another rule makes, would
+ * divide it differently.
  */
 static int read_totals(const struct grouping *g, struct trace_reader *r,
 		       const struct result_options *o, struct result *totals, struct err *err)

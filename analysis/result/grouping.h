@@ -18,7 +18,7 @@ struct result;
 struct result_options;
 struct trace_reader;
 
-/* The state of a row while it reads; only the member of the row's own kind is used. */
+/* The state of a grouping while it reads; only the member for the kind of grouping is used. */
 struct grouping {
 	const struct grouping_by *by;
 	struct keyed_rule rule;
@@ -35,17 +35,24 @@ struct grouping {
 struct grouping_by {
 	const char *name;
 	bool alone; /* only the groups are ranked */
-	/* Sets the rule and visitors; may read the recording, and rewinds it. NULL: no groups. */
+	/*
+	 * Sets the rule and the visitors. It may read the recording, and rewinds it then. NULL: the
+	 * grouping has no groups.
+	 */
 	int (*begin)(struct grouping *g, struct trace_reader *r, struct result *result,
 		     struct result_options *o, struct err *err);
-	void (*end)(struct grouping *g, struct result *result); /* the blocks are there */
+	/* is called when the blocks are built */
+	void (*end)(struct grouping *g, struct result *result);
 	void (*release)(struct grouping *g);
 };
 
-/* NULL: function. -EINVAL, exit status 2, naming all. */
+/*
+ * Finds a grouping by its name; NULL means function. -EINVAL, with exit status 2 and a message that
+ * names all groupings: there is none of that name.
+ */
 int grouping_find(const char *name, const struct grouping_by **by, struct err *err);
 
-/* result_read() with the groups of g->by; o is changed. */
+/* Reads as result_read() does, with the groups of g->by; changes o. */
 int grouping_read(struct grouping *g, struct trace_reader *r, struct result_options *o,
 		  struct result *result, struct err *err);
 void grouping_release(struct grouping *g);

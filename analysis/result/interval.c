@@ -5,7 +5,7 @@
 #include "analysis/score/block.h"
 #include "trace/meta/meta.h"
 
-/* How long the thread lived in the part. */
+/* Returns how long the thread lived in the interval. */
 static uint64_t observed_ns(void *ctx, const struct thread *t)
 {
 	const struct interval *iv = ctx;
@@ -49,7 +49,10 @@ static uint64_t fastest_so_far(void *ctx, const struct block *b, bool own)
 	return !f ? BLOCK_NONE : own ? f->own_min_ns : f->min_ns;
 }
 
-/* And what it waited: the part's own fastest call may be another one. */
+/*
+ * Gives the off-CPU time of the whole's fastest call, because the interval's own fastest call may
+ * be another one.
+ */
 static void off_of_fastest(void *ctx, const struct block *b, bool own, struct offcpu *off)
 {
 	const struct interval *iv = ctx;

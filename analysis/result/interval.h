@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The blocks of a part of a recording that is still being read: the same sums as the whole's,
- * begun anew for each part, against the fastest calls of the whole so far. A call counts in the
- * part in which it ends, with all its time; so the scores of a part may be above 1.
+ * The blocks of an interval of a recording that is still being read. They have the same sums as
+ * those of the whole, which start at zero in each interval, and are compared with the fastest calls
+ * of the whole so far. A call counts in the interval in which it ends, with all of its duration, so
+ * the scores of an interval may be above 1.
  */
 #ifndef ISPOT_ANALYSIS_RESULT_INTERVAL_H
 #define ISPOT_ANALYSIS_RESULT_INTERVAL_H
@@ -20,7 +21,7 @@ struct interval {
 	uint64_t since_ns, until_ns;
 };
 
-/* After result_begin(); must stay where it is until the result is ended or released. */
+/* Is called after result_begin(). iv must not move until the result is ended or released. */
 void interval_init(struct interval *iv, struct result *whole);
 /*
  * Returns the blocks of the calls that ended in the current interval, which lasts until now. The

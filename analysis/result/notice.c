@@ -35,9 +35,10 @@ void result_count_notice(struct result *res, uint64_t count, const char *one, co
 	free(line);
 }
 
-#define FEW_CALLS 0.01 /* of all: what is said of fewer calls changes no score that is shown */
+/* The share of all calls below which a notice about calls changes no score that is shown. */
+#define FEW_CALLS 0.01
 
-/* The same of calls. */
+/* Adds a notice about calls, marked as small if it is about few of them. */
 static void calls_notice(struct result *res, uint64_t count, const char *one, const char *many)
 {
 	size_t before = res->notices.n;
@@ -49,7 +50,8 @@ static void calls_notice(struct result *res, uint64_t count, const char *one, co
 }
 
 /*
- * Compares entries and exits with those that were made; lost records count the scheduler's as well.
+ * Reports if the entries and exits that were read and dropped do not add up to those that the
+ * probes made. Dropped events include scheduler events, so the check allows for them.
  */
 static void made_notice(struct result *res)
 {
@@ -67,7 +69,7 @@ static void made_notice(struct result *res)
 	free(line);
 }
 
-/* The end of a recording that its target did not choose. */
+/* Reports why the recording ended if the target's end was not the reason. */
 static void end_notice(struct result *res)
 {
 	static const struct {
@@ -92,7 +94,10 @@ static void calibration_notice(struct result *res)
 {
 	uint32_t without = 0, timed = 0;
 
-	/* A function whose calls were only counted has no durations, so no floor. */
+	/*
+	 * A function whose calls were only counted has no durations, so it has no noise floor
+	 * either.
+	 */
 	vec_for_each (&res->blocks, const struct block, b) {
 		bool counted = b->function && b->function->exit == EXIT_NONE;
 
@@ -150,8 +155,8 @@ static bool is_of_solo(const struct block *b)
 }
 
 /*
- * Names the blocks whose scores rest on calls of --solo's windows, with the score that they have
- * without: the user judges.
+ * Names the blocks whose scores rest on calls inside the windows of --solo, each with the score
+ * that it has without them, so that the user can judge.
  */
 static void solo_notice(struct result *res)
 {
@@ -179,7 +184,10 @@ static void solo_notice(struct result *res)
 	text_release(&line);
 }
 
-/* In which calls the probes of those left out were is not known. */
+/*
+ * Nobody knows which calls the probes of the skipped calls fell into, so the notice says that
+ * durations include them.
+ */
 static void left_out_probes_notice(struct result *res)
 {
 	if (meta_period(res->meta) <= 1)
@@ -194,7 +202,10 @@ static void left_out_probes_notice(struct result *res)
 		}
 }
 
-/* Each thread's first iteration is recorded, and stands for as many as the marker says. */
+/*
+ * Reports markers in which each thread recorded only its first iteration: the number of iterations
+ * is unknown then.
+ */
 static void loops_notice(struct result *res)
 {
 	vec_for_each (&res->blocks, const struct block, b) {
@@ -212,7 +223,7 @@ static void loops_notice(struct result *res)
 	}
 }
 
-/* By the user's -F. */
+/* Whether the user chose any of the functions with -F. */
 static bool any_chosen(const struct meta *meta)
 {
 	vec_for_each (&meta->functions, const struct meta_function, f)
@@ -221,7 +232,10 @@ static bool any_chosen(const struct meta *meta)
 	return false;
 }
 
-/* Where nothing was probed the recorder's notices say why; what was lost may have been calls. */
+/*
+ * Says why there are no calls. If nothing was probed, the recorder's notices say why, and dropped
+ * events may have been calls.
+ */
 static void no_call_notice(struct result *res)
 {
 	if (res->estimated_calls || res->lost_records || meta_has_notice(res->meta, "delay") ||
@@ -237,9 +251,11 @@ static void no_call_notice(struct result *res)
 		result_notice(res, "none of the functions that ispot chose was called");
 }
 
-#define OVERHEAD_MUCH 0.5 /* scores are to be read with care then, and the first line says less */
+#define OVERHEAD_MUCH 0.5 /* above it scores need care, so the notice is no longer small */
 
-/* The screen is read alike with and without it; older recordings told of switches in java-limits.
+/*
+ * Whether the first screen reads the same without the recorder's notice. Older recordings reported
+ * missing context switches under the code java-limits.
  */
 static bool is_small(const struct result *res, const struct meta_notice *n)
 {
@@ -259,7 +275,7 @@ void result_find_notices(struct result *res)
 	const struct sci *s = &res->sci;
 	uint64_t overflow = 0;
 
-	/* First what is missing: the first screen has room for few of them. */
+	/* What is missing comes first, because the first screen has room for few notices. */
 	if (!res->meta->end.present && !res->windowed && !res->damage)
 		result_notice(res,
 			      "the recording has no end: its recorder was killed, the last second "

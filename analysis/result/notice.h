@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Between the files that make a struct result: what its numbers do not say themselves. */
+/*
+ * Notices of a result: what its numbers do not show by themselves. For the files that make a struct
+ * result.
+ */
 #ifndef ISPOT_ANALYSIS_RESULT_NOTICE_H
 #define ISPOT_ANALYSIS_RESULT_NOTICE_H
 
@@ -8,9 +11,9 @@
 struct result;
 
 void result_notice(struct result *res, const char *sentence);
-/* "3 calls …", by the number; nothing for 0. */
+/* Adds "3 calls …" with the wording that fits the number; adds nothing for 0. */
 void result_count_notice(struct result *res, uint64_t count, const char *one, const char *many);
-/* All that the recording and its blocks give reason for. */
+/* Adds every notice that the recording and its blocks give reason for. */
 void result_find_notices(struct result *res);
 
 #endif

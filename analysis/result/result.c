@@ -20,7 +20,7 @@
 #include "trace/record.h"
 
 #define PROGRESS_BATCHES 512
-#define AT_ONCE		 32 /* records; between them Ctrl-C is looked for */
+#define AT_ONCE		 32 /* records between two checks for Ctrl-C */
 
 static uint64_t recording_start(const struct trace_reader *r)
 {
@@ -66,7 +66,10 @@ static int set_window(struct result *res, const struct trace_reader *r,
 	return 0;
 }
 
-/* Before the window: only what tells which threads exist and what they are doing. */
+/*
+ * Before the window, records only update which threads exist and what they do. Returns false, and
+ * starts the measurement, at the first record inside the window.
+ */
 static bool skip_to_window(const struct result *res, struct calls *calls, const struct record *r)
 {
 	if (record_due_ns(r) < res->start_ns) {
@@ -85,7 +88,10 @@ static void end_at(struct result *res, uint64_t end_ns)
 	res->windowed = true;
 }
 
-/* How many of the n records come before the first that is due later; in order but for damage. */
+/*
+ * Returns how many of the n records are due by end_ns. They are in order of time unless the file is
+ * damaged.
+ */
 static size_t due_until(const struct record *records, size_t n, uint64_t end_ns)
 {
 	size_t i = 0;
@@ -97,7 +103,10 @@ static size_t due_until(const struct record *records, size_t n, uint64_t end_ns)
 	return i;
 }
 
-/* After Ctrl-C the recording is as if it ended there. False: it was read to its end. */
+/*
+ * Reads the records of the window. After Ctrl-C the recording is treated as if it had ended there.
+ * Returns whether Ctrl-C cut the reading short.
+ */
 static bool pass(struct result *res, struct calls *calls, struct trace_reader *r)
 {
 	bool cut = false;
@@ -138,7 +147,10 @@ static bool pass(struct result *res, struct calls *calls, struct trace_reader *r
 	return cut;
 }
 
-/* The recording without the time before the first probes, and the pauses between their bursts. */
+/*
+ * Returns the duration without the time before the first probes and without the pauses between
+ * bursts.
+ */
 static uint64_t without_pauses_ns(struct result *res)
 {
 	struct threads *th = &res->calls.threads;
@@ -182,7 +194,10 @@ static void set_overhead(struct result *res, double cpu_ns, double cost_ns, doub
 	res->hardly_runs = meta_hardly_runs(cpu_ns, cost_ns, span_ns);
 }
 
-/* It knows what was spent before the functions were chosen, and on switches, too. */
+/*
+ * Uses the recorder's estimate, which includes what was spent before the functions were chosen, and
+ * on context switches. Returns false if there is none.
+ */
 static bool take_recorders_estimate(struct result *res)
 {
 	const struct meta_end *end = &res->meta->end;
@@ -207,8 +222,10 @@ static void self_cost(struct result *res)
 
 		if (!b->cost->known)
 			continue;
-		/* A loop's marker that is not taken meets no probe; a call that is not sampled
-		 * does. */
+		/*
+		 * An iteration that a loop marker skips meets no probe, while a call that sampling
+		 * skips does.
+		 */
 		if (b->function && b->function->period > 1 && calls != b->calls)
 			calls /= b->function->period;
 		cost += (double)calls * (double)b->cost->full_ns;
@@ -219,7 +236,7 @@ static void self_cost(struct result *res)
 		res->pair_p50_ns = b->cost->inner_ns;
 		res->pair_p99_ns = b->cost->inner_p99_ns;
 	}
-	/* Switches are recorded where no call is. */
+	/* The recorder's estimate comes first, because switches are recorded even if no call is. */
 	if (!res->windowed && take_recorders_estimate(res))
 		return;
 	if (!most || !res->calls.threads.have_switch)
@@ -231,8 +248,9 @@ static void self_cost(struct result *res)
 }
 
 /*
- * The unreadable part of a file holds records of the scheduler as well; of entries and exits it is
- * known how many were made, so no more than those can be missing.
+ * Limits the number of dropped events. The unreadable part of a file holds scheduler records as
+ * well, but the number of entries and exits that were made is known, so no more than the difference
+ * can be missing.
  */
 static void bound_losses(struct result *res, uint64_t made)
 {
@@ -298,8 +316,10 @@ static void add_visitors(struct result *res, const struct result_options *o)
 			calls_add_visitor(&res->calls, &o->visitors[i]);
 }
 
-/* The baseline knows functions, not groups of their calls; groups that are not made by a key are no
- * groups of the calls that the co-activity saw. */
+/*
+ * Builds the groups. The baseline is not used, because it has functions but no groups. Coactivity
+ * is used only if a key makes the groups, because it saw the calls of no other groups.
+ */
 static void build_groups(struct result *res, const struct block_options *o)
 {
 	struct block_options without = *o;
@@ -335,7 +355,8 @@ static void conclude(struct result *res, const struct block_options *o)
 	markers_scale_loops(&res->sci);
 	blocks_build(&res->blocks, &res->sci, o);
 	blocks_judge(&res->blocks, &e);
-	if (!res->keyed.rule.key) /* the blocks have it; what follows needs the room */
+	/* the blocks hold its results, and the next steps need the memory */
+	if (!res->keyed.rule.key)
 		coactivity_release(&res->coactivity);
 	vec_for_each (&res->blocks, struct block, b)
 		b->in_lost = block_counts(b);
@@ -352,7 +373,7 @@ static void conclude(struct result *res, const struct block_options *o)
 	result_find_notices(res);
 }
 
-/* The options with which the result began stay, whatever records come. */
+/* Starts the result; the options do not change while records come in. */
 static int begin(struct result *res, uint64_t start_ns, const struct result_options *o,
 		 struct err *err)
 {
@@ -412,7 +433,7 @@ int result_read(struct result *res, struct trace_reader *r, const struct result_
 	res->interrupted = pass(res, &res->calls, r) || o->interrupted;
 	if (res->interrupted)
 		result_notice(res, result_interrupted);
-	res->damage = trace_reader_damage(r); /* also what was found on the way */
+	res->damage = trace_reader_damage(r); /* includes damage found while reading */
 	end(res);
 	return 0;
 }
@@ -438,7 +459,7 @@ int result_scan(struct calls *calls, struct trace_reader *r, struct result_optio
 	return 0;
 }
 
-/* Whether its calls were enough for a verdict. */
+/* Whether the function had enough calls for a verdict. */
 static bool judged(const void *ctx, uint32_t id)
 {
 	const struct result *res = ctx;

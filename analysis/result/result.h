@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * One pass over a trace and all that reports print of it.
+ * The result of one pass over a recording: everything that reports print.
  *
- * Threads' time is the sum of what each thread was observed (T_t). It is the exact sum of
- *	lost     own excess that evidence attributes to interference, of the blocks whose verdict
- *	         is interference or that nothing explains: functions, markers, and places where
- *	         threads wait outside of them. Groups of a function's calls replace it if they lose
- *	         more than it, as a whole, is known to; so no row that is shown loses more than all
- *	unexplained  own excess of the same blocks on a CPU that nothing explains: more work, or
- *	         interference that only hardware counters could show
- *	idle     time asleep or blocked that is not in lost: waiting for work, for others, for a
- *	         timer
- *	working  the rest: on a CPU, or runnable
- * Without switch records nobody knows who slept: idle and working are not measured.
- * coverage: the part of threads' time inside any traced call.
+ * Thread time is the sum of the time for which each thread was observed (T_t). It is the exact sum
+ * of
+ * - lost: own excess time that evidence attributes to interference, of the blocks whose verdict is
+ *   interference or that nothing explains: functions, markers, and blocking stacks outside of them.
+ *   Groups of a function's calls replace the function if they lose more than the function as a
+ *   whole is known to lose; so no row that is shown loses more than the total.
+ * - unexplained: own excess time of the same blocks on a CPU that nothing explains: more work, or
+ *   interference that only hardware counters could show.
+ * - idle: time off the CPU, not runnable, that is not in lost: waiting for work, for other threads,
+ *   for a timer.
+ * - working: the rest, running or in the run queue.
+ *
+ * Without switch records it is unknown when threads slept, so idle and working are not measured
+ * then. Coverage is the share of thread time inside any traced call.
  */
 #ifndef ISPOT_ANALYSIS_RESULT_RESULT_H
 #define ISPOT_ANALYSIS_RESULT_RESULT_H
@@ -40,28 +42,29 @@ struct transitions;
 #define RESULT_VISITORS 4
 
 struct result_options {
-	uint64_t from_ns, to_ns; /* since the start of the recording; to_ns UINT64_MAX: its end */
-	const char *baseline;	 /* path of a recording whose fastest calls count, NULL: none */
-	struct call_visitor visitors[RESULT_VISITORS]; /* further ones; call NULL: none */
-	const struct keyed_rule *rule; /* how to group calls besides, NULL: not at all */
-	bool interrupted; /* result_scan(): Ctrl-C; to_ns is where it was, for what reads again */
+	/* ns since the start of the recording; to_ns UINT64_MAX: to its end */
+	uint64_t from_ns, to_ns;
+	const char *baseline; /* path of a recording that serves as baseline, or NULL */
+	struct call_visitor visitors[RESULT_VISITORS]; /* additional visitors; self NULL: unused */
+	const struct keyed_rule *rule; /* how to group calls as well, or NULL for no groups */
+	bool interrupted; /* Ctrl-C ended result_scan() at to_ns, where later passes end too */
 };
 
 /* A sentence of the recorder or of the analysis. */
 struct notice {
 	char *text;
-	bool small; /* it is of so little that all else can be read without it */
+	bool small; /* it concerns so little that the rest can be read without it */
 };
 
 struct result_thread {
 	const struct thread *thread;
 	uint64_t observed_ns;
-	double sci; /* own excess of its interference blocks / observed; NAN: nothing observed */
+	double sci; /* own excess of its interference blocks / observed time; NAN: not observed */
 };
 
 struct result {
 	const struct meta *meta;
-	struct baseline baseline; /* empty without one */
+	struct baseline baseline; /* empty without --baseline */
 	bool has_baseline;
 	const char *damage; /* NULL, or what is wrong with the file */
 	struct calls calls;
@@ -72,11 +75,11 @@ struct result {
 	struct samples samples;
 	struct untold untold;
 	struct blocks blocks; /* functions and markers */
-	struct blocks sites;  /* sleeps outside them, by stack */
+	struct blocks sites;  /* blocking stacks outside the traced blocks */
 	struct callstacks callstacks;
-	struct keyed keyed;		       /* with a rule */
-	struct blocks groups;		       /* of keyed */
-	const struct sequences *sequences;     /* what the groups are, NULL: others */
+	struct keyed keyed;		       /* only with a rule */
+	struct blocks groups;		       /* the groups of keyed */
+	const struct sequences *sequences;     /* set if the groups are call sequences, else NULL */
 	const struct transitions *transitions; /* NULL: not asked for */
 	struct {
 		VEC(struct result_thread)
@@ -84,38 +87,46 @@ struct result {
 	struct {
 		VEC(struct notice)
 	} notices;
-	uint64_t probed_ns; /* of duration_ns: from the first probes on, without pauses of bursts */
-	uint64_t duration_ns, window_from_ns, window_to_ns; /* window: since the start */
+	/* the part of duration_ns after the first probes, without pauses of bursts */
+	uint64_t probed_ns;
+	/* window: since the recording's start */
+	uint64_t duration_ns, window_from_ns, window_to_ns;
 	bool windowed;
-	bool interrupted;	   /* by Ctrl-C; the window ends there */
-	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC, of the window */
+	bool interrupted;	   /* by Ctrl-C, which also ends the window */
+	uint64_t start_ns, end_ns; /* of the window, CLOCK_MONOTONIC */
 	uint64_t records, lost_records, untimed_calls;
-	uint64_t threads_ns;		       /* threads' time */
+	uint64_t threads_ns;		       /* thread time */
 	uint64_t working_ns, lost_ns, idle_ns; /* BLOCK_NONE: not measured */
-	uint64_t unexplained_ns;	       /* the same */
-	uint64_t runnable_ns;		       /* part of working: without a CPU. The same */
-	uint64_t ready_ns;		       /* without a CPU, in lost or in working. The same */
-	/* parts of working outside every traced call: on a CPU, and without one. The same */
-	uint64_t outside_cpu_ns, outside_runnable_ns;
-	/* CPUs that the program kept busy while its calls were probed, on average; NAN: not known
+	uint64_t unexplained_ns;	       /* BLOCK_NONE: not measured */
+	/* the part of working in the run queue; BLOCK_NONE: not measured */
+	uint64_t runnable_ns;
+	/* in the run queue, in lost or in working; BLOCK_NONE: not measured */
+	uint64_t ready_ns;
+	/*
+	 * the parts of working outside every traced call, running and in the run queue; BLOCK_NONE:
+	 * not measured
 	 */
+	uint64_t outside_cpu_ns, outside_runnable_ns;
+	/* CPUs that the program kept busy on average while its calls were probed; NAN: unknown */
 	double busy_cpus;
-	/* CPUs that the program may use: of the machine's, by affinity and quota; 0: not known */
+	/* CPUs of the machine that the program may use, by affinity and quota; 0: unknown */
 	double usable_cpus;
-	double recorded_part;	      /* of the calls, by sampling; 1: all */
-	double *waits_lost_ns;	      /* [thread index]: of lost, outside traced calls */
-	struct block_options options; /* with which blocks were built */
-	uint64_t estimated_calls;     /* with those that sampling left out */
-	double coverage;	      /* NAN: nothing observed */
-	/* of the probe class that most calls went through */
+	double recorded_part;	      /* share of the calls that sampling recorded; 1: all */
+	double *waits_lost_ns;	      /* [thread index]: lost time outside traced calls */
+	struct block_options options; /* the options with which the blocks were built */
+	uint64_t estimated_calls;     /* includes the calls that sampling skipped */
+	double coverage;	      /* NAN: nothing was observed */
+	/* cost per call of the probe class that most calls went through */
 	uint64_t pair_min_ns, pair_p50_ns, pair_p99_ns; /* BLOCK_NONE: not calibrated */
-	double overhead;	/* as meta_overhead(): the recorder's estimate; NAN: unknown */
-	bool overhead_is_least; /* it was more than that */
+	double overhead;	/* the recorder's estimate, as by meta_overhead(); NAN: unknown */
+	bool overhead_is_least; /* overhead is a lower bound */
 	double overhead_cpus;	/* CPUs that the probes took while recording; NAN: unknown */
-	bool hardly_runs;	/* as meta_hardly_runs(): overhead says little */
+	bool hardly_runs;	/* as by meta_hardly_runs(): overhead means little then */
 };
 
-/* Returns how long after the recording's start a moment was, also one outside of the window. */
+/*
+ * Returns how long after the start of the recording time_ns is, also for a time outside the window.
+ */
 static inline uint64_t result_since_start(const struct result *res, uint64_t time_ns)
 {
 	uint64_t start_ns = res->start_ns - res->window_from_ns;
@@ -124,9 +135,9 @@ static inline uint64_t result_since_start(const struct result *res, uint64_t tim
 }
 
 /*
- * The same of records as they come, in order of time: begin, result_record() each, end once. meta
- * may gain lines meanwhile, but none of functions, and at the end is what a file would have. The
- * window of o is not looked at.
+ * Builds a result from records as they come, in order of time: result_begin() once,
+ * result_record() for each record, result_end() once. meta may gain lines meanwhile, except
+ * functions, and holds at the end what a file would hold. The window of o is ignored.
  */
 int result_begin(struct result *result, const struct meta *meta, uint64_t start_ns,
 		 const struct result_options *o, struct err *err);
@@ -137,27 +148,27 @@ static inline void result_record(struct result *result, const struct record *r)
 void result_end(struct result *result, uint64_t end_ns);
 
 /*
- * CPU time of which no score tells: outside every traced call, or in calls too few to compare. Most
- * time first; the caller releases the vector.
+ * Finds CPU time that no score covers: time outside every traced call, or in functions with too few
+ * calls to compare. The entry with the most time comes first. The caller releases the vector.
  */
 void result_untold(const struct result *res, struct untold_functions *out);
 
-/* Reads from the reader's present position to the end; r must outlive *result. */
+/* Reads from the reader's current position to the end; r must outlive *result. */
 int result_read(struct result *result, struct trace_reader *r, const struct result_options *o,
 		struct err *err);
 void result_release(struct result *result);
 
 /*
- * Only the calls, to one visitor, without any score: for what must be known before. calls is
- * initialised first and released at the end; the caller rewinds r.
+ * Passes only the calls to one visitor, without any score, for what must be known before the real
+ * pass. Initializes calls first and releases it at the end; the caller rewinds r.
  */
 int result_scan(struct calls *calls, struct trace_reader *r, struct result_options *o,
 		const struct call_visitor *v, struct err *err);
 
-/* The sentence of views whose reading was ended by Ctrl-C. */
+/* The notice of views whose reading Ctrl-C ended. */
 extern const char result_interrupted[];
 
-/* CLOCK_MONOTONIC at which the recording began and ended, whatever the window. */
+/* Sets when the recording began and ended (CLOCK_MONOTONIC), whatever the window is. */
 void result_span(const struct trace_reader *r, uint64_t *start_ns, uint64_t *end_ns);
 
 #endif

@@ -7,7 +7,7 @@
 
 #define WIDTH_FIRST_NS 1000000
 #define BATCHES_MIN    8
-#define ACTIVE_MIN     4 /* batches with calls in them; fewer tell nothing of their spread */
+#define ACTIVE_MIN     4 /* batches with calls in them; fewer say nothing about their spread */
 
 static void add(struct slice *to, const struct slice *from)
 {
@@ -17,7 +17,7 @@ static void add(struct slice *to, const struct slice *from)
 		to->sum[i] += from->sum[i];
 }
 
-/* Neighbours become one: room for as much time again. */
+/* Merges neighboring slices, so that the row has room for as much time again. */
 static void halve(struct slice *at, unsigned n)
 {
 	for (unsigned i = 0; i < (n + 1) / 2; i++) {
@@ -91,7 +91,10 @@ static uint64_t calls_of(const struct slice *s, enum slice_sum what)
 	return what < SLICE_QUIET_NS ? s->calls : s->quiet;
 }
 
-/* Variance of sum / calls over n batches, each seen as one observation (ratio estimator). */
+/*
+ * Returns the variance of sum / calls over n batches, each batch being one observation (ratio
+ * estimator).
+ */
 static double batch_variance(const struct slice *at, unsigned n, const struct slice_mean *m,
 			     enum slice_sum what, unsigned *active)
 {
@@ -108,8 +111,8 @@ static double batch_variance(const struct slice *at, unsigned n, const struct sl
 }
 
 /*
- * Neighbouring slices resemble each other where the machine has moods: wider batches then show
- * more variance than narrow ones. The largest is taken.
+ * Neighboring slices resemble each other if the machine is slow or fast for a while: wider batches
+ * show more variance than narrow ones then. The largest variance of all widths is used.
  */
 struct slice_mean slices_mean(const struct slices *s, uint32_t id, enum slice_sum what)
 {

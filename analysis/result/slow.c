@@ -55,11 +55,12 @@ static int no_block(const struct result *res, const char *name, struct err *err)
 		       name);
 }
 
-/* Blocks that a name fits. */
+/* The blocks that a name matches. */
 struct fit {
 	unsigned exact, parts;
-	struct text some;	   /* the first of those that it is a part of */
-	const struct block *block; /* of the exact ones that which loses most; else any */
+	struct text some; /* the titles of the first blocks that the name is a part of */
+	/* the exact match that loses most, else the first partial match */
+	const struct block *block;
 };
 
 #define FITS_NAMED 3
@@ -86,7 +87,10 @@ static void fit_names(const struct result *res, const char *name, struct fit *fi
 		note(fit, b, b->name, named(b, name), strstr(b->name, name) != NULL);
 }
 
-/* By its own name a lock is meant as it is taken: to give it up is fast. */
+/*
+ * Whether the name is that of the lock which the block takes. A lock's own name means the row of
+ * its acquisitions, because a release is fast.
+ */
 static bool is_lock_called(const struct block *b, const char *name)
 {
 	const struct lock_function *l = b->function ? lock_function_of(b->function) : NULL;
@@ -94,7 +98,7 @@ static bool is_lock_called(const struct block *b, const char *name)
 	return l && l->action != LOCK_RELEASE && !strcmp(b->key, name);
 }
 
-/* "write fd=3", as the screen has it. */
+/* Matches "write fd=3", as the screen shows the rows. */
 static void fit_keys(const struct blocks *blocks, const char *name, struct fit *fit)
 {
 	struct text title = { 0 };
@@ -163,7 +167,9 @@ static void keep_if_slowest(struct slow *s, const struct thread *t, const struct
 	};
 }
 
-/* *recursive: inside another call of the block. */
+/*
+ * Whether the call belongs to the block; sets *recursive if it is inside another call of the block.
+ */
 static bool is_of_block(const struct slow *s, const struct call *c, bool *recursive)
 {
 	const struct call_group *group = s->grouped ? &s->grouped->latest : NULL;
@@ -172,7 +178,9 @@ static bool is_of_block(const struct slow *s, const struct call *c, bool *recurs
 	return (group ? group->number : c->id) == s->block->id;
 }
 
-/* The innermost open call that it is inside of; a marker left without an end is open for too long.
+/*
+ * Returns the innermost open call around the call, or NULL. It skips a marker that was left without
+ * an end, which stays open for too long.
  */
 static const struct call *caller_of(const struct slow *s, const struct thread *t,
 				    const struct call *c)
@@ -208,7 +216,7 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 	keep_if_slowest(s, t, c, caller);
 }
 
-/* A call's mean time on a CPU, or in callees. */
+/* Returns a call's mean time on a CPU or in callees. */
 static double running(const struct slow_group *g)
 {
 	double ns = (double)g->ns - (double)offcpu_ns(&g->own_off);
@@ -244,7 +252,10 @@ int slow_read(struct slow *s, const struct result *result, struct trace_reader *
 	callstacks_init(&s->callstacks, result->meta);
 	s->callstacks.slow_min_ns = s->slow_min_ns;
 	s->callstacks.of_groups = s->block->grouped;
-	/* groups are numbered as their calls come: both times alike */
+	/*
+	 * The second pass groups the same way, because groups are numbered in the order of their
+	 * calls.
+	 */
 	again.rule = s->block->grouped ? o->rule : NULL;
 	s->grouped = s->block->grouped ? &second.keyed : NULL;
 	trace_reader_rewind(r);
@@ -256,7 +267,7 @@ int slow_read(struct slow *s, const struct result *result, struct trace_reader *
 		log_notice("interrupted: slow calls are those that were read until then");
 	s->unwritten =
 		s->block->sums->durations.count - s->fast.calls - s->rest.calls - s->slow.calls;
-	/* samples are known by function */
+	/* samples are known only by function */
 	if (!s->block->grouped)
 		samples_compare(&result->samples, s->block, s->slow.calls, s->fast.calls,
 				running(&s->slow) - running(&s->fast), &s->differences);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * One block under the glass: how its slow calls differ from its fast ones, who called it, on
- * which threads, and its slowest calls one by one. A second pass over the trace, once the first
- * has told the median and the 90th percentile: fast is at most the median, slow at least p90.
+ * One block in detail: how its slow calls differ from its fast ones, who called it, on which
+ * threads it ran, and its slowest calls one by one. It takes a second pass over the recording,
+ * after the first has found the median and the 90th percentile: fast calls take at most the median,
+ * slow calls at least p90.
  */
 #ifndef ISPOT_ANALYSIS_RESULT_SLOW_H
 #define ISPOT_ANALYSIS_RESULT_SLOW_H
@@ -24,8 +25,8 @@ struct trace_reader;
 /* Sums over a group of calls. */
 struct slow_group {
 	uint64_t calls, ns, min_ns, max_ns;
-	uint64_t callees_ns; /* in traced callees */
-	uint64_t callees;    /* traced calls made */
+	uint64_t callees_ns; /* time in traced callees */
+	uint64_t callees;    /* number of calls of traced callees */
 	uint64_t migrated;
 	struct offcpu own_off;
 };
@@ -34,15 +35,15 @@ struct slow_group {
 
 struct slow_call {
 	uint64_t entry_ns, duration_ns;
-	uint32_t tid, caller; /* caller: function id, UINT32_MAX none */
+	uint32_t tid, caller; /* function id of the caller, or UINT32_MAX */
 	struct offcpu off;
 };
 
 struct slow {
-	const struct block *block;   /* in result->blocks, or its groups */
-	const struct keyed *grouped; /* while the trace is read: groups, of which it is one */
+	const struct block *block;   /* in result->blocks or result->groups */
+	const struct keyed *grouped; /* only while reading: the groups of which block is one */
 	uint64_t fast_max_ns, slow_min_ns;
-	uint64_t unwritten; /* calls that are in no group: record --keep-slower left them out */
+	uint64_t unwritten; /* calls in no group, because record --keep-slower did not write them */
 	struct slow_group fast, rest, slow;
 	struct {
 		VEC(struct slow_group)
@@ -50,17 +51,18 @@ struct slow {
 	struct {
 		VEC(struct slow_group)
 	} by_caller;	     /* [function id + 1]; 0: no traced caller */
-	bool *open_too_long; /* [function id]: a marker that tells nobody's caller */
+	bool *open_too_long; /* [function id]: a marker that cannot count as a caller */
 	struct callstacks callstacks;
-	struct differences differences; /* by samples */
+	struct differences differences; /* found by samples */
 	struct slow_call top[SLOW_TOP]; /* longest first */
 	uint32_t n_top;
 };
 
 /*
- * Rewinds r. name: demangled or symbol, exact, or a part of it that only one block has; of a
- * function's calls with one key (argkey.h) name and key, "pthread_mutex_lock locks+0x28", the same.
- * -ENOENT: no such block (with the nearest), -EINVAL: several.
+ * Rewinds r. name is the demangled name or the symbol of a function, in full, or a part that only
+ * one block has. For a per-argument row (argkey.h) name is the function and its key, such as
+ * "pthread_mutex_lock locks+0x28". -ENOENT: there is no such block (the message names the nearest).
+ * -EINVAL: several blocks match.
  */
 int slow_read(struct slow *slow, const struct result *result, struct trace_reader *r,
 	      const struct result_options *o, const char *name, struct err *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How the threads' time divides, see result.h. */
+/* How thread time divides, as result.h defines the parts. */
 
 #include "analysis/result/time.h"
 
@@ -18,7 +18,10 @@ double result_off_ns(const struct result *res, double *asleep)
 		const struct thread *t = *it;
 		double alive = (double)(t->end_ns - t->born_ns - t->lost_ns);
 		double seen = (double)thread_watched_ns(&res->calls.threads, t);
-		/* probes that were on for a part of its life saw that part of its sleep */
+		/*
+		 * probes that were on for a part of the thread's life saw the same part of its
+		 * sleep
+		 */
 		double part = alive > 0 ? seen / alive : 0;
 		double sleep = (double)(t->off.blocked_ns + t->off.idle_ns) * part;
 
@@ -38,7 +41,7 @@ static double pool_in_lost(const struct blocks *blocks, enum cause_pool pool)
 	return sum;
 }
 
-/* Returns how much of a kind of time is already part of the lost time. */
+/* Returns how much time of a pool is already part of the lost time. */
 static double in_lost(const struct result *res, enum cause_pool pool)
 {
 	double sum = pool_in_lost(&res->blocks, pool) + pool_in_lost(&res->sites, pool);
@@ -57,7 +60,7 @@ static double unexplained_of(const struct result *res, const struct blocks *bloc
 	return threads * (double)res->probed_ns;
 }
 
-/* Time on a CPU, beyond the fastest calls', that nothing explains. */
+/* Returns the running time beyond the fastest calls that nothing explains. */
 static double unexplained_ns(const struct result *res)
 {
 	double functions = unexplained_of(res, &res->blocks);
@@ -94,7 +97,7 @@ static double usable_cpus(const struct meta *meta)
 {
 	double cpus = (double)meta->session.cpus;
 
-	/* fmin() passes over NAN, which is not known */
+	/* fmin() ignores NAN, which stands for unknown */
 	return cpus > 0 && meta->end.present ? fmin(cpus, meta->end.usable_cpus) : cpus;
 }
 
@@ -132,7 +135,7 @@ static void split_time(struct result *res, const double *lost)
 	res->runnable_ns = runnable > 0 ? (uint64_t)runnable : 0;
 }
 
-/* Splits off the working time that no traced call covers. */
+/* Separates the working time that no traced call covers. */
 static void split_outside(struct result *res)
 {
 	double asleep, covered_asleep = 0, covered_runnable = 0, runnable, outside;
@@ -171,7 +174,10 @@ void result_split_time(struct result *res)
 	for (size_t i = 0; i < res->threads.n; i++)
 		lost[i] = res->waits_lost_ns[i];
 	add_excess(res, lost, &res->blocks, &res->sci, false);
-	/* sequences are parts of one another, and hold what is between their calls */
+	/*
+	 * sequences contain one another and the time between their calls, so their lost time
+	 * overlaps
+	 */
 	if (res->groups.n)
 		add_excess(res, lost, &res->groups, &res->keyed.sci, res->sequences);
 	for (size_t i = 0; i < res->threads.n; i++) {
@@ -189,7 +195,7 @@ static bool is_lost(const struct block *b)
 	return block_counts(b) && block_suspect_threads(b) > 0;
 }
 
-/* Overlapping blocks are not added up: the worst of them is counted. */
+/* Counts only the block that loses most, because overlapping blocks must not be added up. */
 static void choose_worst(struct blocks *blocks)
 {
 	struct block *worst = NULL;
@@ -203,8 +209,8 @@ static void choose_worst(struct blocks *blocks)
 }
 
 /*
- * A function and the groups of its calls are the same time: those of them that lose more are
- * counted.
+ * A function and the groups of its calls share the same time, so only the one of the two that loses
+ * more counts.
  */
 static void choose_groups(struct result *res)
 {

@@ -25,7 +25,7 @@ static void on_lost(void *self, const struct thread *t, const struct call_loss *
 	last->count += loss->count;
 }
 
-/* A pause ends where the probes come back; behind the last one there is none. */
+/* Collects pauses. A pause ends when the probes come back; there is none after the last probes. */
 static void on_record(void *self, const struct thread *t, const struct record *r)
 {
 	struct timeline *tl = self;
