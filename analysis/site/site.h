@@ -1,20 +1,26 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Time asleep or blocked outside every traced call, by the stack that the thread went to sleep
- * with: what the traced functions do not cover. A visitor; stacks whose innermost SITE_FRAMES
- * functions are the same become a block of kind `site` whose "calls" are its sleeps, measured from
- * leaving the CPU to the wakeup where that is known, else to being back on it. Where such stacks
- * part further out, up to SITE_FRAMES_MAX, and more than one of their ways has a good part of the
- * time, each of these is a block, and of ways that wait for work and ways that do not, too. No
- * probe takes part, so its floor is 0. While no set of probes is on, nothing is outside of them.
- * Where one call in several was recorded, stacks tell what was inside a traced function's call all
- * the same: that is in its scores. Where libraries have no frame pointers one such stack may be all
- * that is seen of different waits: those at locks, at barriers and all others are blocks of their
- * own, and so are waits at futexes where threads are idle for most of the time, as parked workers
- * are. What a futex is, and who was idle, is known at the end: until then each has a part of the
- * place. Of a CPU that switches very often not every wait has a stack: one without is where the
- * thread, or else any, waited for the same futex before, and of other waits where the thread
- * waited in the same system call.
+ * Time off the CPU, not runnable, outside every traced call, by the stack with which the thread
+ * went to sleep: the time that the traced functions do not cover.
+ *
+ * A visitor collects it. Stacks whose innermost SITE_FRAMES functions are the same become a block
+ * of kind `site` whose "calls" are its sleeps. A sleep lasts from leaving the CPU to the wakeup if
+ * that is known, else to being back on the CPU. If such stacks differ further out, up to
+ * SITE_FRAMES_MAX functions, and more than one of the longer stacks has a good part of the time,
+ * each of them becomes a block. So do stacks that wait for work and stacks that do not.
+ *
+ * No probe takes part in a sleep, so the noise floor is 0. While no set of probes is on, no time
+ * counts as outside. If sampling skipped calls, stacks still show which sleeps were inside a call
+ * of a traced function: those are in the function's scores.
+ *
+ * Without frame pointers in libraries one stack may stand for different waits. So waits at locks,
+ * at barriers and all others are blocks of their own, and so are waits at futexes where threads are
+ * idle for most of the time, as parked workers are. What a futex is, and who was idle, is known
+ * only at the end: until then each futex has a part of the site.
+ *
+ * On a CPU that switches very often not every wait has a stack. A futex wait without one counts
+ * where the thread, or else any thread, waited for the same futex before; another wait counts where
+ * the thread waited in the same system call before.
  */
 #ifndef ISPOT_ANALYSIS_SITE_SITE_H
 #define ISPOT_ANALYSIS_SITE_SITE_H
@@ -32,10 +38,12 @@ struct sites {
 	struct {
 		VEC(struct site_stack)
 	} stacks;
-	struct map stack_of;  /* stack id -> index of stacks */
-	struct map traced;    /* stack id -> 1: goes through a traced function, else 0 */
+	struct map stack_of; /* stack id -> index of stacks */
+	/* stack id -> 1 if the stack goes through a traced function, else 0 */
+	struct map traced;
 	struct map by_frames; /* hash of a stack's frames -> index of stacks */
-	struct map last_at;   /* futex and thread or none, or thread and call -> index of stacks */
+	/* futex and thread or no thread, or thread and system call -> index of stacks */
+	struct map last_at;
 	struct strtab names;
 	struct {
 		VEC(struct site_path)
@@ -44,7 +52,8 @@ struct sites {
 	struct map site_of; /* path, futex or class -> index of all */
 	struct {
 		VEC(struct site)
-	} all; /* parts; from sites_build() on whole ones, by name, class and whether idle */
+	} all; /* parts; sites_build() joins them to whole sites by name, class and whether they are
+		  idle */
 	struct map visits_of; /* site, stack -> index of visits */
 	struct {
 		VEC(struct site_visit)
@@ -61,10 +70,13 @@ struct sites {
 #define SITE_FRAMES	3
 #define SITE_FRAMES_MAX 8
 #define SITE_DEPTHS	(SITE_FRAMES_MAX - SITE_FRAMES + 1)
-#define SITE_WORDS_MAX	4096 /* futexes beyond these are told apart by class only */
-#define SITE_PATHS_MAX	4096 /* and stacks beyond these by SITE_FRAMES functions only */
+#define SITE_WORDS_MAX	4096 /* further futexes are distinguished by class only */
+#define SITE_PATHS_MAX	4096 /* further stacks are distinguished by SITE_FRAMES functions only */
 
-/* The same stack by SITE_FRAMES functions, by one more, …; of a short one the last come again. */
+/*
+ * The names of a stack by its SITE_FRAMES innermost functions, by one more, and so on. A short
+ * stack repeats its last name.
+ */
 struct site_path {
 	uint32_t names[SITE_DEPTHS];
 };
@@ -73,19 +85,22 @@ struct site_stack {
 	uint32_t stack, path; /* path: index of paths */
 };
 
-/* How often threads slept at the site with that stack. */
+/* How often threads slept at a site with a stack. */
 struct site_visit {
-	uint32_t site, stack; /* index of stacks */
+	uint32_t site, stack; /* stack: index of stacks */
 	uint64_t sleeps;
 };
 
 struct site {
 	uint32_t path;
-	/* of as many of its functions as tell it from others, and as are said; known at the end */
+	/*
+	 * names by the number of functions that distinguish the site, and that are shown; known at
+	 * the end
+	 */
 	uint32_t name, said;
-	enum futex_class class; /* FUTEX_CONDITION: or no futex at all */
-	uint32_t word;		/* of a part at one futex; else SLEEP_NOBODY */
-	bool idle;		/* for most of the time; known at the end */
+	enum futex_class class; /* FUTEX_CONDITION also stands for waits that are not at a futex */
+	uint32_t word;		/* the futex of a part; SLEEP_NOBODY: not at one futex */
+	bool idle;		/* threads are idle here for most of the time; known at the end */
 	struct hist sleeps;
 	struct wait_sums waits;
 	uint64_t blocked_ns, idle_ns, open;
@@ -94,24 +109,25 @@ struct site {
 struct site_cell {
 	uint32_t site, thread;
 	uint64_t sleeps, ns, open_ns, open;
-	uint64_t ended; /* threads that were summed up here (ended.h); 0: it is of one */
+	/* threads that were added up in this cell (ended.h); 0: the cell is of one thread */
+	uint64_t ended;
 	uint64_t ended_observed_ns;
 };
 
 struct site_sleep {
-	bool asleep;	/* outside of every recorded call */
-	bool on;	/* and there are probes */
-	uint32_t stack; /* index of stacks; MAP_NONE: not known */
+	bool asleep;	/* the thread sleeps outside every recorded call */
+	bool on;	/* probes are on as well */
+	uint32_t stack; /* index of stacks; MAP_NONE: unknown */
 	struct offcpu off;
 };
 
 void sites_init(struct sites *s, const struct calls *calls);
 struct call_visitor sites_visitor(struct sites *s);
-/* After calls_end(): who still sleeps. */
+/* Counts the sleeps that last to the end of the recording. Is called after calls_end(). */
 void sites_end(struct sites *s);
 /*
- * A block per site, appended; they borrow names from s. Adds each thread's excess at sites whose
- * verdict is interference, which are in_lost, to lost_ns [thread index].
+ * Appends a block for each site; the blocks borrow names from s. Adds to lost_ns [thread index] the
+ * excess of each thread at the sites whose verdict is interference, which are in_lost.
  */
 void sites_build(struct sites *s, const struct block_options *o, struct blocks *blocks,
 		 double *lost_ns);
