@@ -8,7 +8,7 @@
 #include "base/vec.h"
 
 #define ROUNDS	    400
-#define POISSON_FEW 30 /* from here on a normal number is as good */
+#define POISSON_FEW 30 /* means from which the normal distribution is a good approximation */
 
 struct bucket {
 	double count, value;
@@ -96,7 +96,7 @@ struct bootstrap bootstrap_mean(const struct hist *h, double all)
 	}
 	vec_release(&buckets);
 	qsort(means, k, sizeof(*means), by_value);
-	/* A value that was seen for certain has no doubt. */
+	/* The part of the values that was seen is certain, so only the rest adds doubt. */
 	part = sqrt(1 - (double)h->count / all);
 	if (k) {
 		r.low = fmax(0, mean - means[k / 40]) * part;

@@ -9,8 +9,9 @@ enum { UNSEEN, INSIDE, DONE };
 
 struct walk {
 	struct cfg_edge *edges;
-	uint32_t *first, *out; /* out[first[node]] … out[first[node + 1] - 1]: edges from it */
-	uint32_t *next;	       /* [node]: of first, the edge to follow next */
+	/* out[first[node]] … out[first[node + 1] - 1]: the edges that leave the node */
+	uint32_t *first, *out;
+	uint32_t *next; /* [node]: position in out of the edge to follow next */
 	uint8_t *state;
 	uint32_t *path, depth;
 };

@@ -7,17 +7,18 @@
 #include "base/mem.h"
 
 /*
- * Work space. Row i of sums is the sum of the unit vectors of a cluster that is still active; rows
- * 0 … n_active - 1 are in use, the last takes the place of one that leaves.
+ * Work space. Row i of sums is the sum of the unit vectors of an active cluster. Rows 0 … n_active
+ * - 1 are in use; the last row takes the place of a row that leaves.
  */
 struct space {
 	size_t width;
 	double *sums;
-	uint32_t *members; /* [row]: events in it */
+	uint32_t *members; /* [row]: number of events in the cluster */
 	uint32_t *name;	   /* [row]: one of its events */
-	uint32_t *parent;  /* [event]: towards the event that names its cluster; itself: the root */
+	/* [event]: leads towards the event that names its cluster, which is its own parent */
+	uint32_t *parent;
 	uint32_t n_active;
-	uint32_t *chain, n_chain; /* rows */
+	uint32_t *chain, n_chain; /* rows by number */
 };
 
 static double *row(const struct space *s, uint32_t i)
@@ -25,7 +26,10 @@ static double *row(const struct space *s, uint32_t i)
 	return s->sums + i * s->width;
 }
 
-/* Four sums, so that the additions need not wait for each other. Symmetric to the last bit. */
+/*
+ * Uses four sums, so that the additions need not wait for each other. The result is the same, to
+ * the last bit, if x and y are exchanged.
+ */
 static double product(const double *x, const double *y, size_t n)
 {
 	double a = 0, b = 0, c = 0, d = 0;
@@ -57,7 +61,7 @@ static uint32_t root_of(struct space *s, uint32_t event)
 	return event;
 }
 
-/* Row j's events join row i. */
+/* Adds the events of row j to row i. */
 static void join(struct space *s, uint32_t i, uint32_t j)
 {
 	double *into = row(s, i);
@@ -69,7 +73,10 @@ static void join(struct space *s, uint32_t i, uint32_t j)
 	s->parent[root_of(s, s->name[j])] = root_of(s, s->name[i]);
 }
 
-/* The chain holds rows by number: the one that moves may be in it. */
+/*
+ * Takes row i out of the active rows. The chain holds rows by number, so it follows the row that
+ * moves.
+ */
 static void leave(struct space *s, uint32_t i)
 {
 	uint32_t last = --s->n_active;
@@ -84,7 +91,10 @@ static void leave(struct space *s, uint32_t i)
 			s->chain[k] = i;
 }
 
-/* Events that vary, one row each; with bulk merging one for each group that is as good as equal. */
+/*
+ * Fills one row for each event that varies. With bulk merging it fills one row for each group of
+ * nearly equal events.
+ */
 static void fill(struct space *s, const double *counts, uint32_t n_events, double bulk)
 {
 	double *founders = bulk <= 1 ? xmalloc((n_events * s->width + 1) * sizeof(double)) : NULL;
@@ -111,7 +121,10 @@ static void fill(struct space *s, const double *counts, uint32_t n_events, doubl
 	free(founders);
 }
 
-/* Row i's nearest neighbour; of equally near ones `preferred`, else the first. */
+/*
+ * Returns the nearest neighbor of row i: `preferred` if several are equally near, else the first of
+ * them.
+ */
 static uint32_t nearest(const struct space *s, uint32_t i, uint32_t preferred, double *r)
 {
 	uint32_t best = preferred;
@@ -129,8 +142,9 @@ static uint32_t nearest(const struct space *s, uint32_t i, uint32_t preferred, d
 }
 
 /*
- * One step: the chain grows by the nearest neighbour of its last row, or its last two are each
- * other's and merge, or its only row has none above the threshold and leaves.
+ * Does one step of the chain of nearest neighbors. The chain grows by the nearest neighbor of its
+ * last row; or its last two rows are each other's nearest and merge; or the last row has no
+ * neighbor above the threshold and leaves, which ends the chain.
  */
 static void step(struct clusters *c, struct space *s, double threshold)
 {

@@ -23,7 +23,9 @@ static double product(const double *x, const double *y, size_t n)
 	return sum;
 }
 
-/* Less its mean; its length, 0 where what is left is rounding. */
+/*
+ * Subtracts the mean of x. Returns the length of the result, or 0 if only rounding errors are left.
+ */
 static double centre(const double *x, size_t n, double *out)
 {
 	double mean = mean_of(x, n), largest = 0, length;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A log-linear histogram of durations (the idea of HdrHistogram): 32 buckets an octave, so a
- * percentile is off by at most 1/64 (1.6 %) of its value, while count, sum, minimum and maximum
- * are exact. Values below 64 have a bucket each. Memory: 256 bytes per octave that was hit.
+ * A log-linear histogram of durations, as HdrHistogram is: 32 buckets an octave, so a percentile is
+ * off by at most 1/64 (1.6 %) of its value, while count, sum, minimum and maximum are exact. Values
+ * below 64 have a bucket each. A histogram takes 256 bytes for each octave in use.
  */
 #ifndef ISPOT_ANALYSIS_STAT_HIST_H
 #define ISPOT_ANALYSIS_STAT_HIST_H
@@ -16,7 +16,7 @@
 #define HIST_PAGES     60 /* covers 0 … UINT64_MAX */
 
 struct hist {
-	uint64_t count, sum, min, max; /* min and max are 0 while count is */
+	uint64_t count, sum, min, max; /* min and max are 0 while count is 0 */
 	uint64_t *pages[HIST_PAGES];
 };
 
@@ -27,12 +27,12 @@ static inline uint32_t hist_bucket(uint64_t value)
 	return shift * HIST_PAGE + (uint32_t)(value >> shift);
 }
 
-uint64_t hist_bucket_low(uint32_t bucket);  /* smallest value that falls into it */
-uint64_t hist_bucket_high(uint32_t bucket); /* largest */
+uint64_t hist_bucket_low(uint32_t bucket);  /* smallest value in the bucket */
+uint64_t hist_bucket_high(uint32_t bucket); /* largest value in the bucket */
 
 uint64_t *hist_new_page(void);
 
-/* Every call comes here. */
+/* Inline, because it runs for every call. */
 static inline void hist_add(struct hist *h, uint64_t value)
 {
 	uint32_t bucket = hist_bucket(value);
@@ -49,12 +49,15 @@ static inline void hist_add(struct hist *h, uint64_t value)
 	h->sum += value;
 }
 
-/* The same of n values, all of which count as `value`. */
+/* Adds n values whose sum is unknown, each as `value`. */
 void hist_add_many(struct hist *h, uint64_t value, uint64_t n);
 void hist_merge(struct hist *h, const struct hist *more);
-/* The value at quantile q in 0..1 (nearest rank), the middle of its bucket; 0 when empty. */
+/*
+ * Returns the value at quantile q in 0..1 (nearest rank) as the middle of its bucket, or 0 for an
+ * empty histogram.
+ */
 uint64_t hist_quantile(const struct hist *h, double q);
-/* Values counted in [low, high], bucket by bucket: both ends are rounded to bucket edges. */
+/* Returns the number of values in [low, high]; both ends are rounded to bucket edges. */
 uint64_t hist_between(const struct hist *h, uint64_t low, uint64_t high);
 void hist_release(struct hist *h);
 

@@ -7,16 +7,19 @@
 #include "analysis/stat/stats.h"
 #include "base/mem.h"
 
-#define EXPLAINED 1e-18 /* of y's variance: what is left is rounding */
+#define EXPLAINED 1e-18 /* share of y's variance; a smaller rest is a rounding error */
 #define SAME	  1e-9	/* shares of variance that differ by less are equal */
 
-/* Everything is kept orthogonal to what has entered, so each step looks at one column at a time. */
+/*
+ * Columns and y are kept orthogonal to the columns that have entered, so that each step needs to
+ * look at one column at a time.
+ */
 struct selection {
 	size_t n;
 	uint32_t columns;
-	double own;    /* what is left of a column that may enter, at least */
-	double *units; /* as they were: length 1 or 0 */
-	double *rests; /* less the parts of those that entered */
+	double own;    /* a column can enter only if more than this share of its variance is left */
+	double *units; /* the original columns, with length 1 or 0 */
+	double *rests; /* the columns without the parts of those that entered */
 	double *y;
 };
 
@@ -30,8 +33,7 @@ static double product(const double *x, const double *y, size_t n)
 }
 
 /*
- * Returns the share of the variance of y that is left and that column j would explain; its sign is
- * that of r.
+ * Returns the share of the remaining variance of y that column j would explain, with the sign of r.
  */
 static double share_of(const struct selection *s, uint32_t j)
 {
@@ -80,7 +82,7 @@ static void enter(struct selection *s, uint32_t column)
 	take_out(s->y, unit, s->n);
 }
 
-/* With y and the columns of length 1 the coefficients are the standardised ones. */
+/* Because y and the columns have length 1, the coefficients are standardized. */
 static void fit(struct regression *g, const struct selection *s, const double *y)
 {
 	size_t k = g->terms.n, n = s->n;

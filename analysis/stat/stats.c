@@ -21,7 +21,7 @@ void stats_line(const double *x, const double *y, size_t n, double *slope, doubl
 	*r2 = total > 0 ? 1 - rest / total : NAN;
 }
 
-/* n > k, so that GSL has nothing to refuse: its answer to that is to end the program. */
+/* GSL ends the program on an error, so callers pass n > k. */
 double stats_select(double *values, size_t n, size_t k)
 {
 	return gsl_stats_select(values, 1, n, k);

@@ -5,31 +5,33 @@
 
 #include <stddef.h>
 
-/* Least squares y = a + slope * x; r2 is the share of variance explained, NAN for n < 3 or flat
- * data. */
+/*
+ * Fits y = a + slope * x by least squares. r2 is the share of the variance that the line explains.
+ * r2 is NAN if n < 3 or y is constant.
+ */
 void stats_line(const double *x, const double *y, size_t n, double *slope, double *r2);
 
-/* The k-th smallest of n values, k from 0; they are put into another order. */
+/* Returns the k-th smallest of n values, counted from 0; changes the order of the values. */
 double stats_select(double *values, size_t n, size_t k);
 
 /*
- * Least squares y = b[0] + sum of b[1 + j] * x[j * n + i] over the k columns of x. -EINVAL: as many
- * unknowns as values, or more; -ERANGE: no solution in numbers.
+ * Fits y = b[0] + sum of b[1 + j] * x[j * n + i] over the k columns of x by least squares. -EINVAL:
+ * there are no more values than unknowns. -ERANGE: the fit has no numeric solution.
  */
 int stats_lines(const double *x, size_t k, const double *y, size_t n, double *b);
 
-/* The F distribution: the share of it above f. */
+/* Returns the probability of a value above f in the F distribution. */
 double stats_f_above(double f, double degrees, double degrees_rest);
 
-/* Student's distribution: the value below which a share p of it lies. */
+/* Returns the quantile p of Student's t distribution. */
 double stats_t_quantile(double p, double degrees);
 
-/* The share of it above t. */
+/* Returns the probability of a value above t in Student's t distribution. */
 double stats_t_above(double t, double degrees);
 
-/* Wilson's interval of a share seen in n trials, z standard errors. */
+/* Sets Wilson's interval for a share seen in n trials, with z standard errors. */
 void stats_wilson(double share, double n, double z, double *low, double *high);
-/* The exact interval of a Poisson count's mean: 1 - alpha of it. */
+/* Sets the exact interval, with confidence 1 - alpha, for the mean of a Poisson count. */
 void stats_poisson(double count, double alpha, double *low, double *high);
 
 #endif

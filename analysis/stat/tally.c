@@ -23,7 +23,9 @@ uint64_t tally_bucket_width(uint32_t bucket)
 	return bucket < 2 * TALLY_PAGE ? 1 : 1ull << (bucket / TALLY_PAGE - 1);
 }
 
-/* Counts of whole half pages, so that it grows seldom. */
+/*
+ * Makes room for the buckets low … high. It adds whole half pages, so that it rarely has to copy.
+ */
 static void make_room(struct tally *t, uint32_t low, uint32_t high)
 {
 	const uint32_t step = TALLY_PAGE / 2;
@@ -132,7 +134,10 @@ double tally_mean(const struct tally *t)
 	return t->n ? (double)((long double)t->sum / t->n) : NAN;
 }
 
-/* Around a whole number near the mean, so that the difference of two large numbers is exact. */
+/*
+ * Uses squares around a whole number near the mean, so that the difference of two large numbers is
+ * exact.
+ */
 double tally_deviation(const struct tally *t)
 {
 	uint64_t near, rest;
@@ -198,7 +203,10 @@ void tally_pack(const struct tally *t, struct text *out)
 	}
 }
 
-/* One bucket and its count; NULL: not such bytes. */
+/*
+ * Reads a bucket and its count. Returns the end of the bytes read, or NULL if the bytes are
+ * invalid.
+ */
 static const uint8_t *unpack_bucket(const uint8_t *p, const uint8_t *end, uint64_t *next,
 				    uint64_t *count)
 {
