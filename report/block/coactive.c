@@ -65,7 +65,7 @@ void report_set_coactive(struct json *block, const struct result *res, const str
 	json_set_take(block, "coactive", j);
 }
 
-/* "evict of thread 4711", "code after lock returned", "process 77" */
+/* Names what ran: "evict in 4711 worker", "code after lock", "process 77 gcc, on its CPU". */
 static void who(const struct result *res, const struct coactive *c, struct text *out)
 {
 	const struct thread *t = thread_of(res, c);
@@ -84,7 +84,10 @@ static void who(const struct result *res, const struct coactive *c, struct text 
 		text_printf(out, " in %u %s", t->tid, text_printable(name, sizeof(name), t->comm));
 }
 
-/* Shares of the calls' time, as long as one thread at a time does it. */
+/*
+ * A rate is a share of the calls' time while at most one thread at a time runs the code; above 1 it
+ * is a number of threads.
+ */
 void text_meanwhile(const struct coactive *c, struct text *out)
 {
 	char name[VALUE_SCRATCH];

@@ -137,7 +137,7 @@ GET(probe_class)
 		       : none();
 }
 
-/* Of recordings by others the class is not known, nor who has timed them. */
+/* Recordings of other tools have neither a probe class nor a known engine. */
 GET(probe_engine)
 {
 	(void)scratch;
@@ -221,7 +221,7 @@ GET(contended)
 		return hold(b) ? how(type, hold(b)->name) : none(); \
 	}
 
-/* Against a fastest of nothing there is no score. */
+/* A shortest hold time of 0 gives no score. */
 GET(hold_sci)
 {
 	(void)scratch;
@@ -382,7 +382,7 @@ void value_print(const struct value *v, struct text *out)
 		text_add(out, text_time(number, v->count));
 		break;
 	case VALUE_RATIO:
-		/* a third digit where two would show nothing */
+		/* a third digit, because two would show only zeros */
 		text_printf(out, v->ratio >= 0.0005 && v->ratio < 0.01 ? "%.3f" : "%.2f", v->ratio);
 		break;
 	case VALUE_THREADS:
@@ -432,9 +432,9 @@ void value_set_json(struct json *obj, const char *key, const struct value *v)
 	}
 }
 
-/* ---- all of them, as CSV ---- */
+/* ---- all columns, as CSV ---- */
 
-/* "probe_class" where the key alone would be cryptic. */
+/* Writes the head, with "probe_" in front if the key alone would be cryptic. */
 static void print_head(const struct column *c, struct text *out)
 {
 	if (c->group && !strcmp(c->group, "probe"))

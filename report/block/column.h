@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The columns of a block, one row each: its key in JSON and CSV, its head on the screen, its type,
- * and where the value comes from. Text, CSV and JSON print from here, so they agree.
+ * The columns of a block, one row each: the key in JSON and CSV, the head on the screen, the type,
+ * and the function that gets the value. Text, CSV and JSON print from here, so that they agree.
  */
 #ifndef ISPOT_REPORT_BLOCK_COLUMN_H
 #define ISPOT_REPORT_BLOCK_COLUMN_H
@@ -26,10 +26,10 @@ enum value_type {
 	VALUE_THREADS
 };
 
-/* VALUE_NONE: not measured. A time is a count of ns. */
+/* VALUE_NONE: not measured. VALUE_TIME: count is in ns. */
 struct value {
 	enum value_type type;
-	const char *text; /* valid while the block and scratch live */
+	const char *text; /* valid while the block and the scratch buffer exist */
 	uint64_t count;
 	double ratio;
 };
@@ -38,8 +38,11 @@ struct value {
 
 struct column {
 	const char *key, *head;
-	const char *group; /* JSON: the object it stands in ("probe"), NULL: the block itself;
-			      "csv": CSV only */
+	/*
+	 * JSON: the object that holds the member ("probe"); NULL: the block itself; "csv": only in
+	 * CSV
+	 */
+	const char *group;
 	const char *help;
 	unsigned width; /* on the screen */
 	struct value (*get)(const struct block *b, char scratch[VALUE_SCRATCH]);
@@ -48,16 +51,20 @@ struct column {
 extern const struct column columns[];
 extern const unsigned columns_n;
 
-/* By key or head, any case; NULL: none. */
+/* Finds a column by key or head, ignoring case. Returns NULL if there is none. */
 const struct column *column_find(const char *name);
-/* -EINVAL, exit status 2, naming all, and the counters of the recording. */
+/* Returns -EINVAL with exit status 2 and a message about the names that exist. */
 int column_unknown(const char *name, struct err *err);
 
-/* Larger numbers first, names in order; not measured last; equal ones by id. */
+/*
+ * Orders larger numbers first, text alphabetically, and unmeasured values last; equal values by
+ * kind and id.
+ */
 int column_compare(const struct column *column, const struct block *a, const struct block *b);
 
-void value_print(const struct value *v, struct text *out);     /* as people read it; "n/a" */
-void value_print_csv(const struct value *v, struct text *out); /* exact; empty where not measured */
+/* for people; "n/a" if not measured */
+void value_print(const struct value *v, struct text *out);
+void value_print_csv(const struct value *v, struct text *out); /* exact; empty if not measured */
 void value_set_json(struct json *obj, const char *key, const struct value *v);
 
 void report_csv(const struct view *v, struct text *out);

@@ -16,7 +16,7 @@
 #include "trace/meta/meta.h"
 
 #define CELL_WIDTH   15
-#define CELLS_MAX    3 /* counters beside each other on 80 columns, a name behind them */
+#define CELLS_MAX    3 /* counters side by side in 80 columns, with room for a name after them */
 #define BLOCKS_SHOWN 15
 
 static const struct counter_mean *mean_of(const struct block *b, const struct meta_counter *m)
@@ -118,7 +118,7 @@ static bool any_counted(const struct view *v)
 	return false;
 }
 
-/* The counters that are counted, from the first-th on, as many as stand beside each other. */
+/* The next counters to show, starting with the first-th, as many as fit side by side. */
 struct page {
 	const struct meta_counter *counters[CELLS_MAX];
 	unsigned n;

@@ -79,7 +79,7 @@ static void print_sides(const struct diff_view *v, struct text *out)
 	}
 }
 
-#define LOST_LEAST 0.005 /* of thread time: less is not worth calling a change */
+#define LOST_LEAST 0.005 /* of thread time: a smaller difference is not called a change */
 
 static void report_lost(const struct diff *diff, struct text *out)
 {
@@ -95,7 +95,9 @@ static void report_lost(const struct diff *diff, struct text *out)
 			    after > before ? "grows" : "falls", a, b);
 }
 
-/* Where the clock ended a recording its duration was chosen. */
+/*
+ * Compares the durations, unless a time limit ended a recording: the user chose the duration then.
+ */
 static void report_run_time(const struct diff *diff, struct text *out)
 {
 	double change = run_time_change(diff);
@@ -112,10 +114,10 @@ static void report_run_time(const struct diff *diff, struct text *out)
 			    100 * fabs(change), change > 0 ? "more" : "less");
 }
 
-#define MUCH	  0.05 /* of run time: somebody has to account for it */
+#define MUCH	  0.05 /* of run time: a change that the functions should account for */
 #define ACCOUNTED 0.5
 
-/* Says how much of the whole's change the changes that were found account for. */
+/* Reports how much of the change in thread time the changed functions account for. */
 static void report_unaccounted(const struct diff *diff, struct text *out)
 {
 	double change = run_time_change(diff), moved = 0;
@@ -130,7 +132,7 @@ static void report_unaccounted(const struct diff *diff, struct text *out)
 			moved += diff_moved_ns(b);
 			n++;
 		}
-	if (!n) /* which is said of all of them */
+	if (!n) /* the last sentence already says that no function changes */
 		return;
 	if (moved / all < LOST_LEAST)
 		text_add(out, " No traced function accounts for that.");
@@ -288,7 +290,10 @@ static void print_table(const struct diff_view *v, struct text *out)
 		text_add(out, "\n");
 }
 
-/* Blocks are matched by object and name: those of different programs rarely are the same. */
+/*
+ * Warns if the programs differ: blocks are matched by object and name, which rarely match between
+ * programs.
+ */
 static void warn_programs(const struct diff *diff, unsigned width, struct text *out)
 {
 	const char *before = diff->runs[0].data[0].result.meta->session.program;
@@ -366,7 +371,7 @@ static void print_counts(const struct diff_view *v, struct text *out)
 	text_release(&line);
 }
 
-/* How much of the calls' time was a wait for a CPU, which no column has. */
+/* Returns the share of the calls' time that was spent waiting for a CPU, which no column shows. */
 static double cpu_wait_part(const struct diff *diff, enum diff_side side)
 {
 	double waited = 0, all = 0;
@@ -382,7 +387,9 @@ static double cpu_wait_part(const struct diff *diff, enum diff_side side)
 	return all > 0 ? waited / all : 0;
 }
 
-/* Their means are beside a change that is not the means'. */
+/*
+ * Explains rows whose CHANGE is that of the typical call although the columns beside it show means.
+ */
 static void note_typical(const struct diff_view *v, struct text *out)
 {
 	struct text line = { 0 };

@@ -13,8 +13,8 @@ struct text;
 
 struct diff_view {
 	const struct diff *diff;
-	bool all;     /* -v: every block, changed or not */
-	uint64_t top; /* rows shown, 0: the default */
+	bool all;     /* -v: every block, also unchanged ones */
+	uint64_t top; /* number of rows; 0: the default */
 	bool colours;
 	unsigned width;
 };

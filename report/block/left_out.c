@@ -23,7 +23,7 @@ static int hotter(const void *a, const void *b)
 	return x_share != y_share ? (x_share < y_share ? 1 : -1) : (x > y) - (x < y);
 }
 
-/* Returns the function's row, if it was traced in part before. */
+/* Returns the function's row if an earlier gap in its tracing has made one, else a new row. */
 static struct left_out_function *row_of(struct left_out *all, const struct meta_not_traced *f)
 {
 	vec_for_each (all, struct left_out_function, known)
@@ -34,7 +34,7 @@ static struct left_out_function *row_of(struct left_out *all, const struct meta_
 	return memset(vec_add(all), 0, sizeof(struct left_out_function));
 }
 
-/* Returns the part of the window in which the function was not traced. */
+/* Returns for how much of the window the function was not traced. */
 static uint64_t gap_ns(const struct result *res, const struct meta_not_traced *f)
 {
 	uint64_t from = f->traced_until_ns > res->start_ns ? f->traced_until_ns : res->start_ns;
@@ -65,7 +65,7 @@ const char *report_left_out_label(const struct left_out_function *f)
 	return isnan(f->last->cpu_share) ? "Not traced" : "Skipped";
 }
 
-/* When it was traced. */
+/* Adds when the function was traced. */
 static void add_times(const struct result *res, const struct left_out_function *row,
 		      struct text *out)
 {

@@ -14,9 +14,9 @@
 #include "report/block/view.h"
 #include "trace/meta/meta.h"
 
-#define LISTED_LEAST	  0.005 /* of thread time that is not idle, of functions */
-#define HEADLINE_LEAST	  0.01	/* the same: less is not the reason for anything */
-#define UNEXPLAINED_LEAST 0.05	/* threads: less is not worth a line of the first screen */
+#define LISTED_LEAST	  0.005 /* of the thread time that is not idle, for functions */
+#define HEADLINE_LEAST	  0.01	/* of the same time: less explains nothing */
+#define UNEXPLAINED_LEAST 0.05	/* threads: less is not worth a line on the first screen */
 
 bool report_worth(const struct block *b)
 {
@@ -30,7 +30,8 @@ bool report_unexplained(const struct block *b)
 }
 
 /*
- * The share is of the time that threads are not idle: a program may have any number of idle ones.
+ * Whether the block loses a share of the thread time that is not idle. Idle time is left out,
+ * because a program may have any number of idle threads.
  */
 static bool loses_share(const struct view *v, const struct block *b, double share)
 {
@@ -50,18 +51,20 @@ bool report_loses_much(const struct view *v, const struct block *b)
 		       LOST_MUCH * (double)v->result->threads_ns;
 }
 
-/* A caller whose callees lose the time is no row of the first screen, nor is what nobody would
- * miss. */
+/*
+ * Whether the block loses enough for a row of the first screen. A caller whose callees lose the
+ * time does not, nor does a block with very little lost time.
+ */
 static bool loses_enough(const struct view *v, const struct block *b)
 {
 	if (v->blocks != &v->result->blocks)
 		return report_worth(b);
-	/* whatever its score: no row that is left out loses more than one that is listed */
+	/* whatever its score is, so that no omitted row loses more than a listed one */
 	return b->verdict == VERDICT_INTERFERENCE && b->self_sci > 0 &&
 	       loses_share(v, b, LISTED_LEAST);
 }
 
-/* Whoever takes this lock at the place of the other row has others wait for it. */
+/* Whether threads that take this lock at b's call site make the other row wait. */
 static bool makes_wait(const struct block *b, const struct block *other)
 {
 	const struct section *s = other->section;
@@ -75,7 +78,10 @@ static bool makes_wait(const struct block *b, const struct block *other)
 	return false;
 }
 
-/* Seldom taken, but long held: what the rows that wait are about. */
+/*
+ * Whether other rows wait for the lock that this row holds: it may be taken seldom, but held for
+ * long.
+ */
 static bool holds_up(const struct view *v, const struct block *b)
 {
 	for (size_t i = 0; b->section && b->key && i < v->n_rows; i++)
@@ -94,13 +100,19 @@ bool report_listed(const struct view *v, const struct block *b)
 	       (lock && (b->verdict != VERDICT_TOO_FEW_CALLS || holds_up(v, b)));
 }
 
-/* -v has functions that are split beside their keys: of both one stands on the first screen. */
+/*
+ * Whether the row is on the first screen. With -v a function that is split is listed beside its
+ * per-argument rows; only one of the two is on the first screen.
+ */
 static bool stands(const struct block *b)
 {
 	return b->split == b->alike;
 }
 
-/* One whose time goes in what it calls has nothing to give back itself. */
+/*
+ * Returns the worse of two rows. A row whose time goes to its callees has nothing to recover
+ * itself.
+ */
 static const struct block *worse(const struct block *worst, const struct block *b, bool any)
 {
 	if (b->self_sci < SCI_SMALL)
@@ -123,14 +135,14 @@ const struct block *report_worst(const struct view *v)
 	const struct result *res = v->result;
 	const struct block *worst = NULL;
 
-	if (v->by_thread) { /* the rows are threads: what they lose most in */
+	if (v->by_thread) { /* the rows are threads, so the answer is what they lose most time in */
 		worst = worst_of(&res->blocks, worst, false);
 		worst = worst_of(&res->groups, worst, false);
 		worst = worst_of(&res->sites, worst, false);
 	}
 	for (size_t i = 0; i < v->n_rows && !v->by_thread; i++)
 		worst = worse(worst, v->rows[i], false);
-	/* functions that lose as a whole what none of their keys is known to */
+	/* functions that lose as a whole what none of their per-argument rows is known to lose */
 	if (!worst && (v->by_thread || v->blocks == &res->blocks))
 		worst = worst_of(&res->blocks, worst, true);
 	return worst && loses_share(v, worst, HEADLINE_LEAST) ? worst : NULL;
@@ -162,7 +174,7 @@ const struct block *report_most_unjudged(const struct view *v)
 	return most;
 }
 
-/* Larger first, not counted last. */
+/* Orders larger means first, and blocks without a count last. */
 static int by_counter(const struct meta_counter *m, const struct block *a, const struct block *b)
 {
 	double x = counters_mean(a, m), y = counters_mean(b, m);

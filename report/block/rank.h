@@ -11,27 +11,37 @@ struct err;
 struct result;
 struct view;
 
-/* Interference that is worth a line of the first screen. */
+/* Whether the block's interference is worth a line on the first screen. */
 bool report_worth(const struct block *b);
-/* Whether the block's own lost time, without its callees', is worth a colour: 5% of thread time. */
+/* Whether the block's own lost time, without its callees', is worth a color: 5% of thread time. */
 bool report_loses_much(const struct view *v, const struct block *b);
-/* Running time that nothing explains, and that is worth a line of the first screen. */
+/*
+ * Whether the block has running time that nothing explains and that is worth a line on the first
+ * screen.
+ */
 bool report_unexplained(const struct block *b);
-/* The row with the most lost time: the paragraph, what to try and what is next tell of it. NULL: no
- * row is worth it. */
+/*
+ * Returns the row with the most lost time, which the summary, the advice and the next step are
+ * about, or NULL if no row is worth it.
+ */
 const struct block *report_worst(const struct view *v);
-/* The row with most unexplained time that is worth a line; NULL: none is. */
+/* Returns the row with the most unexplained time that is worth a line, or NULL. */
 const struct block *report_most_unexplained(const struct view *v);
-/* Which of those with too few calls to be judged loses most; NULL: none loses what a judged one
- * would be told for. */
+/*
+ * Returns the row that loses most of those with too few calls for a verdict, or NULL if none loses
+ * as much as would be reported with a verdict.
+ */
 const struct block *report_most_unjudged(const struct view *v);
-/* Whether the table lists it: what it leaves out the lines below it count. */
+/* Whether the table lists the block; the lines below the table count the others. */
 bool report_listed(const struct view *v, const struct block *b);
-/* -s: a column's or a counter's name, NULL none. -EINVAL, exit status 2: neither. */
+/*
+ * Sets what to sort by: the name of a column or of a counter, or NULL for the default. -EINVAL with
+ * exit status 2: there is no such name.
+ */
 int view_sort_by(struct view *v, const char *name, struct err *err);
-/* The order of v->sort, or of lost time. Fills rows (to be freed). */
+/* Fills rows, which the caller frees, ordered by v->sort or by lost time. */
 void view_rank(struct view *v);
-/* Blocks of kind thread from the result's threads, to be released. */
+/* Makes blocks of kind thread from the result's threads; the caller releases them. */
 void view_thread_blocks(const struct result *result, struct blocks *blocks);
 
 #endif

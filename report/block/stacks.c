@@ -15,11 +15,11 @@
 #include "report/table/wrap.h"
 #include "trace/meta/meta.h"
 
-#define STACKS_MAX 10 /* of a block in JSON */
-#define STACKS_FEW 5  /* on the screen, without -v */
+#define STACKS_MAX 10 /* stacks of a block in JSON */
+#define STACKS_FEW 5  /* stacks on the screen without -v */
 #define FRAMES_FEW 8
 
-/* brief: files without their directories. */
+/* brief: file names without directories. */
 static void frame_text(const struct meta *meta, uint32_t id, bool brief, struct text *out)
 {
 	const struct meta_frame *f = id < meta->frames.n ? &meta->frames.data[id] : NULL;
@@ -54,9 +54,9 @@ static struct json *frames_json(const struct meta *meta, uint32_t stack)
 	return frames;
 }
 
-/* ---- where threads wait ---- */
+/* ---- blocking stacks ---- */
 
-/* More sleeps first, then the lower number. */
+/* Whether a comes after b: stacks with more sleeps come first, then those with lower numbers. */
 static bool comes_after(const struct site_visit *a, const struct site_visit *b)
 {
 	if (!b || a->sleeps != b->sleeps)
@@ -88,11 +88,11 @@ static void add_waits(struct json *stacks, const struct result *res, const struc
 	}
 }
 
-/* ---- of calls ---- */
+/* ---- call stacks ---- */
 
 struct callstacks *report_callstacks(const struct result *res, const struct block *b)
 {
-	/* maps of stacks met before grow; nothing that is reported changes */
+	/* callstacks_of() only adds to maps that speed it up, which changes nothing reported */
 	return (struct callstacks *)(b->grouped ? &res->keyed.stacks : &res->callstacks);
 }
 
@@ -183,7 +183,7 @@ static void numbers(struct table *t, const struct callstack *c, double all_slow)
 	table_right(t, cell, 7);
 }
 
-/* The callers, a line each; the function itself is left out. */
+/* Prints the callers, one per line, without the function itself. */
 static void print_stack(const struct view *v, const struct callstack *c, double all_slow,
 			struct text *out)
 {

@@ -19,7 +19,9 @@ static const char *const kinds[] = {
 	[TRANSITION_BEGIN] = "begin", [TRANSITION_END] = "end",
 };
 
-/* The texts in front of the first name, between the names, and behind the only one. */
+/*
+ * The words before the first name and between the names; without a second part there is one name.
+ */
 static const struct {
 	const char *before, *between;
 } words[] = {
@@ -41,7 +43,7 @@ static void add_name(const char *name, size_t columns, struct text *out)
 	free(buf);
 }
 
-/* Returns the columns that the other name leaves of the room for two, or half of it. */
+/* Returns how many columns a name may use: those that the other name leaves, or half of them. */
 static size_t room_of(const char *name, const char *other, size_t columns)
 {
 	size_t half = columns / 2, taken = table_columns(other);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The views of `ispot report`: each prints one struct view into a text. */
+/* The views of `ispot report`. Each prints one struct view into a text. */
 #ifndef ISPOT_REPORT_BLOCK_VIEW_H
 #define ISPOT_REPORT_BLOCK_VIEW_H
 
@@ -27,22 +27,25 @@ struct untold_functions;
 
 struct view {
 	const struct result *result;
-	const char *file;	     /* of the trace, as given; NULL: it is in none */
-	const struct blocks *blocks; /* what is ranked: functions, groups of their calls, threads */
-	const struct block **rows;   /* them in order, sites among functions */
+	/* name of the recording as given, or NULL if it is not in a file */
+	const char *file;
+	/* the blocks that are ranked: functions, groups of their calls, or threads */
+	const struct blocks *blocks;
+	/* these blocks in order, with blocking stacks among functions */
+	const struct block **rows;
 	size_t n_rows;
 	bool by_thread;
-	bool totals;		   /* also functions that are split by arguments, as a whole */
-	const struct column *sort; /* NULL: by verdict and lost time */
-	const struct meta_counter *sort_counter; /* by its mean per call; NULL: as sort */
-	uint64_t top;				 /* rows shown, 0: the view's default */
-	bool all;				 /* -v: every block, whatever its verdict */
-	bool cycles;				 /* durations of the table in cycles */
+	bool totals;		   /* includes functions that are split by arguments as a whole */
+	const struct column *sort; /* NULL: by lost time, then unexplained time */
+	const struct meta_counter *sort_counter; /* sorts by its mean per call; NULL: by sort */
+	uint64_t top;				 /* number of rows; 0: the default of the view */
+	bool all;				 /* -v: every block, whatever its verdict is */
+	bool cycles;				 /* the table shows durations in cycles */
 	bool colours;
-	bool utf8;	/* the screen's characters */
-	unsigned width; /* of the screen */
+	bool utf8;	/* the screen can show UTF-8 */
+	unsigned width; /* columns of the screen */
 };
 
-#define CERTAIN 0.7 /* a cause less sure than this has a question mark */
+#define CERTAIN 0.7 /* a cause less certain than this is marked with a question mark */
 
 #endif
