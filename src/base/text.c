@@ -192,12 +192,28 @@ static size_t columns_of(const char *s)
 	return n;
 }
 
+/* Half the name of a caller says nothing. The outermost caller tells one place from others. */
+static void drop_callers(char *s, size_t columns)
+{
+	static const char in[] = " in ", gap[] = "..";
+	char *at = strstr(s, in), *from = at ? at + strlen(in) : NULL, *next;
+
+	for (bool any = false; from && columns_of(s) > columns; any = true) {
+		next = strstr(any ? from + strlen(gap) + strlen(in) : from, in);
+		if (!next || (size_t)(next - from) < strlen(gap))
+			return;
+		memcpy(from, gap, strlen(gap));
+		memmove(from + strlen(gap), next, strlen(next) + 1);
+	}
+}
+
 char *text_shortened(char *buf, size_t n, const char *s, size_t columns)
 {
 	size_t tail = (columns - 2) / 2, head = columns - 2 - tail, have;
 	char *safe = text_printable_new(s);
 	const char *end = safe, *rest = safe;
 
+	drop_callers(safe, columns);
 	have = columns_of(safe);
 	for (size_t i = 0; i < head; i++)
 		end = next_character(end);

@@ -287,6 +287,15 @@ static void shortens_in_the_middle(void **state)
 	assert_string_equal(text_shortened(a, sizeof(a), "\033[1mab\xc3\xa4\xc3\xa4xyz", 8),
 			    "?[1..xyz");
 	assert_string_equal(text_shortened(a, 5, "abcdefgh", 8), "abcd");
+	assert_string_equal(
+		text_shortened(a, sizeof(a), "lock in app+0x1a421 in app+0xc73f, at x", 32),
+		"lock in .. in app+0xc73f, at x");
+	assert_string_equal(text_shortened(a, sizeof(a), "f in get in hh in main", 21),
+			    "f in .. in hh in main");
+	assert_string_equal(text_shortened(a, sizeof(a), "f in get in hh in main", 18),
+			    "f in .. in main");
+	assert_string_equal(text_shortened(a, sizeof(a), "f in a_long_name in h", 12),
+			    "f in .. in h");
 }
 
 static void parses_windows(void **state)
