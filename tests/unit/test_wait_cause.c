@@ -55,6 +55,7 @@ static void every_kind_has_its_cause(void **state)
 		{ WAIT_FUTEX, FUTEX_BITSET, 0x50, 0, WAKING_BY_TIMER, 0, "sleep" },
 		{ WAIT_DISK, WAIT_IOWAIT, 9, 0, WAKING_BY_INTERRUPT, 0, "disk-io" },
 		{ WAIT_SOCKET, 0, 9, 0, WAKING_BY_INTERRUPT, 0, "network" },
+		{ WAIT_SOCKET, 0, 9, 0, 0, 2, "condition-wait" },
 		{ WAIT_PIPE, 0, 9, 0, 0, 2, "pipe" },
 		{ WAIT_SLEEP, 0, 0, 0, WAKING_BY_TIMER, 0, "sleep" },
 		{ WAIT_PAGE_FAULT, WAIT_IOWAIT, 0, 0, WAKING_BY_INTERRUPT, 0, "page-fault" },
