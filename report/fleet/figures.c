@@ -15,8 +15,9 @@
 #include "report/html/html.h"
 #include "report/html/page.h"
 
-#define BARS_MAX   128 /* numbers of CPUs, or applications; above they are together */
-#define COMMON_MAX 8   /* co-runners, as in the paper */
+/* bars of a chart; larger numbers of CPUs or applications share the last bar */
+#define BARS_MAX   128
+#define COMMON_MAX 8 /* co-runners in a figure, as in the paper */
 #define BINS	   60
 
 static const struct html_plot plot = {
@@ -25,7 +26,7 @@ static const struct html_plot plot = {
 
 /* ---- how full machines are ---- */
 
-/* Shares of the time by number; returns the largest. */
+/* Sets the share of the time at each number of CPUs or applications. Returns the largest share. */
 static double shares_of(const struct fleet_view *v, uint32_t kind,
 			const struct fleet_crowd_summary *sum, double *shares)
 {
@@ -88,7 +89,7 @@ struct common {
 	unsigned n;
 };
 
-/* Returns the co-runners of a class that have the most samples, if these are enough. */
+/* Returns the co-runners of a class with the most samples, among those with enough samples. */
 static struct common common_of(const struct fleet_view *v, const struct fleet_base *base,
 			       enum corunner_class class)
 {
@@ -110,7 +111,10 @@ static struct common common_of(const struct fleet_view *v, const struct fleet_ba
 	return found;
 }
 
-/* Shares of a tally's samples by bin: of each bucket as much as lies in the bin. */
+/*
+ * Sets the share of a tally's samples in each bin. A bucket counts in a bin by the part of it that
+ * lies in the bin. Returns the largest share.
+ */
 static double density(const struct tally *t, const struct html_scale *s, double *bins)
 {
 	double most = 0;
@@ -182,7 +186,7 @@ void fleet_html_curves(const struct fleet_view *v, const struct fleet_base *base
 	html_figure_end(out);
 }
 
-/* Bars lie, so that names fit beside them. */
+/* The bars are horizontal, so that names fit beside them. */
 #define BAR	   17
 #define NAMES	   150
 #define NAME_CHARS 24

@@ -9,11 +9,10 @@ struct fleet_base;
 struct fleet_view;
 struct text;
 
-/* Figures of the page (figures.c), as the paper numbers them. */
-void fleet_html_crowds(const struct fleet_view *v, struct text *out); /* 1 and 2 */
+void fleet_html_crowds(const struct fleet_view *v, struct text *out); /* figures 1 and 2 */
 void fleet_html_curves(const struct fleet_view *v, const struct fleet_base *base,
-		       enum corunner_class class, struct text *out); /* 5 */
+		       enum corunner_class class, struct text *out); /* figure 5 */
 void fleet_html_bars(const struct fleet_view *v, const struct fleet_base *base,
-		     enum corunner_class class, struct text *out); /* 7 */
+		     enum corunner_class class, struct text *out); /* figure 7 */
 
 #endif

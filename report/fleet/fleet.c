@@ -75,7 +75,7 @@ static void print_head(const struct fleet_view *v, struct text *out)
 
 /* ---- pairs ---- */
 
-/* By what parting them would give the whole fleet. */
+/* Returns the gain of the whole fleet if the pair were separated. */
 static double worth(const struct fleet_view *v, const struct fleet_cell *cell)
 {
 	return isnan(cell->improvement) ? 0
@@ -98,7 +98,10 @@ const char fleet_view_marks[] = {
 	[FLEET_NEGATIVE] = '-', [FLEET_POSITIVE] = '+',
 };
 
-/* Names behind the numbers, or on a line of their own: they are never cut. */
+/*
+ * Prints the names after the numbers, or on a line of their own if they do not fit, because they
+ * are never cut.
+ */
 static void print_who(const struct fleet_view *v, const struct fleet_cell *cell, struct table *t)
 {
 	struct text names = { 0 };
@@ -149,7 +152,10 @@ static void print_legend(const struct fleet_view *v, struct text *out)
 		v->meta->indicator);
 }
 
-/* On a line of its own: a name may be anything, and the whole is pasted. */
+/*
+ * Suggests a command on a line of its own, because a name may hold anything and users paste the
+ * whole line.
+ */
 static void suggest_base(const char *name, struct text *out)
 {
 	text_add(out, "`ispot fleet report --base ");
@@ -240,7 +246,10 @@ static void right_percent(struct table *t, double share, int width)
 	table_right(t, s, width);
 }
 
-/* Two lines: what both do, and beside it what each does without the other. */
+/*
+ * Prints two lines: the change alongside both co-runners, and next to it the change alongside each
+ * of them without the other.
+ */
 static void print_trio(const struct fleet_view *v, const struct fleet_cell *cell, struct text *out)
 {
 	struct table table = { .out = out, .width = v->width, .colours = v->colours };
@@ -393,7 +402,7 @@ static void print_matrix(const struct fleet_view *v, struct text *out)
 
 /* ---- one base ---- */
 
-/* The value that is so many times the median's performance. */
+/* Returns the value whose performance is `times` that of the median. */
 static double with_performance(const struct fleet_view *v, const struct fleet_base *base,
 			       double times)
 {

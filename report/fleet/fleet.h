@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The output of `ispot fleet report`: which applications slow which over many machines. */
+/* The output of `ispot fleet report`: which applications slow which others over many machines. */
 #ifndef ISPOT_REPORT_FLEET_FLEET_H
 #define ISPOT_REPORT_FLEET_FLEET_H
 
@@ -24,14 +24,14 @@ struct fleet_view {
 	const struct fleet *fleet;
 	const struct fleet_store_meta *meta;
 	const struct fleet_store_totals *totals;
-	const char *type;			 /* of the machines */
-	unsigned other_types;			 /* are not shown */
-	enum corunner_class class;		 /* CORUNNER_ALL: every one */
-	const struct fleet_base *base;		 /* NULL: all */
-	const struct fleet_cell *const *without; /* of the base */
+	const char *type;			 /* type of the machines */
+	unsigned other_types;			 /* number of other types, which are not shown */
+	enum corunner_class class;		 /* CORUNNER_ALL: all classes */
+	const struct fleet_base *base;		 /* NULL: all applications */
+	const struct fleet_cell *const *without; /* co-runners of base to leave out */
 	unsigned n_without;
-	const struct fleet_beside *beside;	/* another indicator; NULL: none */
-	const struct fleet_view_phases *phases; /* NULL: the day is not divided */
+	const struct fleet_beside *beside;	/* another indicator, or NULL */
+	const struct fleet_view_phases *phases; /* NULL: the day is not divided into parts */
 	uint64_t top;
 	bool colours;
 	unsigned width;
@@ -44,18 +44,21 @@ struct fleet_found {
 };
 
 /*
- * Finds pairs, or trios, that slow an application, by what parting them would gain the whole fleet.
+ * Finds pairs, or trios, that slow an application, sorted by what the whole fleet would gain from
+ * separating them.
  */
 void fleet_view_negative(const struct fleet_view *v, bool trios, struct fleet_found *found);
-/* A paragraph about the first of them, or that there is none. */
+/* Adds a paragraph about the first of them, or says that there is none. */
 void fleet_view_conclusion(const struct fleet_view *v, const struct fleet_found *found,
 			   struct text *out);
-/* The class asked for, or the closest that any pair with enough samples is of; CORUNNER_CLASSES:
- * there is none. */
+/*
+ * Returns the requested class, or the closest class of all pairs with enough samples, or
+ * CORUNNER_CLASSES if there is none.
+ */
 enum corunner_class fleet_view_matrix_class(const struct fleet_view *v);
 /*
- * The matrix's columns: n_rows bases, which are its rows, too, and the applications that slow
- * others and are no bases; at most so many of either.
+ * The columns of the matrix: n_rows bases, which are also its rows, then the applications that slow
+ * others and are not bases; at most `most` of either.
  */
 struct fleet_columns {
 	VEC(uint32_t) /* applications */
@@ -63,11 +66,11 @@ struct fleet_columns {
 };
 void fleet_view_columns(const struct fleet_view *v, size_t most, struct fleet_columns *columns);
 
-extern const char fleet_view_marks[]; /* by enum fleet_effect */
+extern const char fleet_view_marks[]; /* [enum fleet_effect] */
 
 /* Whether a pair is of the view's base and class. */
 bool fleet_view_shows(const struct fleet_view *v, const struct fleet_cell *cell);
-/* A value of the indicator, as people read it. */
+/* Formats a value of the indicator for people into buf, and returns buf. */
 char *fleet_view_value(const struct fleet_view *v, double value, char *buf);
 
 #endif

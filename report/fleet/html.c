@@ -14,10 +14,10 @@
 #include "report/html/html.h"
 #include "report/html/page.h"
 
-#define PAIRS_MAX  100 /* rows of the table */
+#define PAIRS_MAX  100 /* rows of the table of pairs */
 #define APPS_MAX   100
-#define MATRIX_MAX 24 /* applications of the matrix */
-#define DRAWN_MAX  8  /* with figures, as in the paper */
+#define MATRIX_MAX 24 /* applications in the matrix */
+#define DRAWN_MAX  8  /* applications with figures, as in the paper */
 #define LEFT_OUT   " are left out here; <code>ispot fleet report --json</code> has all."
 
 static const char *name_of(const struct fleet_view *v, uint32_t app)

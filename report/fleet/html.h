@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `ispot fleet report` as one HTML file: who slows whom, the matrix, and the paper's figures. */
+/*
+ * `ispot fleet report` as one HTML file: which applications slow which, the matrix, and the paper's
+ * figures.
+ */
 #ifndef ISPOT_REPORT_FLEET_HTML_H
 #define ISPOT_REPORT_FLEET_HTML_H
 

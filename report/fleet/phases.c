@@ -15,7 +15,7 @@
 #define CELL_WIDE 8
 #define CELL_MARK 3
 
-/* Pairs, by name: numbers of applications differ from phase to phase. */
+/* A pair by names, because the numbers of applications differ between parts of the day. */
 struct pair {
 	const char *base, *corunner;
 	enum corunner_class class;
