@@ -16,9 +16,9 @@
 #include "report/table/spark.h"
 #include "report/table/wrap.h"
 
-#define CAUSES_SHOWN	 3 /* of a section on the screen */
+#define CAUSES_SHOWN	 3 /* causes of a section on the screen */
 #define NAME_BYTES	 512
-#define FUNCTION_COLUMNS 40 /* of a name beside its line */
+#define FUNCTION_COLUMNS 40 /* columns of a name next to its line */
 
 static const char *name(const struct imbalance_view *v, uint32_t number)
 {
@@ -58,7 +58,7 @@ const char *imbalance_function(const struct imbalance_view *v, uint32_t place)
 	return name(v, v->counted->run->places.data[place].function);
 }
 
-/* Names that are long are so by their arguments' types. */
+/* Shortens the name, because the argument types make some names very long. */
 static void function_name(const struct imbalance_view *v, uint32_t number, struct text *out)
 {
 	char buf[NAME_BYTES];
@@ -106,7 +106,8 @@ void imbalance_caller(const struct imbalance_view *v, const struct counted_cause
 }
 
 /*
- * Time in which threads had no CPU is not caused by their work: lime.h is given times without it.
+ * Says why there are no causes. Threads do not cause run queue time by their work, so lime.h gets
+ * times without it.
  */
 void imbalance_answer(const struct imbalance_view *v, const struct parallel_section *s,
 		      struct text *out)
@@ -160,7 +161,7 @@ static void source_line(const struct imbalance_view *v, uint32_t place, struct t
 	text_release(&source);
 }
 
-/* How the program comes to it, and that line of the program. */
+/* Prints how the program reaches the code, and the program's line that calls it. */
 static void way_lines(const struct imbalance_view *v, const struct counted_cause *c,
 		      struct text *out)
 {

@@ -14,9 +14,9 @@
 #include "report/imbalance/imbalance.h"
 #include "report/imbalance/internal.h"
 
-#define NUMBERS 16 /* so many bars have a number below them */
+#define NUMBERS 16 /* most bars that all have a number below them */
 
-#define BAR	   5 /* of a row of counts */
+#define BAR	   5 /* width of a bar in a row of counts */
 #define ROW_HEIGHT 22
 
 static const struct html_plot plot = {
@@ -37,13 +37,13 @@ static void begin(struct text *out, const char *label)
 	}
 }
 
-/* Where of n bars number i begins; i + 0.5: its middle. */
+/* Returns the x at which bar i of n begins; i + 0.5 gives its middle. */
 static double x_of(double i, size_t n)
 {
 	return html_plot_x(&plot, i / (double)n);
 }
 
-/* Work below, and above it waiting; shares of what all bars are drawn to. */
+/* Draws a bar of work, and of waiting on top of it; both are shares of the chart's full height. */
 static void stacked(struct text *out, size_t i, size_t n, double work, double idle)
 {
 	double x = x_of((double)i + 0.1, n), width = (plot.right - plot.left) / (double)n * 0.8;

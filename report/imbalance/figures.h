@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Figures of `ispot imbalance` as inline SVG. What they draw stands in tables, too. */
+/* The figures of `ispot imbalance` as inline SVG. Tables show the same numbers. */
 #ifndef ISPOT_REPORT_IMBALANCE_FIGURES_H
 #define ISPOT_REPORT_IMBALANCE_FIGURES_H
 
@@ -9,19 +9,23 @@ struct imbalance_view;
 struct parallel_section;
 struct text;
 
-#define FIGURE_CAUSES 3 /* whose counts are drawn over the threads' times */
+#define FIGURE_CAUSES 3 /* causes whose counts are drawn over the threads' times */
 
-/* The LIME paper's figure 2: threads' times and waiting, over all instances, and the counts of the
- * causes, each as a share of its largest. */
+/*
+ * Draws figure 2 of the LIME paper: the time and waiting of each thread over all iterations, and
+ * the counts of the causes, each as a share of its largest count.
+ */
 void figure_threads(const struct imbalance_view *v, const struct parallel_section *s,
 		    struct text *out);
-/* The same of the instance that lost most; nothing where there is but one. */
+/* Draws the same for the iteration that lost most; nothing if there is only one iteration. */
 void figure_largest(const struct imbalance_view *v, const struct parallel_section *s,
 		    struct text *out);
-/* How much of each instance, or of as many as share a bar, was work and how much waiting; nothing
- * where there is but one. */
+/*
+ * Draws how much of each iteration was work and how much was waiting; several iterations may share
+ * a bar. Draws nothing if there is only one iteration.
+ */
 void figure_instances(const struct parallel_section *s, struct text *out);
-/* A bar for each of n counts. */
+/* Draws a bar for each of n counts. */
 void figure_counts(const double *counts, size_t n, struct text *out);
 
 #endif

@@ -13,12 +13,12 @@
 #include "report/imbalance/imbalance.h"
 #include "report/imbalance/internal.h"
 
-#define ROWS_MAX     200 /* of the table */
-#define SECTIONS_MAX 60	 /* with figures, as far as these fit: HTML_DETAILS_BYTES */
-#define OPEN	     3	 /* of them unfolded */
-#define CAUSES_MAX   30	 /* of a section */
+#define ROWS_MAX     200 /* rows of the table */
+#define SECTIONS_MAX 60	 /* sections with figures, as far as they fit into HTML_DETAILS_BYTES */
+#define OPEN	     3	 /* sections that are shown unfolded */
+#define CAUSES_MAX   30	 /* causes of a section */
 
-/* A cell's attributes and what it shows, of a time in the view's unit. NAN: not known. */
+/* Adds a cell with a time in the view's unit. NAN: unknown. */
 static void time_cell(const struct imbalance_view *v, const char *key, double value,
 		      struct text *out)
 {
@@ -95,7 +95,7 @@ static void section_table(const struct imbalance_view *v, size_t n_figures, stru
 
 /* ---- a section ---- */
 
-/* i: the section's number, which tells its tables from those of others. */
+/* Begins a table of a section. The section's number i makes its id unique. */
 static void part_table(struct text *out, const char *class, size_t i, const char *title)
 {
 	char id[32], attribute[32];
@@ -230,7 +230,7 @@ static void section_detail(const void *view, size_t i, struct text *out)
 	text_add(out, "</details>\n");
 }
 
-/* Returns how many sections there is room for. */
+/* Adds the sections in detail. Returns how many fit. */
 static size_t details(const struct imbalance_view *v, struct text *out)
 {
 	const struct html_parts parts = {

@@ -20,11 +20,11 @@
 
 #define SECTIONS_DEFAULT 10
 #define THREADS_DRAWN	 64
-#define THREADS_LISTED	 8 /* a row each */
+#define THREADS_LISTED	 8 /* one row each */
 #define THREAD_BAR	 18
 #define NAME_BYTES	 512
-#define OFTEN		 0.9  /* of the instances: as good as always */
-#define CPU_WAIT	 0.25 /* of the last thread's time: worth saying */
+#define OFTEN		 0.9  /* share of the iterations that is nearly always */
+#define CPU_WAIT	 0.25 /* share of the last thread's time that is worth a mention */
 
 static const struct thread_name *name_of(const struct imbalance_view *v, uint32_t thread)
 {
@@ -34,7 +34,10 @@ static const struct thread_name *name_of(const struct imbalance_view *v, uint32_
 						     : &none;
 }
 
-/* "worker/1234"; "#3" where each instance has threads of its own, and "their creator". */
+/*
+ * Names a thread: "worker/1234", or "#3" or "their creator" if each iteration creates its own
+ * threads.
+ */
 const char *imbalance_thread(const struct imbalance_view *v, const struct parallel_section *s,
 			     uint32_t thread, char buf[IMBALANCE_THREAD])
 {
@@ -67,7 +70,7 @@ static void paragraph(const struct imbalance_view *v, struct text *line, struct 
 	*line = (struct text){ 0 };
 }
 
-/* "run (src/app.c:42)" without the directories. */
+/* Adds "run (app.c:42)" for "run (src/app.c:42)". */
 static void place_name(const char *place, struct text *out)
 {
 	const char *open = strstr(place, " ("), *slash = open ? strrchr(open, '/') : NULL;
@@ -115,7 +118,7 @@ void imbalance_title(const struct imbalance_view *v, struct text *out)
 			    v->how ? v->how : "", n, n == 1 ? "" : "s");
 }
 
-/* Nothing is to be gained: what begins and ends at the same time. */
+/* Whether there is nothing to gain, because all threads end at nearly the same time. */
 #define BALANCED 0.01
 
 static bool is_balanced(const struct imbalance_view *v)
@@ -149,7 +152,7 @@ static void report_balanced(const struct imbalance_view *v, struct text *out)
 	text_printf(out, ") wait for %s of the time at its end.", most);
 }
 
-/* "in 793 of 795 iterations" */
+/* Adds "in 793 of 795 iterations". */
 static void report_slowest(const struct parallel_section *s, const struct section_thread *worst,
 			   const char *title, struct text *out)
 {
@@ -165,7 +168,7 @@ static void report_slowest(const struct parallel_section *s, const struct sectio
 		text_printf(out, " in all %s", text_counted(number, all, "iteration"));
 }
 
-/* An iteration of its, beside one of the others. */
+/* Returns how many times as long as an iteration of the others one of the slowest thread takes. */
 static double times_others(const struct parallel_section *s, const struct section_thread *worst)
 {
 	double time = 0, n = 0;
@@ -256,7 +259,7 @@ static void thread_row(const struct imbalance_view *v, struct table *t,
 	table_last(t, "");
 }
 
-/* What each does until the end, beside the others. */
+/* Lists the time that each thread takes to the end, side by side. */
 static void list_threads(const struct imbalance_view *v, const struct parallel_section *s,
 			 struct text *out)
 {
@@ -362,7 +365,7 @@ void report_imbalance_text(const struct imbalance_view *v, struct text *out)
 
 /* ---- JSON ---- */
 
-/* SECTION_MAKER: -1 */
+/* SECTION_MAKER becomes -1. */
 static int32_t number_of(uint32_t thread)
 {
 	return (int32_t)thread;
@@ -394,7 +397,7 @@ static struct json *thread_json(const struct imbalance_view *v, const struct par
 	return j;
 }
 
-/* The instance that lost most. */
+/* Describes the iteration that lost most. */
 static struct json *largest_json(const struct imbalance_view *v, const struct parallel_section *s)
 {
 	struct json *j = json_new_object(), *times = json_new_array(), *numbers = json_new_array();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The output of `ispot imbalance`: parallel sections and the time that they lose. */
+/* The output of `ispot imbalance`: parallel regions and their lost time. */
 #ifndef ISPOT_REPORT_IMBALANCE_IMBALANCE_H
 #define ISPOT_REPORT_IMBALANCE_IMBALANCE_H
 
@@ -14,16 +14,19 @@ struct text;
 
 struct imbalance_view {
 	const struct imbalance *imbalance;
-	const struct counted *counted;	/* NULL: nothing was counted. Times are ns, or without
-					   exact_time instructions, or cycles as callgrind estimates
-					   them with caches */
-	const char *provider, *how;	/* who counted, and what the first line says of it; NULL */
-	const char *program, *command;	/* "" not known */
-	const char *file;		/* of the recording; NULL: there is none */
+	/*
+	 * NULL: nothing was counted. Times are ns if exact_time is set, else instructions, or
+	 * cycles as callgrind estimates them with caches
+	 */
+	const struct counted *counted;
+	/* the provider of the counts, and what the first line says about it; NULL: none */
+	const char *provider, *how;
+	const char *program, *command;	/* "": unknown */
+	const char *file;		/* name of the recording, or NULL */
 	uint64_t start_ns, duration_ns; /* of the recording */
-	bool each;			/* with every instance, which imbalance then keeps */
-	const char *const *notices;	/* sentences, NULL-terminated */
-	uint64_t top;			/* sections shown, 0: the default */
+	bool each;			/* lists every iteration, which imbalance keeps then */
+	const char *const *notices;	/* sentences; the last element is NULL */
+	uint64_t top;			/* number of sections; 0: the default */
 	bool exact_time;		/* times are ns */
 	bool colours, utf8;
 	unsigned width;

@@ -13,7 +13,7 @@
 #include "base/text.h"
 
 #define LINE_BYTES   256
-#define SOURCE_BYTES (64 << 20) /* of what anybody has written */
+#define SOURCE_BYTES (64 << 20) /* limit for a file that anybody may have written */
 
 #define NOBODY 65534
 
@@ -24,8 +24,8 @@ static bool is_source(const struct stat *st)
 }
 
 /*
- * Opens the file; root does it as a user who may read only what everybody may, directories on the
- * way included.
+ * Opens the file. Root opens it as a user who may read only what everybody may, also along the
+ * path.
  */
 static FILE *open_source(const char *path)
 {
