@@ -11,7 +11,8 @@
 #include "report/table/table.h"
 #include "report/table/wrap.h"
 
-#define WIDE_SHARE 0.1 /* as many divergent ones: its durations vary, none stands out */
+/* with such a share of outliers the durations vary, and no execution stands out */
+#define WIDE_SHARE 0.1
 
 void outlier_time_cell(struct table *t, double ns)
 {
@@ -38,7 +39,10 @@ void outlier_paragraph(const struct outlier_view *v, const char *s, struct text 
 	text_release(&wrapped);
 }
 
-/* The one that accounts for most is first; those without a share are last, as they stand. */
+/*
+ * Whether x comes before y: hints that account for more come first, those without a share last, in
+ * their own order.
+ */
 static bool comes_before(const struct outlier_hint *x, const struct outlier_hint *y)
 {
 	if (!isnan(x->share) && !isnan(y->share) && x->share != y->share)

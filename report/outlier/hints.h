@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the list of blocks and the view of one have in common: the evidence, a line each. */
+/*
+ * The evidence for outliers, one line each, for both the list of blocks and the view of one block.
+ */
 #ifndef ISPOT_REPORT_OUTLIER_HINTS_H
 #define ISPOT_REPORT_OUTLIER_HINTS_H
 
@@ -14,11 +16,11 @@ struct text;
 
 #define OUTLIER_INDENT 8
 
-/* A paragraph with its first line at OUTLIER_INDENT, the others two further. */
+/* Adds a paragraph. Its first line is indented by OUTLIER_INDENT, the others by two more. */
 void outlier_paragraph(const struct outlier_view *v, const char *s, struct text *out);
 void outlier_time_cell(struct table *t, double ns);
 double outlier_own_share(const struct outlier_block *b);
-/* The one that accounts for most is at place 0. */
+/* Returns the hint at a place in the order of shares; place 0 accounts for most. */
 const struct outlier_hint *outlier_hint_at(const struct outlier_hints *hints, size_t place);
 void outlier_hints_text(const struct outlier_view *v, const struct outlier_block *b,
 			const struct outlier_hints *all, struct text *out);

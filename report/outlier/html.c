@@ -13,13 +13,15 @@
 #include "report/outlier/outlier.h"
 #include "trace/meta/meta.h"
 
-#define ROWS_MAX   200 /* of the table */
-#define BLOCKS_MAX 40  /* with a figure, as far as these fit: HTML_DETAILS_BYTES */
+#define ROWS_MAX   200 /* rows of the table */
+#define BLOCKS_MAX 40  /* blocks with a figure, as far as they fit into HTML_DETAILS_BYTES */
 #define LISTED_MAX 25  /* executions of a block */
-#define CALLS_MAX  10  /* of these, with their calls */
+#define CALLS_MAX  10  /* executions that are shown with their calls */
 #define TICKS	   4
 
-/* The row of the cause's group, or the last. Colours are in report.css. */
+/*
+ * The color of each cause's group; the last row is for all other groups. report.css has the colors.
+ */
 static const struct colour {
 	enum cause_group group;
 	const char *class, *words;
@@ -53,7 +55,7 @@ static const struct html_plot plot = {
 };
 
 struct axes {
-	double last; /* index */
+	double last; /* index of the last execution */
 	struct html_scale ns;
 };
 
@@ -80,7 +82,7 @@ static void draw_axes(const struct axes *a, struct text *out)
 			   text_count(number, (uint64_t)(a->last * i / TICKS)));
 }
 
-#define LINE_STEPS 32 /* a straight line is a curve where the scale is logarithmic */
+#define LINE_STEPS 32 /* a straight line is a curve on a logarithmic scale */
 
 static void draw_line(const struct axes *a, const struct outlier_block *b, double above,
 		      const char *class, struct text *out)
@@ -158,7 +160,7 @@ static void time_cell(struct text *out, uint64_t ns)
 	text_add(out, "</td>");
 }
 
-/* i: its number where it has a figure. */
+/* i is the number of the block's figure, if it is drawn. */
 static void block_row(const struct outlier_block *b, size_t i, bool drawn, struct text *out)
 {
 	text_printf(out, "<tr%s>", b->own ? "" : " class=\"rest\"");
@@ -250,8 +252,8 @@ static void callees(const struct outlier_view *v, const struct outlier_block *b,
 }
 
 /*
- * Adds the callees of an execution, as a list of lists that is folded until it is asked for, and
- * its call site; nothing where neither was recorded. open: unfolded.
+ * Adds the callees of an execution, as nested lists that a click unfolds (open: unfolded from the
+ * start), and its call site. Adds nothing if neither was recorded.
  */
 static void execution_calls(const struct outlier_view *v, const struct outlier_block *b,
 			    const struct outlier *x, bool open, struct text *out)
@@ -273,7 +275,7 @@ static void execution_calls(const struct outlier_view *v, const struct outlier_b
 	text_release(&from);
 }
 
-/* i: its number in the list. */
+/* i is the number of the execution in the list. */
 static void execution_row(const struct outlier_view *v, const struct outlier_block *b,
 			  const struct outlier *x, size_t i, struct text *out)
 {
@@ -309,7 +311,7 @@ static int by_residual(const void *a, const void *b)
 	return ((*x)->index > (*y)->index) - ((*x)->index < (*y)->index);
 }
 
-/* Adds the executions, those farthest above the line first. */
+/* Adds the executions, those farthest above the trend line first. */
 static void execution_rows(const struct outlier_view *v, const struct outlier_block *b,
 			   struct text *out)
 {
@@ -358,7 +360,7 @@ static void block_detail(const void *view, size_t i, struct text *out)
 	text_add(out, "</details>\n");
 }
 
-/* Returns how many blocks there is room for. */
+/* Adds the blocks in detail. Returns how many fit. */
 static size_t details(const struct outlier_view *v, struct text *out)
 {
 	const struct html_parts parts = {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `ispot outliers` as one HTML file: the table, and of each block its executions with their line
- * (the Iceberg paper's figures 2 and 3), coloured by cause. */
+/*
+ * `ispot outliers` as one HTML file: the table, and for each block its executions with their trend
+ * line (figures 2 and 3 of the Iceberg paper), colored by cause.
+ */
 #ifndef ISPOT_REPORT_OUTLIER_HTML_H
 #define ISPOT_REPORT_OUTLIER_HTML_H
 

@@ -13,7 +13,7 @@
 #include "report/outlier/outlier.h"
 #include "trace/meta/meta.h"
 
-/* Returns the callees of a callee, or of the execution itself. */
+/* Returns the callees of a callee, or of the execution itself (OUTLIER_TOP). */
 static struct json *callees_json(const struct outlier_view *v, const struct outlier_block *b,
 				 const struct outlier *x, uint32_t parent)
 {

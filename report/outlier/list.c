@@ -15,10 +15,10 @@
 #include "report/table/wrap.h"
 
 #define BLOCKS_DEFAULT 10
-#define NUMBERS	       8 /* of outliers, named below a row: the rest is counted */
+#define NUMBERS	       8 /* outliers that are named below a row; the others are counted */
 #define CAUSE_COLUMNS  18
-#define SCREEN_LINES   23 /* of a terminal with 24, so that no pager opens */
-#define ROW_LINES      2  /* besides the rows: their heads, and how many are left out */
+#define SCREEN_LINES   23 /* lines of a terminal with 24, so that no pager opens */
+#define ROW_LINES      2  /* lines besides the rows: the heads, and the count of omitted rows */
 #define ROWS_LEAST     3
 
 static uint64_t busy_ns(const struct outlier *x)
@@ -36,7 +36,10 @@ static const struct outlier *longest(const struct outlier_block *b)
 	return longest;
 }
 
-/* "execution of the critical section g_lock taken in f": a function needs no word for its kind. */
+/*
+ * Returns the words before the name, as in "execution of the critical section g_lock taken in f". A
+ * function needs none.
+ */
 static const char *kind_words(const struct outlier_block *b)
 {
 	return outlier_is_section(b)	 ? "the critical section "
@@ -63,7 +66,7 @@ static void headline(const struct outlier_view *v, const struct outlier_block *b
 	text_add(out, "\n");
 }
 
-/* "0, 25, 48": its own of those that are kept, by index. */
+/* Adds the indices of the block's own outliers, as in "0, 25, 48". */
 static void indices(const struct outlier_view *v, const struct outlier_block *b, struct text *out)
 {
 	struct text line = { 0 };
@@ -107,7 +110,7 @@ static void evidence_row(const struct outlier_view *v, struct table *t,
 	outlier_hints_text(v, b, hints_of(b), t->out);
 }
 
-/* "slow path 56%": what accounts for most of the time above the trend. */
+/* Adds the cause that accounts for most of the time above the trend, as in "slow path 56%". */
 static void cause_cell(struct table *t, const struct outlier_block *b)
 {
 	const struct outlier_hints *all = hints_of(b);
@@ -138,7 +141,7 @@ static void short_row(struct table *t, const struct outlier_block *b)
 	text_whole(t, b->name);
 }
 
-/* Those that diverge by themselves, and those of which there is but one execution. */
+/* Whether the block has outliers of its own or only a single execution. */
 static bool worth(const struct outlier_block *b)
 {
 	return b->own || b->begun + b->brief == 1;
@@ -146,7 +149,7 @@ static bool worth(const struct outlier_block *b)
 
 #define CALLERS_NAMED 3
 
-/* Those whose outliers are told of the functions that they call. */
+/* Names the functions whose outliers all count in the functions that they call. */
 static void passed_on(const struct outlier_view *v, struct text *out)
 {
 	struct text line = { 0 };
@@ -170,7 +173,7 @@ static void passed_on(const struct outlier_view *v, struct text *out)
 
 #define NEXT_WORDS NEXT_COMMENT "its worst, and what they called"
 
-/* The executions of the first block, one by one. */
+/* Adds the command that shows the executions of the first block one by one. */
 static void next(const struct outlier_view *v, const struct outlier_block *b, struct text *out)
 {
 	struct text line = { 0 };
@@ -224,8 +227,7 @@ static size_t lines_of(const struct text *t)
 	return n;
 }
 
-/* As many rows as a screen has room for below and above what is beside them, or as many as asked.
- */
+/* Adds as many rows as fit on the screen with the other lines, or as many as the user asked for. */
 static void short_rows(const struct outlier_view *v, size_t others, struct text *out)
 {
 	size_t most = v->top ? v->top : BLOCKS_DEFAULT, n = 0, rest = 0, lines = 0;
@@ -253,7 +255,7 @@ static void short_rows(const struct outlier_view *v, size_t others, struct text 
 	add_rest(rest, rest_ns, out);
 }
 
-/* What the columns mean, and the command that goes on. */
+/* Explains the columns and names the next command. */
 static void ending(const struct outlier_view *v, struct text *out)
 {
 	struct text note = { 0 };

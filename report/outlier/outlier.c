@@ -19,7 +19,7 @@
 
 #define EXECUTIONS_DEFAULT 10
 #define STACK_FRAMES	   8
-#define FELT_PART	   100 /* of an execution's time: what is less is not worth a word */
+#define FELT_PART	   100 /* less than 1/100 of an execution's time is not mentioned */
 
 const char *outlier_kind_name(const struct outlier_block *b)
 {
@@ -37,7 +37,10 @@ static void count_kinds(const struct outliers *o, size_t *sections, size_t *mark
 	}
 }
 
-/* Says what recording costs; for a program that was attached to, its own part is not known. */
+/*
+ * Reports the cost of recording. For an attached program the share is unknown, so only the time is
+ * reported.
+ */
 static void instrumentation(const struct outliers *o, struct text *out)
 {
 	const struct meta_end *end = &o->meta->end;
@@ -78,7 +81,7 @@ static void header(const struct outlier_view *v, struct text *out)
 
 /* ---- one block ---- */
 
-/* "1.2ms + 0.3ns for each execution before"; "1.2ms" where it is flat. */
+/* Adds "1.2ms + 0.3ns for each execution before", or "1.2ms" if the line is flat. */
 static void line_words(const struct outlier_line *l, struct text *out)
 {
 	char at[TEXT_NUMBER], by[TEXT_NUMBER];
@@ -103,7 +106,7 @@ static void usual_line(const struct outlier_view *v, const struct outlier_block 
 	struct text line = { 0 };
 
 	text_printf(&line, "%llu executions", (unsigned long long)b->durations.count);
-	if (b->threads) /* what --keep-slower left out does not tell */
+	if (b->threads) /* unknown if --keep-slower left executions out */
 		text_printf(&line, " in %s", text_counted(threads, b->threads, "thread"));
 	text_printf(&line, ": min %s, median %s, mean %s, p99 %s, max %s, standard deviation %s. ",
 		    text_time(min, b->durations.min),
@@ -139,7 +142,7 @@ static void callee(const struct outlier_view *v, const struct outlier_block *b,
 		text_add(out, "; typically not called\n");
 }
 
-/* A tree: below each callee what it called. */
+/* Prints a tree: below each callee the functions that it called. */
 static void callees(const struct outlier_view *v, const struct outlier_block *b,
 		    const struct outlier *x, uint32_t parent, unsigned indent, struct text *out)
 {
@@ -156,7 +159,8 @@ void outlier_called_from(const struct outlier_view *v, const struct outlier *x, 
 {
 	const struct meta *meta = v->outliers->meta;
 	uint32_t id = x->stack ? x->stack : x->site;
-	uint32_t first = x->stack ? 1 : 0; /* frame 0 of its own is the function itself */
+	/* frame 0 of the execution's own stack is the function itself */
+	uint32_t first = x->stack ? 1 : 0;
 	const struct meta_stack *s = id < meta->stacks.n ? &meta->stacks.data[id] : NULL;
 
 	if (!s || s->n_frames <= first)
@@ -191,7 +195,7 @@ static void stack(const struct outlier_view *v, const struct outlier *x, struct 
 	text_release(&line);
 }
 
-/* A clause of a list, unless the evidence says as much. */
+/* Adds a clause to a list, unless the evidence already says it. */
 static void add_clause(const struct outlier *x, const char *subject, const char *what,
 		       struct text *list)
 {

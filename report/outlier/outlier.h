@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * The output of `ispot outliers`: blocks with executions that diverge, as in the Iceberg paper's
- * table 1.
- */
+/* The output of `ispot outliers`: the blocks with outliers, as in table 1 of the Iceberg paper. */
 #ifndef ISPOT_REPORT_OUTLIER_OUTLIER_H
 #define ISPOT_REPORT_OUTLIER_OUTLIER_H
 
@@ -19,27 +16,33 @@ struct text;
 
 struct outlier_view {
 	const struct outliers *outliers;
-	const struct outlier_block *of; /* in detail; NULL: all, in short */
-	const char *program, *command;	/* "" not known */
+	const struct outlier_block *of; /* shown in detail; NULL: all blocks, in brief */
+	const char *program, *command;	/* "": unknown */
 	const char *file;
-	uint64_t start_ns;	    /* of the recording: executions are at times since then */
-	const char *const *notices; /* sentences, NULL-terminated */
-	uint64_t top;		    /* blocks, or executions, shown; 0: the default */
-	bool evidence;		    /* the list has it below each block, however long that is */
+	/* start of the recording; times of executions are relative to it */
+	uint64_t start_ns;
+	const char *const *notices; /* sentences; the last element is NULL */
+	uint64_t top;		    /* number of blocks or executions; 0: the default */
+	/* the list shows the evidence below each block, however long it gets */
+	bool evidence;
 	bool colours;
 	unsigned width;
 };
 
 void report_outliers_text(const struct outlier_view *v, struct text *out);
 
-/* "function" "marker" "critical section" */
+/* Returns "function", "marker" or "critical section". */
 const char *outlier_kind_name(const struct outlier_block *b);
-/* "called from f (f.c:3) < main (f.c:9)", as the program has the names, " < …" behind it where only
- * the calling place was recorded; nothing where that was not. */
+/*
+ * Adds "called from f (f.c:3) < main (f.c:9)" with the names as the program has them. " < …"
+ * follows if only the call site was recorded. Adds nothing if no caller was recorded.
+ */
 void outlier_called_from(const struct outlier_view *v, const struct outlier *x, struct text *out);
 
-/* "meanwhile asleep for 2ms, 3 page faults": what is known of it besides its cause, which may be
- * among that; nothing where nothing is. */
+/*
+ * Adds what else happened during the execution, as in "meanwhile asleep for 2ms, 3 page faults".
+ * The cause may be among it. Adds nothing if nothing is known.
+ */
 void outlier_meanwhile(const struct outlier *x, struct text *out);
 
 #endif
