@@ -9,11 +9,14 @@
 
 static const char *const blocks[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
 static const char *const parts[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█" };
-#define LEAST_SEEN 0.005 /* would print as 0 % */
+#define LEAST_SEEN 0.005 /* smaller shares would print as 0 % */
 static const char *const ascii[] = { " ", ".", ":", "-", "=", "+", "*", "%", "#" };
 #define LEVELS (sizeof(blocks) / sizeof(*blocks) - 1)
 
-/* Calls up to a time that is the i-th of so many steps from the fastest to the slowest. */
+/*
+ * Returns the number of calls up to step i of SPARK_COLUMNS logarithmic steps from the fastest to
+ * the slowest.
+ */
 static uint64_t up_to(const struct hist *h, unsigned i)
 {
 	double low = log((double)h->min + 1), high = log((double)h->max + 1);

@@ -11,14 +11,19 @@ struct text;
 
 #define SPARK_COLUMNS 6
 
-/* A histogram, fastest to slowest, both scales logarithmic. Appends SPARK_COLUMNS characters,
- * blanks without a histogram (NULL) or in an empty one. */
+/*
+ * Appends SPARK_COLUMNS characters that show a histogram from the fastest to the slowest call, with
+ * logarithmic scales; blanks if h is NULL or empty.
+ */
 void spark(const struct hist *h, bool utf8, struct text *out);
 
-/* Values from 0 to the largest, a character each; one that is 0 has a blank. */
+/* Appends one character for each value, scaled from 0 to the largest value; a blank for 0. */
 void spark_values(const double *values, size_t n, bool utf8, struct text *out);
 
-/* So much of so many columns, from the left; what is more than nothing has a mark. Not padded. */
+/*
+ * Appends a bar that fills a share of the columns from the left, without padding. A share above 0
+ * always shows a mark.
+ */
 void bar(double share, unsigned columns, bool utf8, struct text *out);
 
 #endif

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "report/table/table.h"
 
-#define CUT_MIN 12 /* a name is not cut shorter, the line is longer instead */
+#define CUT_MIN 12 /* names are not cut shorter; the line gets longer instead */
 
 unsigned table_columns(const char *s)
 {
@@ -49,7 +49,7 @@ void table_left(struct table *t, const char *s, unsigned width)
 	put(t, s, width, false);
 }
 
-/* Cut in the middle: names of one program tend to begin alike. */
+/* Cuts the name in the middle, because names of one program often begin alike. */
 static void add_cut(struct table *t, const char *s, unsigned room)
 {
 	size_t n = 4 * (size_t)room + 1;
@@ -60,8 +60,8 @@ static void add_cut(struct table *t, const char *s, unsigned room)
 }
 
 /*
- * Returns the rest of a name behind its parameters: " in g(int)" of "f(int) const in g(int)", as
- * waiting places are called; the bracket of "[f(int)]".
+ * Returns the part of a name after its parameters: " in g(int)" of "f(int) const in g(int)", the
+ * name of a blocking stack, or the bracket of "[f(int)]".
  */
 static const char *behind_parameters(const char *s)
 {
@@ -90,7 +90,7 @@ void table_short_name(const char *s, struct text *name)
 	}
 }
 
-/* If that is what it takes to fit. */
+/* Adds the name without parameters, cut only if it is still too long. */
 static void add_short(struct table *t, const char *s, unsigned room)
 {
 	struct text name = { 0 };

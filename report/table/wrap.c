@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 
-/* A number stays with its percent sign. */
+/* Returns the bytes of a word. A number and its percent sign are one word. */
 static size_t word_bytes(const char *s)
 {
 	size_t n = strcspn(s, " ");
@@ -13,7 +13,7 @@ static size_t word_bytes(const char *s)
 	return strncmp(s + n, " %", 2) != 0 ? n : n + 1 + strcspn(s + n + 1, " ");
 }
 
-/* Returns the columns of a text in UTF-8, each character one. */
+/* Returns the columns of a UTF-8 text, counting one for each character. */
 static size_t columns(const char *s, size_t n)
 {
 	size_t all = 0;
