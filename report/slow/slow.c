@@ -80,7 +80,10 @@ static void summary(const struct block *b, struct text *out)
 	text_add(out, "\n");
 }
 
-/* How many calls took from 2^i ns on, and less than twice that; under 1 ns: the first. */
+/*
+ * Counts the calls by octave: octave i holds those from 2^i ns to less than twice that, octave 0
+ * also those under 1 ns.
+ */
 #define SLOW_OCTAVES 64
 static void slow_octaves(const struct block *b, uint64_t counts[SLOW_OCTAVES])
 {
@@ -91,8 +94,10 @@ static void slow_octaves(const struct block *b, uint64_t counts[SLOW_OCTAVES])
 		counts[o] = hist_between(h, o ? low : 0, low - 1 + low);
 }
 
-/* The octaves that hold calls, as many to a row as it takes for so few rows; the calls of the first
- * octave of a row are then all of its. */
+/*
+ * Merges the octaves that hold calls into at most `rows` rows. Returns the octaves of a row; the
+ * first octave of a row gets all of the row's calls.
+ */
 static unsigned merge_octaves(uint64_t counts[SLOW_OCTAVES], unsigned rows, unsigned *first,
 			      unsigned *last)
 {
@@ -136,7 +141,7 @@ static void octave_row(const struct view *v, unsigned o, unsigned step, uint64_t
 	text_release(&cell);
 }
 
-/* One line an octave, or some. */
+/* Prints one line for each octave, or for several. */
 static void distribution(const struct view *v, const struct block *b, unsigned rows,
 			 struct text *out)
 {
@@ -181,13 +186,13 @@ static void groups(const struct view *v, const struct slow *s, struct text *out)
 	group_row(&t, "slow (from p90)", &s->slow);
 }
 
-/* The group's durations over those of the fastest call, ns. */
+/* Returns the durations of a group beyond those of the fastest call, in ns. */
 static double slow_excess(const struct slow_group *g, const struct block *b)
 {
 	return (double)g->ns - (double)g->calls * (double)b->min_ns;
 }
 
-/* Rows of one kind, worst first. */
+/* A row; rows of a kind are sorted by their sum, largest first. */
 struct ranked {
 	const struct slow_group *group;
 	char name[NAME_BYTES];
@@ -292,7 +297,7 @@ static void slowest(const struct view *v, const struct slow *s, struct text *out
 	}
 }
 
-/* Where the tables are of fewer calls than what stands above them. */
+/* Notes that the tables cover fewer calls than the lines above them. */
 static void left_out(const struct view *v, const struct slow *s, struct text *out)
 {
 	char count[TEXT_NUMBER];
@@ -312,7 +317,10 @@ static void left_out(const struct view *v, const struct slow *s, struct text *ou
 
 #define NEXT_WORDS NEXT_COMMENT "the events of the slowest call"
 
-/* Of a single call nothing can be ranked: its events say what went on meanwhile. */
+/*
+ * Adds the command that shows the events of the slowest call. A single call cannot be ranked, but
+ * its events show what happened meanwhile.
+ */
 static void next_look(const struct view *v, const struct slow *s, struct text *out)
 {
 	struct text line = { 0 };
@@ -334,7 +342,7 @@ static void next_look(const struct view *v, const struct slow *s, struct text *o
 	text_release(&line);
 }
 
-/* One line on it; -v has more of them. */
+/* Prints one line about the slowest call; -v prints more calls. */
 static void slowest_one(const struct view *v, const struct slow *s, struct text *out)
 {
 	char took[TEXT_NUMBER], queue[TEXT_NUMBER], blocked[TEXT_NUMBER];
@@ -367,7 +375,7 @@ static void head(const struct view *v, const char *s, struct text *out)
 	table_last(&t, s);
 }
 
-/* A paragraph, indented. */
+/* Adds an indented paragraph. */
 static void evidence(const char *s, unsigned width, struct text *out)
 {
 	struct text lines = { 0 };
@@ -378,9 +386,9 @@ static void evidence(const char *s, unsigned width, struct text *out)
 	text_release(&lines);
 }
 
-#define CAUSE_LEAST 0.05 /* of the excess: less is told with -v */
+#define CAUSE_LEAST 0.05 /* of the excess: only -v shows causes with less */
 
-/* A line each: the share, the cause, and the first of its facts. */
+/* Prints a line for each cause: its share, its name, and the first fact. */
 static void causes_in_brief(const struct view *v, const struct block *b, struct text *out)
 {
 	vec_for_each (&b->causes, const struct cause, c) {
@@ -544,7 +552,7 @@ static struct json *durations_json(const struct block *b)
 	return j;
 }
 
-/* Adds a row for all calls of a thread, or from a function. */
+/* Adds a row for all calls of a thread, or all calls from a function. */
 static void add_part(struct json *parts, struct json *row, const struct slow_group *g,
 		     const struct block *b)
 {
@@ -663,7 +671,10 @@ static void details(const struct view *v, const struct slow *s, struct text *out
 
 #define NAMED_MEANWHILE 3
 
-/* What runs beside its slow calls, and not beside its fast ones; -v has a table of it. */
+/*
+ * Prints what runs concurrently with the slow calls but not with the fast ones; -v has a table of
+ * it.
+ */
 static void meanwhile(const struct view *v, const struct block *b, struct text *out)
 {
 	for (size_t i = 0; i < b->coactive.n && i < NAMED_MEANWHILE; i++) {
@@ -688,7 +699,7 @@ static unsigned count_lines(const struct text *s)
 	return n;
 }
 
-/* What is left of one screen for the distribution's rows. */
+/* Returns the number of rows that the screen has left for the distribution. */
 static unsigned octaves_room(const struct view *v, const struct text *above,
 			     const struct text *below)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `ispot report --slow BLOCK`: what tells the slow calls of a block from its fast ones. */
+/* `ispot report --slow BLOCK`: how the slow calls of a block differ from its fast ones. */
 #ifndef ISPOT_REPORT_SLOW_SLOW_H
 #define ISPOT_REPORT_SLOW_SLOW_H
 
