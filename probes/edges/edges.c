@@ -23,7 +23,7 @@
 
 #define RUNTIME "libispot-edges.so"
 
-/* ---- whether a program counts ---- */
+/* ---- whether a program counts its edges ---- */
 
 static const char *const hooks[] = { "__sanitizer_cov_trace_pc", "__sanitizer_cov_trace_pc_guard" };
 
@@ -46,7 +46,8 @@ static bool is_runtime(const char *path)
 }
 
 /*
- * Whether it has a runtime of its own or a sanitizer's: then the program never calls our runtime.
+ * Whether the file contains another runtime or that of a sanitizer: the program never calls our
+ * runtime then.
  */
 static bool has_other_runtime(struct dso *dso)
 {
@@ -82,8 +83,8 @@ static int refuse(struct dso *dso, const char *program, struct err *err)
 }
 
 /*
- * Whether a library that the program is linked with counts edges. False: not all were found; ours
- * need not be, where it is preloaded.
+ * Sets *any if a library that the program is linked with counts edges. Returns false if not all
+ * libraries were found. Our runtime need not be found, because it is preloaded.
  */
 static bool libraries_count(const struct command_program *p, struct dso_cache *cache, bool *any)
 {
@@ -118,11 +119,14 @@ int edges_check(char *const *argv, bool *certain, struct err *err)
 	return rc;
 }
 
-/* ---- running it ---- */
+/* ---- running the program ---- */
 
 extern const char ispot_edges_runtime_start[], ispot_edges_runtime_end[];
 
-/* Loaded first, it stands before the C library, and is there where the program's is not found. */
+/*
+ * Writes the runtime to a file for LD_PRELOAD. Preloaded, it comes before the C library, and is
+ * available if the program's own copy is not found.
+ */
 static int write_runtime(const char *path)
 {
 	size_t n = (size_t)(ispot_edges_runtime_end - ispot_edges_runtime_start);
@@ -167,7 +171,7 @@ int edges_run(char *const *argv, const char *dir, int *status, struct err *err)
 	return rc;
 }
 
-/* ---- reading ---- */
+/* ---- reading the logs ---- */
 
 struct modules {
 	VEC(const struct edges_module *)
@@ -189,7 +193,10 @@ static uint32_t place_of(struct edges *e, uint32_t object, uint64_t address)
 	}
 }
 
-/* The latest that was told of: another file may have been loaded there before. */
+/*
+ * Returns the place of an address. The latest module that covers the address counts, because
+ * another file may have been loaded there before.
+ */
 static uint32_t find_place(struct edges *e, const struct modules *modules, uint64_t pc)
 {
 	for (size_t i = modules->n; i-- > 0;) {
@@ -249,7 +256,7 @@ static bool take_awaited(struct edges *e, const struct modules *modules,
 	return true;
 }
 
-/* False: it is damaged. */
+/* Returns false if the record is damaged. */
 static bool take_record(struct edges *e, struct modules *modules, const struct edges_record *r)
 {
 	switch (r->kind) {
@@ -281,7 +288,7 @@ static bool take_record(struct edges *e, struct modules *modules, const struct e
 	}
 }
 
-/* Up to where it is as expected. */
+/* Takes the records up to the first unexpected one. */
 static void take_records(struct edges *e, const uint64_t *map, size_t bytes)
 {
 	const struct edges_header *h = (const struct edges_header *)map;
@@ -303,7 +310,7 @@ static void take_records(struct edges *e, const uint64_t *map, size_t bytes)
 	vec_release(&modules);
 }
 
-/* A copy: the program may still write to the file, or make it shorter. */
+/* Returns a copy, because the program may still write to the file or shorten it. */
 static void *copy_of(int fd, size_t bytes)
 {
 	void *copy = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
@@ -313,7 +320,7 @@ static void *copy_of(int fd, size_t bytes)
 		ssize_t n = pread(fd, (char *)copy + at, bytes - at, (off_t)at);
 
 		if (n <= 0)
-			break; /* what is missing is no record: zeros */
+			break; /* the rest stays zero, which is not a valid record */
 		at += (size_t)n;
 	}
 	return copy;
@@ -349,7 +356,7 @@ static int read_log(struct edges *e, const char *path)
 	return 0;
 }
 
-/* PID.PROGRAM.THREAD, numbers: of a process its programs, of these their threads. */
+/* Sorts PID.PROGRAM.THREAD by numbers: by process, then its programs, then their threads. */
 static int by_name(const struct dirent **a, const struct dirent **b)
 {
 	return strverscmp((*a)->d_name, (*b)->d_name);

@@ -22,16 +22,16 @@ struct turn {
 	uint64_t from, to;
 };
 
-/* From the end of one block to the next one. */
+/* A way from the end of one block to the next block. */
 struct way {
 	uint32_t to;	   /* block */
-	uint32_t first, n; /* of turns */
+	uint32_t first, n; /* range in edges_flow.turns */
 };
 
-/* A call that a block makes each time. */
+/* A call that a block makes each time it runs. */
 struct site {
 	uint64_t address, target;
-	uint32_t to; /* the first block of what it calls; EDGES_NOWHERE: not known */
+	uint32_t to; /* first block of the callee; EDGES_NOWHERE: unknown */
 };
 
 struct block {
@@ -41,12 +41,12 @@ struct block {
 	struct {
 		VEC(struct site)
 	} sites;
-	uint64_t function; /* its begin; NO_ADDRESS: not known */
-	uint64_t indirect; /* a jump to where only running tells; NO_ADDRESS: none */
+	uint64_t function; /* address of its function; NO_ADDRESS: unknown */
+	uint64_t indirect; /* a jump whose target is known only at run time; NO_ADDRESS: none */
 	bool is_entry;
 };
 
-/* A block with a call that comes back into it. */
+/* A block with a call that returns into block number `to`. */
 struct caller {
 	uint32_t to, block;
 };
@@ -54,12 +54,12 @@ struct caller {
 struct edges_flow {
 	const struct edges *edges;
 	struct dso_cache *cache;
-	struct dso **dsos; /* [number of the name]; NULL: not opened, or not to be */
+	struct dso **dsos; /* [number of the name]; NULL: not opened, or failed to open */
 	bool *tried;
 	void *decoder;
-	struct block *blocks; /* [number of the place]; of sites' places nothing is known */
+	struct block *blocks; /* [number of the place]; unused if the place is a site */
 	bool *is_block;
-	struct map hooks; /* hash of object and address of what blocks call */
+	struct map hooks; /* hash of object and address of the hook as blocks call it */
 	struct {
 		VEC(struct turn)
 	} turns;
@@ -68,15 +68,15 @@ struct edges_flow {
 	} branches;
 	struct {
 		VEC(struct caller)
-	} callers;		      /* by to */
-	uint64_t *came, *left, *back; /* of one call of edges_flow_turns(), [block] */
+	} callers;		      /* sorted by to */
+	uint64_t *came, *left, *back; /* used in one call of edges_flow_turns(), [block] */
 };
 
 /* ---- the code: blocks and the ways between them ---- */
 
-#define WAY_STEPS   32	 /* branches between two blocks; more are no way */
-#define WALK_INSNS  2000 /* from one block, over all its ways */
-#define ENTRY_INSNS 200	 /* from a function's begin to its first block */
+#define WAY_STEPS   32	 /* most branches between two blocks; longer ways are ignored */
+#define WALK_INSNS  2000 /* most instructions decoded from one block, over all its ways */
+#define ENTRY_INSNS 200	 /* most instructions from a function's start to its first block */
 
 /* ---- code ---- */
 
@@ -113,7 +113,10 @@ static uint64_t key_of(uint32_t object, uint64_t address)
 	return hash_u64(address ^ (uint64_t)object << 48);
 }
 
-/* The block behind a call of the runtime that ends there. */
+/*
+ * Returns the block that starts after a call of the runtime which ends at address, or
+ * EDGES_NOWHERE.
+ */
 static uint32_t block_at(const struct edges_flow *f, uint32_t object, uint64_t address)
 {
 	const struct edges *e = f->edges;
@@ -128,7 +131,9 @@ static uint32_t block_at(const struct edges_flow *f, uint32_t object, uint64_t a
 	}
 }
 
-/* Where a direct call leads to, which begins at address; NO_ADDRESS: it is none. */
+/*
+ * Returns the target of a direct call at the end of insn, or NO_ADDRESS if it is not a direct call.
+ */
 static uint64_t call_target(struct edges_flow *f, uint32_t object, const struct insn *insn)
 {
 	struct dso *dso = dso_of(f, object);
@@ -155,7 +160,10 @@ static bool is_hook(const struct edges_flow *f, uint32_t object, uint64_t target
 	return target != NO_ADDRESS && map_get(&f->hooks, key_of(object, target)) == object;
 }
 
-/* The runtime's begin as this block calls it, most often an entry of the linkage table. */
+/*
+ * Remembers the address at which this block calls the hook of the runtime, most often an entry of
+ * the procedure linkage table.
+ */
 static void find_hook(struct edges_flow *f, const struct edges_place *p)
 {
 	bool arm = dso_of(f, p->object) && dso_machine(dso_of(f, p->object)) == DSO_AARCH64;
@@ -166,7 +174,10 @@ static void find_hook(struct edges_flow *f, const struct edges_place *p)
 		map_put(&f->hooks, key_of(p->object, target), p->object);
 }
 
-/* The block that a function which begins there comes to before it branches. */
+/*
+ * Returns the block that a function which starts at address reaches before it branches, or
+ * EDGES_NOWHERE.
+ */
 static uint32_t entry_at(struct edges_flow *f, uint32_t object, uint64_t address)
 {
 	struct insn insn;
@@ -214,7 +225,7 @@ static void add_branch(struct walk *w, uint64_t address)
 	*vec_add(&w->flow->branches) = (struct edges_branch){ w->object, address };
 }
 
-/* NULL: it does not lead there. */
+/* Returns the way from b to another block, or NULL. */
 static const struct way *way_to(const struct block *b, uint32_t to)
 {
 	vec_for_each (&b->ways, const struct way, way)
@@ -232,7 +243,10 @@ static void add_way(struct walk *w, uint32_t to, unsigned n)
 		*vec_add(&w->flow->turns) = w->turns[i];
 }
 
-/* True: the walk ends here, at a block. n: turns so far. */
+/*
+ * Handles a call in the walk. n is the number of turns so far. Returns true if a block begins after
+ * the call, which ends the walk.
+ */
 static bool take_call(struct walk *w, const struct insn *insn, unsigned n)
 {
 	uint32_t block = block_at(w->flow, w->object, insn->address + insn->length);
@@ -392,7 +406,7 @@ size_t edges_flow_branches(const struct edges_flow *f, const struct edges_branch
 	return f->branches.n;
 }
 
-/* ---- counts become passages ---- */
+/* ---- from counts to turns ---- */
 
 static void add_turn(struct edges_flow *f, uint32_t block, struct turn turn, uint64_t count,
 		     struct edges_turns *turns)
@@ -414,7 +428,7 @@ static void take_way(struct edges_flow *f, uint32_t block, const struct way *way
 		add_turn(f, block, f->turns.data[way->first + i], count, turns);
 }
 
-/* Through a pointer, or into another file. */
+/* Adds a call through a pointer or into another file. */
 static void take_indirect_call(struct edges_flow *f, const struct edges_passage *p,
 			       struct edges_turns *turns)
 {
@@ -461,7 +475,10 @@ static uint64_t inside_of(const struct edges_flow *f, uint32_t block)
 	return f->came[block] > f->left[block] ? f->came[block] - f->left[block] : 0;
 }
 
-/* Callers share what came back into a block as their calls are not accounted for otherwise. */
+/*
+ * Divides the returns into a block among its callers, by how often each was entered but not left in
+ * another counted way.
+ */
 static void take_back(struct edges_flow *f, const struct caller *first, size_t n,
 		      struct edges_turns *turns)
 {
