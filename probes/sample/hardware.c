@@ -18,9 +18,9 @@
 #include "symbol/dso/cache.h"
 #include "symbol/dso/dso.h"
 
-#define RING_BYTES	(4u << 20) /* what comes in some 100 ms where every event is a sample */
+#define RING_BYTES	(4u << 20) /* room for some 100 ms in which every event is a sample */
 #define HERTZ		2000
-#define BRANCHES_PERIOD 200003 /* taken branches, where the machine wants a fixed one */
+#define BRANCHES_PERIOD 200003 /* taken branches, for machines that want a fixed period */
 
 #define SAMPLED (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD)
 
@@ -103,8 +103,11 @@ static struct perf_event_attr common(void)
 	};
 }
 
-/* Where a branch is what is counted, a record's turns stand for as many as the period; AMD's first
- * kind takes only its own event with a fixed period. */
+/*
+ * The events to try, in this order. If the event counts branches, the turns of a record stand for
+ * as many branches as the period. AMD's first kind of branch sampling takes only its own event,
+ * with a fixed period.
+ */
 static const struct {
 	uint32_t type;
 	uint64_t config, period;
@@ -130,7 +133,9 @@ static struct perf_event_attr branches_of(size_t row)
 	return attr;
 }
 
-/* The first row that this machine takes; BRANCH_ROWS: none, *error that of the first. */
+/*
+ * Returns the first row that this machine supports, or BRANCH_ROWS with the error of the first row.
+ */
 static size_t find_branches(int *error)
 {
 	for (size_t row = 0; row < BRANCH_ROWS; row++) {
@@ -153,19 +158,21 @@ static struct perf_event_attr event_of(const struct hardware *h)
 	attr.config1 = h->event.config1;
 	attr.config2 = h->event.config2;
 	attr.precise_ip = (unsigned)h->precise & 3;
-	if (h->event.source != PMU_HARDWARE) { /* few enough for every one */
+	if (h->event.source != PMU_HARDWARE) { /* rare enough to sample every event */
 		attr.freq = 0;
 		attr.sample_period = 1;
 	}
 	if (h->of_event == HARDWARE_SOURCE) {
 		attr.sample_type |= PERF_SAMPLE_DATA_SRC;
-		attr.exclude_kernel = 0; /* IBS knows no difference before 6.15 */
+		attr.exclude_kernel = 0; /* before 6.15 IBS cannot exclude the kernel */
 	}
 	return attr;
 }
 
-/* AMD's IBS tells of sampled operations whether they missed. Precise where its cache-misses event
- * is not. */
+/*
+ * Uses AMD's IBS, which reports for sampled operations whether they missed the cache. Its samples
+ * are precise even if the cache-misses event is not.
+ */
 static bool find_ibs(struct hardware *h)
 {
 	struct pmu_event plain = h->event;
@@ -201,7 +208,7 @@ static int find_event(struct hardware *h)
 	return rc;
 }
 
-/* Some of a task's counts are perf events, too, and can be sampled. */
+/* Whether a count of tasks is also a perf event, which can be sampled; changes e to this event. */
 static bool task_event_is_sampled(struct pmu_event *e)
 {
 	static const uint64_t sampled[PMU_TASKS] = {
@@ -361,7 +368,10 @@ static void show(struct hardware *h, const struct hardware_kept *kept,
 	};
 	const uint64_t *address = h->addresses.data + kept->first;
 
-	/* Where one is in no file what is behind it is not next to what is before it. */
+	/*
+	 * Stops at the first address outside every file, because the turns on its two sides are not
+	 * adjacent.
+	 */
 	for (uint64_t i = 0; i < r->n_branches; i++, address += 2)
 		if (!find(h, r->pid, address[0], &turns[s.n_turns].from) ||
 		    !find(h, r->pid, address[1], &turns[s.n_turns].to))

@@ -10,7 +10,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-#define RING_BYTES (1u << 20) /* 20,000 switches */
+#define RING_BYTES (1u << 20) /* about 20,000 switches */
 
 struct sample_id {
 	uint32_t pid, tid;
@@ -69,11 +69,11 @@ struct fork_record {
 
 static void on_fork(const struct reading *r, const struct fork_record *f)
 {
-	if (f->pid != f->parent_pid) /* no thread */
+	if (f->pid != f->parent_pid) /* else the new task is a thread */
 		r->visitor->begins(r->visitor->self, (pid_t)f->pid);
 }
 
-/* The thread that has the CPU now came at a time that is not known. */
+/* The state of a CPU whose current thread started at an unknown time. */
 static const struct occupancy_cpu nobody_known = { 0, 0 };
 
 static void on_record(void *ctx, const struct ring *ring, const struct perf_event_header *h)

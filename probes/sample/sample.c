@@ -18,7 +18,8 @@
 
 /*
  * Cycles are sampled by frequency, the clock by its period in ns: the kernel turns a frequency of
- * cpu-clock into a period at open and takes what PERF_EVENT_IOC_PERIOD brings later for a period.
+ * cpu-clock into a period when it opens the event, and takes the value of PERF_EVENT_IOC_PERIOD
+ * later as a period.
  */
 static uint64_t rate_value(bool cycles, uint32_t hertz)
 {
@@ -47,8 +48,11 @@ static struct perf_event_attr event_of(bool cycles, uint32_t hertz, uint32_t sta
 	return attr;
 }
 
-/* At that rate: perf_event_max_sample_rate, which the kernel lowers where interrupts take long
- * (emulators, busy hosts), bounds frequencies, and not the clock's period. */
+/*
+ * Whether cycles can be sampled at that rate. The limit perf_event_max_sample_rate, which the
+ * kernel lowers if interrupts take long (emulators, busy hosts), applies to frequencies but not to
+ * the clock's period.
+ */
 static bool has_cycles(uint32_t cpu, uint32_t hertz)
 {
 	struct perf_event_attr event = event_of(true, hertz, 0);
@@ -106,8 +110,8 @@ struct sample_record {
 };
 
 /*
- * Reads the data behind the chain: the ABI of the registers (0: none) and the registers, the size
- * of the copy, the copy, and how much of it was there.
+ * Reads the data after the chain: the ABI of the registers (0: none) and the registers, the size of
+ * the copy, the copy, and how much of it is valid.
  */
 static void read_copy(const uint64_t *at, struct sample *s)
 {
@@ -122,7 +126,7 @@ static void read_copy(const uint64_t *at, struct sample *s)
 	s->stack_bytes = size ? at[size / sizeof(*at)] : 0;
 }
 
-/* Addresses above the highest user page are context marks (PERF_CONTEXT_USER). */
+/* Visits a sample. Addresses above the highest user page are context marks (PERF_CONTEXT_USER). */
 static void read_one(void *ctx, const struct ring *ring, const struct perf_event_header *h)
 {
 	const struct sample_record *r = (const void *)h;
