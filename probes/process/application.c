@@ -14,7 +14,7 @@
 #include "probes/process/target.h"
 #include "symbol/dso/buildid.h"
 
-#define NAME_MAX_BYTES 200 /* a block's names are shorter than 256 */
+#define NAME_MAX_BYTES 200 /* shorter than the names in a block, which are under 256 bytes */
 #define BUILD_ID_SHOWN 12
 
 const char *const application_by_names[] = { "executable", "cgroup", "container", "user", NULL };
@@ -44,7 +44,10 @@ static uint32_t named(struct applications *a, const char *name)
 	return number;
 }
 
-/* A program that was built again may keep its inode; time and size tell. */
+/*
+ * Returns a hash of the file's identity. A program that was built again may keep its inode, so time
+ * and size are included.
+ */
 static uint64_t hash_of(const struct stat *st, const char *target)
 {
 	const uint64_t facts[] = { st->st_dev,
@@ -57,7 +60,10 @@ static uint64_t hash_of(const struct stat *st, const char *target)
 	return hash_bytes(facts, sizeof(facts));
 }
 
-/* app@3f2a…: a renamed one keeps its build-id, an updated one gets another. */
+/*
+ * Names the application app@3f2a…: a renamed program keeps its build-id, an updated one gets
+ * another.
+ */
 static uint32_t named_as_file(struct applications *a, const char *path, const char *target)
 {
 	char build_id[BUILD_ID_SHOWN + 1], name[NAME_MAX_BYTES];
@@ -88,13 +94,16 @@ static uint32_t by_executable(struct applications *a, pid_t pid)
 	number = map_get(&a->by_file, file);
 	if (number == MAP_NONE) {
 		number = named_as_file(a, path, target);
-		if (a->by_file.n < APPLICATIONS_MAX) /* else it is looked at each time */
+		if (a->by_file.n < APPLICATIONS_MAX) /* otherwise the file is looked at each time */
 			map_put(&a->by_file, file, number);
 	}
 	return number;
 }
 
-/* Lines N:CONTROLLERS:PATH; the unified hierarchy, 0::, is the last one. */
+/*
+ * Returns the path of the next line N:CONTROLLERS:PATH, or NULL at the end. The unified hierarchy,
+ * 0::, comes last.
+ */
 static const char *next_cgroup(FILE *f, char *line, int n)
 {
 	const char *path;
@@ -115,7 +124,10 @@ static FILE *open_cgroups(pid_t pid)
 	return fopen(path, "re");
 }
 
-/* The unified hierarchy's; where a machine does not use that, the longest of the others. */
+/*
+ * Names the process by its cgroup in the unified hierarchy, or by the longest of the others if the
+ * machine does not use the unified one.
+ */
 static uint32_t by_cgroup(struct applications *a, pid_t pid)
 {
 	char line[PATH_MAX], name[NAME_MAX_BYTES] = "(gone)";
@@ -136,9 +148,9 @@ static uint32_t by_cgroup(struct applications *a, pid_t pid)
 	return named(a, name);
 }
 
-#define CONTAINER_DIGITS 64 /* of a container's number; runtimes show the first ones */
+#define CONTAINER_DIGITS 64 /* of a container's number; runtimes show the first digits */
 
-/* The words in front of the container's number or name. */
+/* The words before a container's number or name. */
 static const char *const numbered[] = { "docker-",	   "libpod-",	  "crio-",
 					"cri-containerd-", "containerd-", "" };
 static const char *const by_name[] = { "lxc.payload.", "machine-" };

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which application a process is: its executable with its build-id, its cgroup, container or user.
+/*
+ * Which application a process belongs to: by its executable with the build-id, its cgroup, its
+ * container or its user.
  */
 #ifndef ISPOT_PROBES_PROCESS_APPLICATION_H
 #define ISPOT_PROBES_PROCESS_APPLICATION_H
@@ -13,9 +15,9 @@
 
 struct err;
 
-#define APPLICATIONS_MAX                                                                       \
-	16000 /* names of a recording; what else runs is one of "(others)". A block takes them \
-		 all. */
+#define APPLICATIONS_MAX                                                                      \
+	16000 /* names of a recording; further ones are all "(others)". A block can hold this \
+		 many. */
 
 enum application_by { BY_EXECUTABLE, BY_CGROUP, BY_CONTAINER, BY_USER };
 
@@ -28,16 +30,19 @@ struct applications {
 };
 
 int applications_init(struct applications *a, const char *by, struct err *err);
-/* The innermost container that a cgroup's path is in, as its runtime shows it: the first digits of
- * its number, or its name. False: none that is known. */
+/*
+ * Finds the innermost container on a cgroup's path, named as its runtime shows it: by the first
+ * digits of its number, or by name. Returns false if the path has no known kind of container.
+ */
 bool application_container(const char *cgroup, char *name, size_t n);
 /*
- * Returns the application's number in names; read from /proc the first time. A process that is gone
- * by then is "(gone)", threads of the kernel are "[kernel]", a process in no container is "[host]".
+ * Returns the number in names of a process's application, which is read from /proc the first time.
+ * A process that is gone by then is "(gone)", a kernel thread is "[kernel]", and a process outside
+ * every container is "[host]".
  */
 uint32_t application_of(struct applications *a, pid_t pid);
 void application_forget(struct applications *a, pid_t pid);
-/* Forgets what it has learned; it can be used again. */
+/* Forgets everything; *a can be used again. */
 void applications_release(struct applications *a);
 
 #endif

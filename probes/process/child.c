@@ -21,11 +21,11 @@ pid_t child_fork(void)
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
-		_exit(NOT_RUN); /* it ended before that */
+		_exit(NOT_RUN); /* the parent ended before prctl() took effect */
 	return 0;
 }
 
-/* All that the child was not meant to have. */
+/* Closes all descriptors that the child must not have. */
 static void close_inherited(int go_fd, int keep_fd)
 {
 	DIR *dir = opendir("/proc/self/fd");
@@ -53,8 +53,11 @@ pid_t child_fork_held(int *go_fd, int keep_fd)
 		return -1;
 	pid = child_fork();
 	if (!pid) {
-		close(go[1]); /* by itself, and first: where no descriptor is free /proc cannot be
-				 read */
+		/*
+		 * closed separately and first, because /proc cannot be read if no descriptor is
+		 * free
+		 */
+		close(go[1]);
 		close_inherited(go[0], keep_fd);
 		if (read(go[0], &word, 1) != 1)
 			_exit(NOT_RUN);

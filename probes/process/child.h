@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Processes of ispot's own. None outlives the one that forked it: what waits on a pipe would wait
- * for ever after a recorder that was killed, as long as another process, forked later, has a copy
- * of the pipe's other end. So the kernel ends them (prctl(2), PR_SET_PDEATHSIG).
+ * Child processes of ispot. None outlives the process that forked it, because the kernel kills it
+ * then (prctl(2), PR_SET_PDEATHSIG). Otherwise a reader of a pipe would wait for ever after a
+ * recorder was killed, as long as a process forked later has a copy of the pipe's other end.
  */
 #ifndef ISPOT_PROBES_PROCESS_CHILD_H
 #define ISPOT_PROBES_PROCESS_CHILD_H
@@ -13,21 +13,21 @@
 /* Forks, and returns as fork() does. */
 pid_t child_fork(void);
 /*
- * The same; in the child it returns at child_go(). Closing *go_fd (-1 without a child) ends it.
- * Of the descriptors that were opened since given_note() it has keep_fd only (-1: none), also
- * where a library let an exec inherit them; without that call, of those that an exec closes.
- * Whoever is the last to close an event waits until the kernel has taken its probes out of all
- * programs: that is to be the recorder, for whoever waits until the recorder has ended must find no
- * probes.
+ * Forks a child that returns from here only after child_go(). Closing *go_fd (-1 without a child)
+ * ends the child. Of the descriptors opened since given_note(), the child has only keep_fd (-1:
+ * none), even if a library allowed an exec to inherit them; without a call of given_note(), this
+ * holds for those that an exec closes. The process that closes an event last waits until the kernel
+ * has removed its probes from all programs. This must be the recorder, because whoever waits for
+ * the recorder's end must find no probes.
  */
 pid_t child_fork_held(int *go_fd, int keep_fd);
-bool child_go(int go_fd); /* false: it has ended */
-/* Called by the child itself: from now on it may live longer than its parent. */
+bool child_go(int go_fd); /* false: the child has ended */
+/* Called by the child itself: from now on it may outlive its parent. */
 void child_becomes_own(void);
 
 /*
- * One that waits until it is ended: programs are attached to events opened on it. Started before
- * anything is opened. 0: it could not be.
+ * Starts a process that waits until waiter_end(); programs are attached to events opened on it. It
+ * must start before anything is opened. Returns 0 if it cannot be started.
  */
 pid_t waiter_start(void);
 void waiter_end(pid_t pid);

@@ -28,7 +28,10 @@ static void words_release(struct words *words)
 	vec_release(words);
 }
 
-/* One word of a simple command, quotes taken off. NULL: something that only a shell understands. */
+/*
+ * Takes one word of a simple command, without quotes. Returns the rest of the command, or NULL if
+ * only a shell can understand it.
+ */
 static const char *take_word(const char *s, char **word)
 {
 	struct text t = { 0 };
@@ -60,7 +63,7 @@ static bool split_simple(const char *s, struct words *words)
 
 	for (;;) {
 		if (strchr(s, '\n') && s[strcspn(s, "\n") + 1])
-			return false; /* several commands */
+			return false; /* these are several commands */
 		s += strspn(s, " \t\n");
 		if (!*s)
 			break;
@@ -84,7 +87,7 @@ static const char *environment_get(char **environment, const char *name)
 	return NULL;
 }
 
-/* Takes out all variables of this name, or with this prefix where it ends in '*'. */
+/* Removes all variables of this name, or with this prefix if the name ends in '*'. */
 static void environment_unset(char **environment, const char *name)
 {
 	size_t n = strcspn(name, "=*");
@@ -124,7 +127,7 @@ static char **environment_copy(char *const *from)
 	return copy;
 }
 
-/* Applies what the words of env and sudo before the command do to the command's environment. */
+/* Applies to the command's environment what the words of env and sudo before the command do. */
 static void apply_wrapper(struct command_program *p, const struct wrapper *w, char *const *argv,
 			  int words)
 {
@@ -132,7 +135,7 @@ static void apply_wrapper(struct command_program *p, const struct wrapper *w, ch
 		environment_unset(p->environment, "LD_*");
 	for (int i = 1; i < words && (w->flags & TAKES_ASSIGNMENTS); i++) {
 		const char *word = argv[i];
-		bool env = !(w->flags & DROPS_LOADER); /* sudo's -u and -i mean something else */
+		bool env = !(w->flags & DROPS_LOADER); /* -u and -i of sudo mean something else */
 
 		if (word_is_assignment(word))
 			environment_set(p, word);
@@ -218,11 +221,14 @@ static int find_program(const char *name, struct command_program *p, struct err 
 
 static int find_command(struct command_program *p, char *const *argv, struct err *err);
 
-#define SCRIPTS_MAX 4 /* scripts of scripts that the kernel follows as well */
-#define STRINGS_MAX 8 /* `sh -c` of `sh -c`: some script may name itself */
+#define SCRIPTS_MAX 4 /* limit for scripts that interpret scripts; the kernel has one too */
+#define STRINGS_MAX 8 /* limit for `sh -c` inside `sh -c`, because a script may name itself */
 
-/* The words of a script's first line: interpreter and at most one argument. What is text without
- * such a line is one for sh, as it is to execvp() and to shells. 0: it is no script. */
+/*
+ * Reads the words of a script's first line: the interpreter and at most one argument. A text file
+ * without such a line is a script for sh, as for execvp() and shells. Returns 0 if the file is not
+ * a script.
+ */
 static int read_interpreter(const char *path, char *line, size_t room, char *words[2])
 {
 	FILE *f = regular_fopen(path);
@@ -256,7 +262,7 @@ static void note_script(struct command_program *p, const char *path)
 		p->script = xstrdup(path);
 }
 
-/* A script's interpreter is what runs: `./run.sh -x` is `/bin/sh ./run.sh -x`. */
+/* Finds the interpreter of a script, which is what runs: `./run.sh -x` is `/bin/sh ./run.sh -x`. */
 static int find_interpreter(struct command_program *p, char *const *argv, bool *is_script,
 			    struct err *err)
 {
@@ -287,8 +293,10 @@ static int find_interpreter(struct command_program *p, char *const *argv, bool *
 	return ret;
 }
 
-/* The command of words that are not argv's takes p's place, if it is found; inner has its
- * environment. is_shell and script are that command's. */
+/*
+ * Puts the command of words outside argv in the place of p, if it is found. inner has its
+ * environment; is_shell and script become those of this command.
+ */
 static bool take_command(struct command_program *p, struct command_program *inner,
 			 char *const *words)
 {
@@ -309,7 +317,10 @@ static struct command_program inner_of(const struct command_program *p)
 					 .strings = p->strings + 1 };
 }
 
-/* `sh -c` of one plain command means that command; anything more means the shell. */
+/*
+ * Finds the command in the string of `sh -c`. One plain command means that command; anything more
+ * means the shell.
+ */
 static bool find_in_string(struct command_program *p, const char *string)
 {
 	struct words words = { 0 };
@@ -329,7 +340,10 @@ static bool find_in_string(struct command_program *p, const char *string)
 	return found;
 }
 
-/* `env -i -S 'A=1 app -x' y` is `env -i A=1 app -x y`. */
+/*
+ * Finds the command in a string that env splits: `env -i -S 'A=1 app -x' y` is `env -i A=1 app -x
+ * y`.
+ */
 static bool find_in_split(struct command_program *p, const struct wrapper *w, char *const *argv)
 {
 	struct words words = { 0 };
@@ -345,7 +359,8 @@ static bool find_in_split(struct command_program *p, const struct wrapper *w, ch
 	if (split_simple(split.string, &words)) {
 		struct command_program inner = inner_of(p);
 
-		inner.scripts = p->scripts; /* the kernel's: it is one exec */
+		/* the count goes on, because for the kernel all this is one exec */
+		inner.scripts = p->scripts;
 		for (words.n--; argv[split.rest]; split.rest++)
 			*vec_add(&words) = xstrdup(argv[split.rest]);
 		*vec_add(&words) = NULL;
@@ -361,7 +376,7 @@ static int find_command(struct command_program *p, char *const *argv, struct err
 		const struct wrapper *w = wrapper_find(argv[p->word]);
 		int skip, ret;
 
-		/* Also a wrapper that is not there fails as execvp() would. */
+		/* a missing wrapper fails as it would in execvp() */
 		ret = find_program(argv[p->word], p, err);
 		if (ret)
 			return ret;

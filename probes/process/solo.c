@@ -21,24 +21,24 @@
 #include "probes/process/target.h"
 
 #define PIDS_MAX    1024
-#define THREADS_MAX 4096 /* of a program with more no window is opened */
-#define PASSES_MAX  20	 /* over threads that beget threads */
+#define THREADS_MAX 4096 /* no window opens for a program with more threads */
+#define PASSES_MAX  20	 /* most passes over threads that create threads */
 
-/* What a thread may use, besides in the window. */
+/* A thread with the CPUs that it may use outside the window. */
 struct kept {
 	pid_t pid, tid;
 	cpu_set_t cpus;
-	uint64_t delay_ns; /* that it had waited for CPUs by the window's begin */
+	uint64_t delay_ns; /* how long it had waited for CPUs when the window began */
 };
 
 struct solo_area {
 	pid_t recorder;
 	uint32_t n_pids;
 	pid_t pids[PIDS_MAX];
-	/* of the window that is open */
+	/* of the open window */
 	uint32_t n;
 	uint64_t born_after_ticks;
-	cpu_set_t one, all; /* the window's CPU; those that any of the threads may use */
+	cpu_set_t one, all; /* the window's CPU; all CPUs that any of the threads may use */
 	struct kept threads[THREADS_MAX];
 };
 
@@ -49,7 +49,10 @@ static bool is_online_all(const cpu_set_t *cpus)
 	return CPU_COUNT(cpus) >= sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-/* Who may use every CPU may use those, too, that come later. */
+/*
+ * Restores a thread's CPUs. A thread that may use every CPU may also use those that come online
+ * later.
+ */
 static void give_back(pid_t tid, const cpu_set_t *cpus)
 {
 	cpu_set_t now, all;
@@ -101,7 +104,10 @@ static const struct kept *kept_of(const struct solo_area *a, pid_t tid)
 	return NULL;
 }
 
-/* What the threads of its process may use that were there before it. */
+/*
+ * Returns the CPUs of an older thread of the same process, or those of all threads if there is
+ * none.
+ */
 static const cpu_set_t *of_maker(const struct solo_area *a, uint32_t thread)
 {
 	for (uint32_t i = 0; i < thread; i++)
@@ -125,7 +131,7 @@ static int keep(struct solo_area *a, pid_t pid, pid_t tid)
 	return 0;
 }
 
-/* Returns the number of threads that were not known, or what is wrong. */
+/* Returns the number of threads that were new, or a negative error. */
 static int keep_all(struct solo_area *a)
 {
 	struct pids tids = { 0 };
@@ -143,7 +149,10 @@ static int keep_all(struct solo_area *a)
 	return ret ? ret : (int)(a->n - known);
 }
 
-/* A CPU that all threads may use: by chance, so that it is not always the one of interrupts. */
+/*
+ * Chooses a CPU that all threads may use, at random, so that it is not always the one that handles
+ * interrupts.
+ */
 static int choose_cpu(struct solo_area *a, uint64_t random)
 {
 	cpu_set_t common = a->threads[0].cpus;
@@ -174,7 +183,10 @@ static bool move(const struct solo_area *a, uint32_t from)
 	return moved;
 }
 
-/* Threads that are born meanwhile come from threads that are moved, in the end. */
+/*
+ * Moves all threads to the window's CPU, in passes: each pass finds the threads created meanwhile,
+ * until all of their creators have been moved.
+ */
 static bool move_all(struct solo_area *a)
 {
 	uint32_t from = 0;
@@ -195,7 +207,7 @@ static bool move_all(struct solo_area *a)
 	return false;
 }
 
-/* Threads of a process that inherited the window's CPU. Returns how many there were. */
+/* Restores the CPUs of threads that inherited the window's CPU. Returns how many there were. */
 static unsigned free_process(const struct solo_area *a, pid_t pid, const cpu_set_t *cpus)
 {
 	struct pids tids = { 0 };
@@ -212,7 +224,7 @@ static unsigned free_process(const struct solo_area *a, pid_t pid, const cpu_set
 	return n;
 }
 
-/* And of its children that are as young as the window. */
+/* Does the same for the process's children that were created in the window. */
 static unsigned free_family(const struct solo_area *a, pid_t pid, const cpu_set_t *cpus)
 {
 	struct pids children = { 0 };
@@ -243,7 +255,7 @@ static void free_born(const struct solo_area *a)
 	}
 }
 
-/* Whatever became of the window; by the keeper, or in its place. */
+/* Restores all threads, whatever state the window is in. Called by the keeper, or in its place. */
 static void restore(struct solo_area *a)
 {
 	for (uint32_t i = 0; i < a->n; i++)
@@ -278,7 +290,7 @@ static void wait_or_end(int fd, uint64_t ns, bool *over)
 		struct timespec left = { (time_t)((until - now) / 1000000000),
 					 (long)((until - now) % 1000000000) };
 
-		/* nobody writes to it: it is readable when the recorder has ended it */
+		/* nobody writes to fd: it becomes readable when the recorder has closed its end */
 		if (ppoll(&p, 1, &left, NULL) > 0)
 			*over = true;
 	}
@@ -325,12 +337,15 @@ static void keeper(struct solo_area *a, int fd)
 			return;
 		random = random * 6364136223846793005u + 1442695040888963407u;
 		window(a, fd, random >> 33, &over);
-		/* no period that a program's own could meet */
+		/* random, so that it cannot stay in step with a period of the program */
 		next_ns = off / 2 + (random >> 20) % off;
 	}
 }
 
-/* It holds nothing of the recorder's: no output, no probe lives longer because of it. */
+/*
+ * Runs the keeper. It keeps no descriptor of the recorder, so that no output stays open and no
+ * probe stays active because of it.
+ */
 static _Noreturn void be_keeper(struct solo_area *a, int fd)
 {
 	prctl(PR_SET_NAME, "ispot-solo");
@@ -392,7 +407,7 @@ int solo_next(struct solo *s, struct solo_window *w)
 {
 	ssize_t got = s->area ? recv(s->fd, w, sizeof(*w), MSG_DONTWAIT) : -1;
 
-	if (!got) /* the keeper has ended, who knows where */
+	if (!got) /* the keeper has ended, possibly inside a window */
 		solo_end(s);
 	return got == sizeof(*w) ? 0 : -EAGAIN;
 }
@@ -405,7 +420,7 @@ void solo_end(struct solo *s)
 	while (waitpid(s->keeper, NULL, 0) < 0 && errno == EINTR)
 		;
 	s->keeper = 0;
-	restore(s->area); /* of a keeper that was killed */
+	restore(s->area); /* does what a keeper that was killed could not do */
 }
 
 void solo_release(struct solo *s)

@@ -12,16 +12,25 @@
 #include "symbol/dso/data.h"
 #include "symbol/dso/dso.h"
 
-/* An address outside every known mapping may lie in a new one; /proc is not asked more often than
- * this. */
+/*
+ * An address outside every known mapping may lie in a new one. /proc is read at most once in this
+ * time.
+ */
 #define REREAD_INTERVAL_NS 200000000ull
-#define REREAD_ONE_IN	   20 /* of the time: a program decides how long a reading takes */
-/* After the recording's end all reading together takes about so long. */
+/* share of the time: the program determines how long a reading takes */
+#define REREAD_ONE_IN 20
+/* After the end of the recording all readings together take about this long. */
 #define CLOSED_NS 2000000000ull
-/* Behind the latest mapping of a file none follows whose record is still on its way. */
+/*
+ * A time this long after the latest mapping of a process is settled: no record of an earlier
+ * mapping is expected any more.
+ */
 #define SETTLED_NS 1000000000ull
 
-/* A program decides how many mappings and processes there are, and how long their paths. */
+/*
+ * Limit, because the program determines how many mappings and processes there are, and how long
+ * their paths are.
+ */
 #define BYTES_MAX (256ull << 20)
 
 static uint64_t bytes_of(const struct mapping *m)
@@ -29,7 +38,7 @@ static uint64_t bytes_of(const struct mapping *m)
 	return sizeof(*m) + sizeof(struct dso *) + sizeof(char *) + 2 * (strlen(m->path) + 1);
 }
 
-/* False: there is no room for the mapping. */
+/* Reserves memory for a mapping. Returns false if the limit is reached. */
 static bool take_room(struct spaces *p, const struct mapping *m)
 {
 	if (p->bytes + bytes_of(m) <= p->bytes_max) {
@@ -55,7 +64,9 @@ static void space_forget(struct spaces *p, struct space *space)
 	vec_release(&space->dsos);
 }
 
-/* The file behind a mapping, opened by *path; of a process that has ended the path must do. */
+/*
+ * Finds the file behind a mapping; *path opens it. Only the path is left if the process has ended.
+ */
 static struct dso *find_dso(struct spaces *p, const struct mapping *m, pid_t pid, char path[4096])
 {
 	enum dso_origin origin = dso_origin_of_process(pid);
@@ -87,7 +98,10 @@ static void cut_to_room(struct spaces *p, struct mappings *maps)
 	maps->n = kept;
 }
 
-/* A program may map one file thousands of times, at the end of a long way. */
+/*
+ * Finds the files of all mappings, each file once, because a program may map a file thousands of
+ * times and the lookup is slow.
+ */
 static void find_dsos(struct spaces *p, struct space *space)
 {
 	struct map seen = { 0 };
@@ -115,7 +129,7 @@ static void read_now(struct spaces *p, struct space *space)
 {
 	struct mappings now = { 0 };
 
-	/* The mappings that are known of an ended process stay. */
+	/* If the process has ended, its known mappings stay. */
 	if (mappings_read(&now, space->pid, NULL) || !now.n) {
 		mappings_release(&now);
 		return;
@@ -193,7 +207,7 @@ static void remove_overlaps(struct spaces *p, struct space *space, uint64_t star
 	space->maps.n = space->dsos.n = space->paths.n = kept;
 }
 
-/* Mappings stand in order of address. */
+/* Inserts a mapping in order of address. */
 static void insert(struct spaces *p, struct space *space, const struct mapping *new)
 {
 	char path[4096] = "";
@@ -281,7 +295,7 @@ void spaces_fork(struct spaces *p, pid_t parent, pid_t child, uint64_t time_ns)
 		return;
 	if (!find_space(p, parent))
 		return;
-	to = new_space(p, child); /* which may move the parent's */
+	to = new_space(p, child); /* may move the parent's space */
 	from = find_space(p, parent);
 	to->changes = ++p->changes;
 	to->read_ns = from->read_ns < time_ns ? from->read_ns : time_ns;

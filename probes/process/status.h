@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reads lines of /proc/PID/status of a process that others run. */
+/* Reads lines of /proc/PID/status. */
 #ifndef ISPOT_PROBES_PROCESS_STATUS_H
 #define ISPOT_PROBES_PROCESS_STATUS_H
 
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Returns the text behind the name and its colon; NULL: it is not there. The caller frees it. */
+/*
+ * Returns the text after the name, which includes the colon, or NULL if there is no such line. The
+ * caller frees the text.
+ */
 char *status_line(pid_t pid, const char *name);
 
-/* The second number of a line "real effective saved fs": of "Uid:" or "Gid:". */
+/* Reads the second number of a line "real effective saved fs", as "Uid:" and "Gid:" have it. */
 bool status_effective(pid_t pid, const char *name, unsigned *id);
 
-/* Returns the number of the process's parent; 0: it is not known. */
+/* Returns the number of the parent process, or 0 if it is unknown. */
 pid_t status_parent(pid_t pid);
 
 /* Returns the process's number in its own PID namespace. */

@@ -22,7 +22,8 @@ void launch_inherit_save(struct launch_inherit *inherit)
 	sigaction(SIGPIPE, NULL, &inherit->on_pipe);
 	sigaction(SIGXFSZ, NULL, &inherit->on_large_file);
 	sigaction(SIGCHLD, NULL, &inherit->on_child);
-	signal(SIGCHLD, SIG_DFL); /* where it is ignored waitpid() never says that one has ended */
+	/* if SIGCHLD is ignored, waitpid() never reports an ended child */
+	signal(SIGCHLD, SIG_DFL);
 	getrlimit(RLIMIT_NOFILE, &inherit->files);
 }
 
@@ -120,7 +121,8 @@ bool launch_poll(struct launch *l)
 		l->ended = true;
 		l->cpu_ns = timeval_ns(&used.ru_utime) + timeval_ns(&used.ru_stime);
 	} else if (got < 0 && errno == ECHILD) {
-		l->ended = true; /* somebody else has waited for it: its status is not known */
+		/* somebody else has waited for the child, so its status is unknown */
+		l->ended = true;
 	}
 	return l->ended;
 }
@@ -161,7 +163,7 @@ int target_threads(pid_t pid, struct pids *tids)
 	return tids->n ? 0 : -ESRCH;
 }
 
-/* The start of a file of a thread; false: it is gone. */
+/* Reads the start of a thread's file in /proc. Returns false if the thread is gone. */
 static bool read_about(pid_t pid, pid_t tid, const char *file, char *line, size_t room)
 {
 	char path[64];
@@ -197,7 +199,7 @@ static bool is_young(pid_t pid, pid_t tid)
 	return now.tv_sec - born / sysconf(_SC_CLK_TCK) < 2;
 }
 
-/* Times that a thread got a CPU. */
+/* Returns how often a thread got a CPU. */
 static uint64_t turns_of(pid_t pid, pid_t tid)
 {
 	unsigned long long turns;
@@ -326,7 +328,7 @@ uint64_t target_start_ticks(pid_t pid)
 	if (fgets(line, sizeof(line), f))
 		rest = strrchr(line, ')');
 	fclose(f);
-	/* the 22nd field; behind the name comes the third */
+	/* the 22nd field of the line; the third one follows the name */
 	if (!rest || sscanf(rest + 1,
 			    " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
 			    "%*d %*d %llu",

@@ -11,7 +11,9 @@
 #include "probes/process/target.h"
 
 #define PATH_ROOM 4608
-/* That are looked at: of many, the first tell where the others may run. */
+/*
+ * Limits for large programs: the first processes and threads usually show where the others may run.
+ */
 #define PROCESSES_MAX 64
 #define THREADS_MAX   256
 
@@ -32,7 +34,7 @@ static double number_in(const char *path)
 	return read_line(path, line, sizeof(line)) ? strtod(line, NULL) : NAN;
 }
 
-/* "max 100000", or "150000 100000": so much of so long. */
+/* Reads "max 100000", or "150000 100000": quota and period. */
 static double quota_v2(const char *cgroup)
 {
 	char path[PATH_ROOM + 32], line[64];
@@ -57,7 +59,7 @@ static double quota_v1(const char *cgroup)
 	return quota > 0 && period > 0 ? quota / period : INFINITY;
 }
 
-/* Of a group and of all around it, up to the root. */
+/* Returns the lowest quota of a group and of all groups around it, up to the root. */
 static double least_quota(const char *root, const char *group, double (*quota)(const char *cgroup))
 {
 	char path[PATH_ROOM];
@@ -65,7 +67,7 @@ static double least_quota(const char *root, const char *group, double (*quota)(c
 	size_t end = strlen(root);
 	int n = snprintf(path, sizeof(path), "%s%s", root, group);
 
-	/* a group beside those of a container is not to be seen from inside of it */
+	/* a container cannot see groups outside its own */
 	if (n < 0 || (size_t)n >= sizeof(path) || strstr(group, "/.."))
 		return INFINITY;
 	for (;;) {
@@ -79,7 +81,10 @@ static double least_quota(const char *root, const char *group, double (*quota)(c
 	}
 }
 
-/* A line of /proc/PID/cgroup: "0::/group", or "4:cpu,cpuacct:/group" of the first version. */
+/*
+ * Returns the quota of a line of /proc/PID/cgroup: "0::/group", or "4:cpu,cpuacct:/group" in
+ * version 1.
+ */
 static double quota_of_line(const char *cgroups, char *line)
 {
 	char root[PATH_ROOM];
@@ -132,8 +137,10 @@ static void add_affinities(pid_t pid, cpu_set_t *all)
 	vec_release(&tids);
 }
 
-/* Processes of one group share its quota, others have theirs beside it: the largest is what any of
- * them is known to have. */
+/*
+ * Processes of one group share its quota, while other groups have their own besides it. The largest
+ * quota of any process is used, because at least that much is known to be available.
+ */
 double usable_cpus(const pid_t *pids, size_t n)
 {
 	double quota = 0;

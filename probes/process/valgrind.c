@@ -51,7 +51,10 @@ static void command_line(struct words *w, char *const *argv, const struct valgri
 	vec_add(w);
 }
 
-/* Symbols are bound at the start, not within the work of the thread that is first to call. */
+/*
+ * Symbols are bound at the start, so that the work does not fall to the thread that is first to
+ * call a function.
+ */
 static const char *const environment[] = { "LD_BIND_NOW=1", NULL };
 
 int valgrind_run(char *const *argv, const struct valgrind_options *o, int *status, struct err *err)

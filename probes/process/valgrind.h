@@ -9,17 +9,20 @@
 struct err;
 
 struct valgrind_options {
-	/* Functions (NULL-terminated, "*" any text) at whose entry a thread's counts are written
-	 * (lists of them, the last one NULL), and at whose exit; of a pattern that is in both
-	 * valgrind heeds only one. */
+	/*
+	 * Lists of functions, ended by NULL ("*" stands for any text). A thread's counts are
+	 * written at the entry of those in before (several lists, the last one NULL) and at the
+	 * exit of those in after. If a pattern is in both, valgrind uses only one of them.
+	 */
 	const char *const *const *before, *const *after;
-	bool caches;	 /* simulate them, and count misses */
-	const char *dir; /* where its files go, as cg.* */
+	bool caches;	 /* simulate caches, and count misses */
+	const char *dir; /* directory for its files, cg.* */
 };
 
 /*
- * Runs it to its end; its standard output goes to standard error. *status: its exit status, 128 +
- * signal where one killed it. -ENOENT, exit status 127: no valgrind, or no such command.
+ * Runs the command to its end; its standard output goes to standard error. *status is its exit
+ * status, or 128 + signal if a signal killed it. -ENOENT, exit status 127: valgrind or the command
+ * does not exist.
  */
 int valgrind_run(char *const *argv, const struct valgrind_options *o, int *status, struct err *err);
 

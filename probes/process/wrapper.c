@@ -91,7 +91,10 @@ static bool in_list(const char *names, const char *word)
 	return found;
 }
 
-/* How many words the option argv[0] takes; 0: with it no command is run, or not one to be found. */
+/*
+ * Returns how many words the option argv[0] takes, or 0 if no command runs with this option, or
+ * none that can be found.
+ */
 static int option_words(const struct wrapper *w, char *const *argv)
 {
 	const char *option = argv[0];
@@ -126,7 +129,8 @@ int wrapper_skip(const struct wrapper *w, char *const *argv)
 			at++;
 	}
 	at += argv[at] && !strcmp(argv[at], "--");
-	at += argv[at] && (w->flags & TAKES_ASSIGNMENTS) && !strcmp(argv[at], "-"); /* env's -i */
+	/* a lone "-" is -i for env */
+	at += argv[at] && (w->flags & TAKES_ASSIGNMENTS) && !strcmp(argv[at], "-");
 	while (argv[at] && (w->flags & TAKES_ASSIGNMENTS) && word_is_assignment(argv[at]))
 		at++;
 	for (unsigned i = 0; argv[at] && i < w->operands; i++)
@@ -157,8 +161,8 @@ const char *wrapper_string(const struct wrapper *w, char *const *argv)
 }
 
 /*
- * Returns the rest of the word behind the option that splits; "": its string is the next word.
- * NULL: it is another option.
+ * Returns the rest of the word after the option that splits, "" if the string is the next word, or
+ * NULL for another option.
  */
 static const char *split_option(const struct wrapper *w, const char *option, size_t *letters)
 {

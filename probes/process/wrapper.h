@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Programs that run another: a wrapper is a row. All of them take their options before the command,
- * as POSIX asks of programs that run another.
+ * Programs that run another program: each wrapper is a row. All of them take their options before
+ * the command, as POSIX requires of such programs.
  */
 #ifndef ISPOT_PROBES_PROCESS_WRAPPER_H
 #define ISPOT_PROBES_PROCESS_WRAPPER_H
@@ -16,31 +16,35 @@ enum {
 	SHELL = 8,	       /* -c 'command' */
 	DROPS_LOADER = 16,     /* takes LD_* out of the environment */
 	SPLITS = 32,	       /* -S 'words of a command' */
-	FORKS = 64,	       /* the command is, or may be, a child of its */
+	FORKS = 64,	       /* the command is, or may be, a child of the wrapper */
 };
 
 struct wrapper {
-	const char *name;    /* base name, a glob */
-	const char *letters; /* options whose value is the next word */
-	const char *names;   /* long options whose value is the next word, blanks around each */
-	unsigned operands;   /* before the command */
+	const char *name;    /* a glob for the base name */
+	const char *letters; /* letters of the options whose value is the next word */
+	/* long options whose value is the next word, with blanks around each */
+	const char *names;
+	unsigned operands; /* operands before the command */
 	unsigned flags;
-	const char *other; /* options with which no command is run, or not by name */
+	const char *other; /* letters of the options with which no command runs, or none by name */
 };
 
-const struct wrapper *wrapper_find(const char *word); /* NULL: it is none */
-/* Words to skip from the wrapper to its command; 0: it runs none. */
+const struct wrapper *wrapper_find(const char *word); /* NULL: not a wrapper */
+/* Returns how many words lead from the wrapper to its command, or 0 if it runs none. */
 int wrapper_skip(const struct wrapper *w, char *const *argv);
-/* The command string of `sh -c`, also in `bash -ec`; NULL: it runs a script or reads commands. */
+/*
+ * Returns the command string of `sh -c`, also of `bash -ec`, or NULL if the shell runs a script or
+ * reads commands.
+ */
 const char *wrapper_string(const struct wrapper *w, char *const *argv);
-/* `env -i -S 'words' more`, also as `-iSwords`. */
+/* Where `env -i -S 'words' more`, also written as `-iSwords`, is split. */
 struct wrapper_split {
-	int at;		/* the option's word in argv */
-	size_t letters; /* of it that stand before the option, `-i`; 0: none */
+	int at;		/* index in argv of the word with the option */
+	size_t letters; /* bytes of this word before the option, such as `-i`; 0: none */
 	const char *string;
-	int rest; /* the word in argv behind it */
+	int rest; /* index in argv of the word after the string */
 };
 bool wrapper_split(const struct wrapper *w, char *const *argv, struct wrapper_split *split);
-bool word_is_assignment(const char *word); /* A=1 */
+bool word_is_assignment(const char *word); /* true for A=1 */
 
 #endif
