@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Addresses given as arguments, each when it comes for the first time, for their owner to look up
- * while their process lives. Told apart in a table of fixed size; nothing here allocates after its
- * start.
+ * Addresses given as arguments, each kept once, when it first comes, for the owner to look up while
+ * its process is alive. They are kept in a table of fixed size; nothing here allocates memory after
+ * the start.
  */
 #ifndef ISPOT_PROBES_DRAIN_ADDRESSES_H
 #define ISPOT_PROBES_DRAIN_ADDRESSES_H
@@ -11,18 +11,18 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define DRAIN_ADDRESSES_MAX 16384 /* of a recording; further ones have no name */
+#define DRAIN_ADDRESSES_MAX 16384 /* most addresses of a recording; further ones have no name */
 
 struct drain_address {
 	uint64_t value; /* 0: free */
-	pid_t pid;	/* that gave it first */
+	pid_t pid;	/* the process that gave it first */
 };
 
 struct drain_addresses {
 	struct drain_address *table;
-	uint32_t *order;   /* [n]: places in the table */
-	uint32_t n, taken; /* the owner has had so many of them */
-	bool full;	   /* there were more */
+	uint32_t *order;   /* [n]: indices in the table, in order of arrival */
+	uint32_t n, taken; /* taken: how many of them the owner has taken */
+	bool full;	   /* there were more addresses */
 };
 
 void drain_addresses_init(struct drain_addresses *a);

@@ -27,8 +27,9 @@ struct mmap2_record {
 	char path[];
 };
 
-#define PIDS_MAX      (4 << 20) /* the kernel's own bound */
-#define ON_THE_WAY_NS 1000000	/* from a stamp until the record is in its ring */
+#define PIDS_MAX (4 << 20) /* limit of the kernel */
+/* longest time from a record's time stamp until the record is in its ring */
+#define ON_THE_WAY_NS 1000000
 
 void drain_init(struct drain *d, struct trace_writer *w, const struct bpfprog *programs,
 		uint32_t n_cpus)
@@ -95,8 +96,8 @@ void drain_write_values(struct drain *d, struct record *r, uint32_t n, uint64_t 
 }
 
 /*
- * Writes a loss: so many in all by now, the last of them at until_ns; those that no loss has told
- * of yet are new.
+ * Writes a loss. lost is the total so far, and the last event was dropped before until_ns; the
+ * events that no earlier loss reported are new.
  */
 static void write_lost(struct drain *d, uint32_t cpu, uint64_t until_ns, uint64_t lost)
 {
@@ -170,7 +171,10 @@ static void on_switch(struct drain *d, const struct wire_switch *w, uint32_t cpu
 	}
 }
 
-/* It comes late: the thread has run meanwhile, and its records of that time were read. */
+/*
+ * Writes a switch that is reported late: the thread has run meanwhile, and the records of that time
+ * have been read.
+ */
 static void on_untold_in(struct drain *d, const struct wire_task *w, uint32_t cpu)
 {
 	struct record r = drain_record(&w->h, cpu, REC_SWITCH_IN);
@@ -201,7 +205,7 @@ static void on_task(struct drain *d, const struct wire_task *w, uint32_t cpu, ui
 		r.tgid = w->h.tid ? w->h.tgid : 0;
 		drain_write_values(d, &r, how ? 2 : 1, w->other_tid, how, 0);
 	} else {
-		/* the kernel's side takes a process off the targets with its last thread */
+		/* the BPF programs remove a process from the targets when its last thread ends */
 		if (!bpfprog_is_target(d->programs, w->h.tgid)) {
 			if (d->n_ended < DRAIN_ENDED_MAX)
 				d->ended[d->n_ended++] = (pid_t)w->h.tgid;
@@ -224,7 +228,9 @@ static void write_name(struct drain *d, const struct wire_head *h, uint32_t cpu,
 	drain_write(d, &r);
 }
 
-/* The kernel renames the thread a moment before it says that an exec succeeded; both are said here.
+/*
+ * Writes an exec and the new thread name. The kernel renames the thread just before it reports that
+ * the exec succeeded, so both are written here.
  */
 static void on_exec(struct drain *d, const struct wire_name *w, uint32_t cpu)
 {
@@ -269,7 +275,7 @@ static void on_lost(struct drain *d, const struct wire_lost *w, uint32_t cpu)
 {
 	if (d->keep && w->lost > d->cpus[cpu].told_lost)
 		keep_release_all(d->keep);
-	d->cpus[cpu].n_ahead = 0; /* what it was ahead of may be among the lost */
+	d->cpus[cpu].n_ahead = 0; /* the record that it preceded may be among the lost */
 	write_lost(d, cpu, w->h.time_ns, w->lost);
 }
 
@@ -401,8 +407,9 @@ void drain_count_functions(struct drain *d, uint32_t n)
 }
 
 /*
- * Where calls are followed from entry to exit, a thread that changes the CPU is not to be ahead of
- * itself: all CPUs' records by time, up to some that may still be on the way.
+ * Drains the rings of all CPUs in order of time, up to a time before which no record can still be
+ * on its way. Calls that are followed from entry to exit need this order, because a thread's
+ * records on one CPU must not be read before earlier ones on another.
  */
 static void drain_in_order(struct drain *d, struct ringbufs *rings, uint64_t until_ns)
 {

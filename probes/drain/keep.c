@@ -8,35 +8,38 @@
 #include "base/mem.h"
 #include "base/vec.h"
 
-#define YOUNG_MAX   65536 /* of a CPU; further entries are written at once */
-#define THREADS_MAX 16384 /* at once; the calls of further ones are all written */
+#define YOUNG_MAX   65536 /* entries held back on one CPU; further ones are written at once */
+#define THREADS_MAX 16384 /* threads at a time; the calls of further threads are all written */
 #define RESTS_MAX   (1u << 20)
 
 struct frame {
 	struct keep_entry e;
 	uint32_t cpu;
-	uint64_t serial; /* while it is held back; 0: it is written */
-	uint64_t inside; /* calls in it */
-	/* of the direct ones: durations, the same by the clock, cost of probes in that and beside
-	 * it */
+	uint64_t serial; /* set while the entry is held back; 0: it is written */
+	uint64_t inside; /* number of calls inside */
+	/*
+	 * sums of the direct callees: their durations, the same by the clock, and the cost of
+	 * probes inside these durations and outside of them
+	 */
 	uint64_t children_ns, children_raw_ns, cost_ns, beside_ns;
-	struct keep_inside dropped; /* of the direct ones those not written, with what is in them */
+	/* the direct callees that were not written, with all that is inside them */
+	struct keep_inside dropped;
 	bool outer;
 };
 
 struct thread {
 	uint32_t n;
-	uint32_t first_rest; /* of its rests, or MAP_NONE */
+	uint32_t first_rest; /* the first of the thread's rests, or MAP_NONE */
 	struct frame frames[KEEP_DEPTH];
 };
 
 struct rest {
 	struct keep_rest r;
-	uint32_t next; /* of its thread, or of the free ones; MAP_NONE: none */
+	uint32_t next; /* next rest of the thread, or next free one; MAP_NONE: none */
 	bool used;
 };
 
-/* An entry held back, in order of time. */
+/* An entry that is held back; a ring has them in order of time. */
 struct young {
 	uint64_t serial, time_ns;
 	uint32_t thread, depth;
@@ -49,10 +52,10 @@ struct young_ring {
 
 struct keep {
 	uint64_t slower_ns, serial;
-	uint64_t calls; /* not written */
+	uint64_t calls; /* calls that were not written */
 	uint32_t n_cpus;
 	struct young_ring *cpus;
-	struct map thread_of; /* tid -> index, of those that live */
+	struct map thread_of; /* tid -> index of living threads */
 	struct {
 		VEC(struct thread *)
 	} threads;
@@ -63,7 +66,7 @@ struct keep {
 	struct {
 		VEC(struct rest)
 	} rests;
-	uint32_t free_rest; /* the first */
+	uint32_t free_rest; /* first of the free rests */
 	void (*written)(void *ctx, uint32_t cpu, const struct keep_entry *e);
 	void *ctx;
 };
@@ -102,8 +105,11 @@ void keep_free(struct keep *k)
 	free(k);
 }
 
-/* A new one where more live at once than ever before: a target's threads come and go. The numbers
- * that in-process producers give may be anything, so there is a most: MAP_NONE. */
+/*
+ * Returns a thread to use, a new one if more threads than ever are alive: the threads of a target
+ * come and go. In-process producers may give any thread number, so the number of threads is
+ * limited. Returns MAP_NONE at the limit.
+ */
 static uint32_t new_thread(struct keep *k)
 {
 	if (k->free_threads.n)
@@ -115,7 +121,7 @@ static uint32_t new_thread(struct keep *k)
 	return (uint32_t)k->threads.n - 1;
 }
 
-/* MAP_NONE: there are too many. */
+/* Returns the index of a thread, or MAP_NONE if there are too many. */
 static uint32_t thread_of(struct keep *k, uint32_t tid)
 {
 	uint32_t i = map_get(&k->thread_of, tid);
@@ -183,14 +189,14 @@ static void let_go(struct keep *k, uint32_t cpu, struct frame *f)
 	k->written(k->ctx, cpu, &f->e);
 }
 
-/* The oldest entry of a CPU leaves; one that is over by now is not there any more. */
+/* Removes the oldest entry of a CPU from the ring, and writes it unless its call is over. */
 static void pop(struct keep *k, uint32_t cpu)
 {
 	struct young_ring *ring = &k->cpus[cpu];
 	const struct young *y = &ring->at[ring->first++ % YOUNG_MAX];
 	struct thread *t = k->threads.data[y->thread];
 
-	/* it moves outwards where a marker ended below it */
+	/* the frame moves outwards if a marker around it has ended */
 	for (uint32_t i = y->depth < t->n ? y->depth + 1 : t->n; i--;)
 		if (t->frames[i].serial == y->serial) {
 			let_go(k, cpu, &t->frames[i]);
@@ -230,7 +236,10 @@ static void hold(struct keep *k, uint32_t cpu, uint32_t thread, uint32_t depth)
 
 /* ---- calls ---- */
 
-/* Written are those that were left without an exit: in order of time, so the outer ones first. */
+/*
+ * Removes frames that have no exit. Their entries are written in order of time, so the outer ones
+ * first.
+ */
 static void leave_frames(struct keep *k, struct thread *t, uint32_t left)
 {
 	for (uint32_t i = left; i < t->n; i++) {
@@ -238,7 +247,7 @@ static void leave_frames(struct keep *k, struct thread *t, uint32_t left)
 
 		if (!f->serial)
 			continue;
-		/* what is older on its CPU goes first */
+		/* older entries of its CPU are written first */
 		keep_pass(k, f->cpu, f->e.call.h.time_ns + k->slower_ns - 1);
 		if (f->serial)
 			let_go(k, f->cpu, f);
@@ -246,7 +255,7 @@ static void leave_frames(struct keep *k, struct thread *t, uint32_t left)
 	t->n = left;
 }
 
-/* Frames that an entry at this stack pointer shows to be gone. */
+/* Removes the frames that must be gone, as an entry at this stack pointer shows. */
 static void drop_gone(struct keep *k, struct thread *t, uint64_t sp, uint32_t id)
 {
 	uint32_t left = t->n;
@@ -282,7 +291,10 @@ void keep_enter(struct keep *k, uint32_t cpu, const struct keep_entry *e)
 	hold(k, cpu, thread, t->n++);
 }
 
-/* The open call that an exit ends, or KEEP_DEPTH. A marker's end is at any stack pointer. */
+/*
+ * Returns the index of the open call that an exit ends, or KEEP_DEPTH if there is none. The end of
+ * a marker may have any stack pointer.
+ */
 static uint32_t match(const struct thread *t, const struct wire_call *exit)
 {
 	uint32_t id = exit->h.head & WIRE_ID_MASK, found = KEEP_DEPTH;
@@ -321,10 +333,10 @@ static uint64_t lesser(uint64_t a, uint64_t b)
 
 struct times {
 	uint64_t raw_ns, cost_ns, ns,
-		own_ns; /* by the clock, of it probes inside, the rest, its own */
+		own_ns; /* by the clock; its part in probes; the rest; that without callees */
 };
 
-/* The cost of probing the callees is at most the time that there was between them. */
+/* Returns the times of a call. The cost of probing its callees is at most the time between them. */
 static struct times times_of(const struct frame *f, uint64_t end_ns)
 {
 	struct times t = { .raw_ns = less_or_0(end_ns, f->e.call.h.time_ns) };
@@ -356,7 +368,7 @@ static void count(struct keep *k, struct thread *thread, const struct frame *f,
 	rest->octaves[octave(t->ns)]++;
 }
 
-/* Adds the call to the sums of the call that it was in. */
+/* Adds the call to the sums of the call around it. */
 static void notify_parent(struct frame *parent, const struct frame *f, const struct times *t)
 {
 	uint64_t inner = lesser(f->e.cost.inner_ns, t->ns), cost = t->cost_ns + inner;
@@ -385,7 +397,7 @@ struct keep_inside keep_leave(struct keep *k, uint32_t cpu, const struct wire_ca
 	keep_pass(k, cpu, exit->h.time_ns);
 	if (i == KEEP_DEPTH || exit->h.time_ns < t->frames[i].e.call.h.time_ns)
 		return (struct keep_inside){ .write = true };
-	/* where it began, its entry is due as well if it was long */
+	/* the entry's CPU also writes the entry now, if the call was long */
 	keep_pass(k, t->frames[i].cpu, exit->h.time_ns);
 	f = t->frames[i];
 	times = times_of(&f, exit->h.time_ns);

@@ -40,7 +40,7 @@ void drain_stacks_release(struct drain_stacks *d)
 	*d = (struct drain_stacks){ 0 };
 }
 
-/* Where it is, or where it would be: tables are at most half full. */
+/* Returns the slot of a hash, or the free slot where it belongs. Tables are at most half full. */
 static struct drain_known *find(struct drain_known *table, size_t room, uint64_t hash)
 {
 	size_t at = hash & (room - 1);
@@ -50,7 +50,10 @@ static struct drain_known *find(struct drain_known *table, size_t room, uint64_t
 	return &table[at];
 }
 
-/* In the file the kernel's stacks come first; 0 stands for none. */
+/*
+ * Returns a new stack. In the file, the stacks of the kernel's map have the lower numbers; 0 means
+ * no stack.
+ */
 static struct drain_stack *new_stack(struct drain_stacks *d, pid_t pid)
 {
 	struct drain_stack *s;
@@ -130,8 +133,8 @@ uint32_t drain_call_stack(struct drain_stacks *d, const struct wire_stack *w)
 }
 
 /*
- * The common parts of two copies are known when they are unwound; until then each copy is a stack
- * of its own.
+ * Keeps a copy of a stack. Only unwinding shows the common parts of two copies, so each copy is a
+ * stack of its own until then.
  */
 uint32_t drain_wait_copy(struct drain_stacks *d, const struct wire_copy *w)
 {
@@ -167,7 +170,7 @@ uint32_t drain_block_stack(struct drain_stacks *d, int stack, pid_t pid)
 	if (d->blocked_seen[stack])
 		return (uint32_t)stack + 1;
 	if (d->n_new == DRAIN_STACKS_MAX)
-		return 0; /* it comes again */
+		return 0; /* the stack will come again */
 	d->new[d->n_new++] =
 		(struct drain_stack){ .id = (uint32_t)stack + 1, .pid = pid, .from_call = true };
 	d->blocked_seen[stack] = 1;

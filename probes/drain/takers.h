@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Processes beside the program that take CPUs from it: their names, read when one is first seen,
- * as it may be gone at the end. The first DRAIN_TAKERS_MAX; the analysis knows all by their number.
+ * Other processes that take CPUs from the program. Their names are read when they are first seen,
+ * because they may be gone at the end. Only the first DRAIN_TAKERS_MAX have names; the analysis
+ * knows all of them by number.
  */
 #ifndef ISPOT_PROBES_DRAIN_TAKERS_H
 #define ISPOT_PROBES_DRAIN_TAKERS_H
@@ -15,7 +16,7 @@ struct drain_takers {
 	size_t n;
 	struct drain_taker {
 		pid_t pid;
-		char comm[32]; /* "": it was gone already */
+		char comm[32]; /* "": the process was gone already */
 	} all[DRAIN_TAKERS_MAX];
 };
 
