@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which functions of the objects at hand can be traced in process, and why not the others. */
+/* Which functions can be traced in process, and why others cannot. */
 #ifndef ISPOT_PROBES_INSPECT_INPROCESS_H
 #define ISPOT_PROBES_INSPECT_INPROCESS_H
 
@@ -11,7 +11,7 @@ struct dso;
 struct dso_function;
 struct patch_plan;
 
-/* The plans of objects, each made when it is asked for first. */
+/* The plans of objects; each is made when it is first needed. */
 struct inprocess {
 	VEC(struct inprocess_object { /* private */
 				      struct dso *dso;
@@ -20,23 +20,25 @@ struct inprocess {
 };
 
 void inprocess_release(struct inprocess *p);
-/* Why a function cannot be traced in process, a clause; NULL: it can. *n_exits: its jumps at exits,
- * that at the entry not counted. */
+/*
+ * Returns why a function cannot be traced in process, as a clause, or NULL if it can. Sets *n_exits
+ * to the number of its exit jumps, without the one at the entry.
+ */
 const char *inprocess_refusal(struct inprocess *p, struct dso *dso, const struct dso_function *f,
 			      size_t *n_exits);
 
 struct inprocess_reason {
 	const char *text;
-	size_t n; /* functions */
+	size_t n; /* number of functions */
 };
 
 struct inprocess_tally {
-	size_t n, possible;    /* functions of an object, aliases and parts not counted */
-	size_t sites, islands; /* of those that are possible */
+	size_t n, possible;    /* functions of an object, without aliases and parts */
+	size_t sites, islands; /* of the possible functions */
 	size_t saves;	       /* sites at which flags or the red zone are live */
 	struct {
 		VEC(struct inprocess_reason)
-	} reasons; /* of the others, the most frequent first */
+	} reasons; /* of the other functions, the most frequent first */
 };
 
 void inprocess_tally(struct inprocess *p, struct dso *dso, struct inprocess_tally *out);

@@ -36,7 +36,10 @@ static void add_object(struct inspection *in, struct dso *dso, bool executable)
 	target_traits_add(&in->traits, dso, executable);
 }
 
-/* A shared object is no command, but what it would take to trace it can be seen all the same. */
+/*
+ * Whether path is a shared object. It is not a command, but the cost of tracing it can be shown all
+ * the same.
+ */
 static bool is_library(struct inspection *in, const char *path)
 {
 	struct err why = { 0 };
@@ -68,7 +71,7 @@ static int objects_of_command(struct inspection *in, char *const *argv, struct e
 	}
 	dso_closure_release(&closure);
 	free(program);
-	/* 126 and 127 are for those who run the command. */
+	/* 126 and 127 are only for commands that run the program */
 	if (ret && err)
 		err->exit_status = 1;
 	return ret;
@@ -83,7 +86,7 @@ static ino_t executable_inode(pid_t pid)
 	return stat(path, &st) ? 0 : st.st_ino;
 }
 
-/* A mapped file that cannot be opened is left out, as by the recorder. */
+/* Adds a mapped file. A file that cannot be opened is left out, as when recording. */
 static void add_mapping(struct inspection *in, pid_t pid, const struct mapping *m, bool executable)
 {
 	struct err why = { 0 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The plan of a recording, without recording: which objects, functions, probes and exit mechanisms,
- * at which cost, and what stands in the way. Reads files only; measuring the cost is the one part
- * that needs root.
+ * What a recording would do, without recording: which objects, functions, probes and exit
+ * mechanisms, at which cost, and what prevents it. Only reads files; only measuring the cost needs
+ * root.
  */
 #ifndef ISPOT_PROBES_INSPECT_INSPECT_H
 #define ISPOT_PROBES_INSPECT_INSPECT_H
@@ -24,42 +24,43 @@ struct dso_cache;
 struct inprocess;
 
 struct inspect_options {
-	const char *const *patterns; /* -F words */
+	const char *const *patterns; /* -F patterns */
 	size_t n_patterns;
-	char *const *argv; /* the command; NULL: pid */
+	char *const *argv; /* the command; NULL: attach to pid */
 	pid_t pid;
-	bool measure; /* the costs, if this process may */
+	bool measure; /* measure the costs if this process may */
 };
 
 struct inspection {
-	unsigned kernel_version; /* KERNEL_VERSION() */
+	unsigned kernel_version; /* as KERNEL_VERSION() */
 	struct dso_cache *dsos;
 	struct {
 		VEC(struct dso *)
-	} objects; /* the program first */
+	} objects; /* the program comes first */
 	size_t n_executables;
 	struct target_traits traits;
 	struct patterns *patterns;
 	struct selection selection;
 	struct plan plan;
-	struct inprocess *inprocess; /* which functions can be patched; asked when it is shown */
+	struct inprocess *inprocess; /* which functions can be patched; filled when it is shown */
 	struct meta_calibration costs[SELFCOST_ROWS_MAX];
 	size_t n_costs; /* 0: not measured */
 	struct {
 		VEC(char *)
-	} notices; /* what stands in the way of the whole */
+	} notices; /* problems that concern the whole recording */
 };
 
 /*
- * Errors: program_of_command()'s, dso_get()'s, mappings_read()'s and patterns_parse()'s; a pattern
- * that matches nothing is selection_missing()'s. Release it whatever the outcome.
+ * Inspects a command or process. Returns the errors of program_of_command(), dso_get(),
+ * mappings_read() and patterns_parse(), and of selection_missing() if a pattern matches nothing.
+ * Release in whatever the outcome is.
  */
 int inspect(struct inspection *in, const struct inspect_options *o, struct err *err);
 void inspection_release(struct inspection *in);
 
 /*
- * Returns the cost of a call of an empty function to its caller, ns; NAN: not measured, or not
- * timed.
+ * Returns the cost that a call of an empty function adds to its caller, in ns, or NAN if it was not
+ * measured or the call is not timed.
  */
 double inspection_cost_ns(const struct inspection *in, const struct planned *p);
 

@@ -14,7 +14,7 @@
 #include "probes/inspect/inspect.h"
 #include "symbol/dso/dso.h"
 
-#define NAME_ROOM	48 /* of the kernel's 64, without __return */
+#define NAME_ROOM	48 /* of the kernel's limit of 64, leaving room for __return */
 #define VALUE_NAME_ROOM 32
 
 static const char *const head =
@@ -34,7 +34,7 @@ static const char *const head =
 	"}\n"
 	"trap remove EXIT\n";
 
-/* Makes a name that the kernel takes for an event, no two alike. */
+/* Makes a unique name that the kernel accepts for an event. */
 static void event_name(struct strtab *names, const char *symbol, char name[NAME_ROOM + 16])
 {
 	size_t n = 0;
@@ -49,7 +49,7 @@ static void event_name(struct strtab *names, const char *symbol, char name[NAME_
 	strtab_add(names, name);
 }
 
-/* fetched: what the kernel is to read, NULL: nothing */
+/* fetched: what the kernel should read; NULL: nothing. */
 static void probe(const char *kind, const char *name, const char *suffix, const char *path,
 		  uint64_t offset, const char *fetched, struct text *out)
 {
@@ -76,7 +76,7 @@ static const char *register_name(const struct dso *dso, uint32_t n)
 	return n < sizeof(x86) / sizeof(*x86) ? x86[n] : NULL;
 }
 
-/* Whether the kernel takes it as the name of a value. */
+/* Whether the kernel accepts a name for a value. */
 static bool is_value_name(const char *name)
 {
 	size_t n = strlen(name);
@@ -88,7 +88,7 @@ static bool is_value_name(const char *name)
 	       strncmp(name, "common_", strlen("common_")) != 0;
 }
 
-/* "size=%di:u64": a value by its name, from where, in its width and sign. */
+/* Adds "size=%di:u64": the name of a value, its source, its sign and width. */
 static void fetch(const struct arguments *a, const struct meta_argument *one, const char *from,
 		  struct text *out)
 {
@@ -98,7 +98,8 @@ static void fetch(const struct arguments *a, const struct meta_argument *one, co
 }
 
 /*
- * Writes the arguments of an entry. Occasional values are left out: only some of them are recorded.
+ * Writes the arguments of an entry. Occasional values are left out, because only some of them are
+ * recorded.
  */
 static void fetch_arguments(const struct planned *p, struct text *out)
 {
@@ -126,7 +127,10 @@ static void fetch_result(const struct planned *p, bool is_return, struct text *o
 			fetch(a, &a->all[i], is_return ? "$retval" : site, out);
 }
 
-/* A symbol is whatever the program's file says: in a comment it has to stay one. */
+/*
+ * Adds a comment. A symbol may hold anything that the program's file says, and must not break out
+ * of the comment.
+ */
 static void print_refused(const char *symbol, struct text *out)
 {
 	char *printable = text_printable_new(symbol);

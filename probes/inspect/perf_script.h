@@ -6,7 +6,7 @@
 struct inspection;
 struct text;
 
-/* words: the command; NULL: attach to pid. Appended to out. */
+/* Appends the script to out. words is the command; NULL: attach to pid. */
 void perf_script_print(const struct inspection *in, char *const *words, long pid, struct text *out);
 
 #endif

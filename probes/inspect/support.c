@@ -43,7 +43,7 @@ static bool known_filesystem(const char *name)
 	return found;
 }
 
-/* Opened as recording would. */
+/* Opens the file as recording would. */
 static void check_uprobes(struct support_list *list, const char *tracefs)
 {
 	int fd = tracing_control();
@@ -138,7 +138,10 @@ static void check_lockdown(struct support_list *list)
 		fclose(f);
 }
 
-/* Recording needs one per CPU and a few per thread that exists on an attach. */
+/*
+ * Checks the limit of descriptors. Recording needs one for each CPU, and when attaching a few for
+ * each thread.
+ */
 static void check_descriptors(struct support_list *list)
 {
 	struct rlimit limit = { 0 };
