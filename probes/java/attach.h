@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Java machines that run already: they are spoken to with the attach protocol, as their user. */
+/* Attaches to running Java machines with the attach protocol, as their users. */
 #ifndef ISPOT_PROBES_JAVA_ATTACH_H
 #define ISPOT_PROBES_JAVA_ATTACH_H
 
@@ -10,11 +10,14 @@
 struct err;
 
 /*
- * Has a running machine load the agent of the place. -EINTR: a signal of `ends`, which
- * are blocked, has come meanwhile.
+ * Makes a running machine load the agent of the place. -EINTR: one of the signals `ends`, which are
+ * blocked, has arrived.
  */
 int java_attach(pid_t pid, const char *place, const sigset_t *ends, struct err *err);
-/* Has one that was attached to write the log of pauses.h, or end it. False: it does not. */
+/*
+ * Makes a machine that was attached to begin or end the log of pauses.h. Returns false if it does
+ * not.
+ */
 bool java_attach_log(pid_t pid, const char *place, const sigset_t *ends, bool on);
 
 #endif

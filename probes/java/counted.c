@@ -38,7 +38,7 @@ static int task_of(const struct pmu_event *e)
 	}
 }
 
-/* Hardware first: the first of all leads the group, and is what keeps it on the CPU. */
+/* Ranks hardware events first, because the first event leads the group and keeps it on the CPU. */
 static unsigned rank_of(const struct pmu_event *e)
 {
 	return e->source == PMU_HARDWARE ? 0 : e->source == PMU_TASK ? 2 : 1;

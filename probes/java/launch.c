@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Starts the command of a recording so that its Java machines load the agent. A machine that is
- * told of an agent which it cannot load does not start, so only a java of this machine's own kind,
- * named as the command, is told of it by an option; any other is by probes/java/preload.
+ * Starts the command of a recording so that its Java machines load the agent. A machine does not
+ * start if an option names an agent that it cannot load. So only a java of ispot's own architecture
+ * and loader that is the command itself gets the option; probes/java/preload informs the others.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@
 /* A text that is added to a variable of the command's environment. */
 struct addition {
 	const char *name, *between;
-	char *value, *before; /* before: to be put back; NULL: it was not there */
+	char *value, *before; /* before: the old value to restore; NULL: not set */
 };
 
 bool java_find_program(const char *program, char path[PATH_MAX])
@@ -53,7 +53,9 @@ static bool is_same_kind(const struct dso *a, const struct dso *b)
 	       !strcmp(dso_interp(a), dso_interp(b));
 }
 
-/* For this processor and with the loader that ispot has, and so the agent. */
+/*
+ * Whether the program is for this processor and uses the same loader as ispot, and so as the agent.
+ */
 static bool loads_what_ispot_loads(const char *program)
 {
 	struct dso_cache *cache = dso_cache_new();
@@ -87,7 +89,10 @@ static void take_from_environment(struct addition *a)
 	free(a->value);
 }
 
-/* argv with the options behind its first word; freed by the caller, not what it points to. */
+/*
+ * Returns argv with the options after its first word. The caller frees the array, but not the
+ * words.
+ */
 static char **with_options(char *const *argv, char *const *options, size_t n_options)
 {
 	size_t n = 0;
@@ -128,7 +133,10 @@ static int start_java(struct launch *l, const struct java_recording *o, const ch
 	return ret;
 }
 
-/* AddressSanitizer ends programs that have it where anything is loaded before it. */
+/*
+ * Starts a command of unknown kind. Programs with AddressSanitizer end if anything is loaded before
+ * it, unless an option says otherwise.
+ */
 static int start_any(struct launch *l, const struct java_recording *o, const char *directory,
 		     const struct java_launching *how, struct err *err)
 {
@@ -144,7 +152,7 @@ static int start_any(struct launch *l, const struct java_recording *o, const cha
 	const size_t n = sizeof(additions) / sizeof(additions[0]);
 	int ret;
 
-	unsetenv(JAVA_PLACE); /* of a recorder that records this one */
+	unsetenv(JAVA_PLACE); /* set by a recorder that records this one */
 	for (size_t i = 0; i < n; i++)
 		add_to_environment(&additions[i]);
 	ret = start(l, o->argv, how, err);

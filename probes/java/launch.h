@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The command of a recording begins so that its Java machines load the agent. */
+/* Starts the command of a recording so that its Java machines load the agent. */
 #ifndef ISPOT_PROBES_JAVA_LAUNCH_H
 #define ISPOT_PROBES_JAVA_LAUNCH_H
 
@@ -15,13 +15,13 @@ struct launch_inherit;
 
 struct java_launching {
 	const struct launch_inherit *inherit;
-	uint64_t *start_ns; /* before it began */
-	/* The command is held meanwhile, and executes when this returns 0. */
+	uint64_t *start_ns; /* time just before the start */
+	/* Is called while the command waits; the command executes when it returns 0. */
 	int (*held)(void *ctx, pid_t pid, struct err *err);
 	void *ctx;
 };
 
-/* Errors: launch_start()'s, and those of held(). */
+/* Returns the errors of launch_start() and held(). */
 int java_launch(struct launch *l, const struct java_recording *o, const char *place,
 		const struct java_launching *how, struct err *err);
 /* Finds the program as a shell does. Returns false if there is none. */

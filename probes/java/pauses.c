@@ -21,18 +21,20 @@
 
 #define LINE_MAX_BYTES 1024
 
-/* The log is the program's, which may make it of any size: as much is read of it in a turn, and in
- * a turn of all logs. The rest follows in the next turns; the last one reads as much as any. */
+/*
+ * The program owns the log and may give it any size, so each turn reads at most this much of a log,
+ * and of all logs together. Later turns read the rest; the last turn reads no more than any other.
+ */
 #define LOG_TURN_BYTES	(1l << 20)
 #define LOGS_TURN_BYTES (8l << 20)
-#define LOG_TURN_LINES	4096 /* empty ones have no bytes to speak of */
-#define FIND_TURN_NAMES 4096 /* in a user's directory */
+#define LOG_TURN_LINES	4096 /* limit for empty lines, which hardly count as bytes */
+#define FIND_TURN_NAMES 4096 /* limit for the names in a user's directory */
 
 /* ---- the option ---- */
 
 /*
- * Returns the version from a line such as JAVA_VERSION="17.0.15"; before 9 it was 1.8.0. 0: not
- * known.
+ * Returns the version from a line such as JAVA_VERSION="17.0.15" (1.8.0 and the like before 9), or
+ * 0 if it is unknown.
  */
 static int version_of(const char *java)
 {
@@ -153,8 +155,10 @@ static void find_logs(struct java_pauses *p)
 		closedir(all);
 }
 
-/* Whole lines from where the log was read to; of one that is being written the rest comes later.
- * Returns how many bytes it has read. */
+/*
+ * Reads whole lines from where the last reading ended; the rest of an incomplete line comes later.
+ * Returns how many bytes were read.
+ */
 static long read_lines(struct java_log *log, int fd,
 		       void (*visit)(void *self, pid_t pid, uint64_t end_ns, uint64_t ns),
 		       void *self)
@@ -184,7 +188,9 @@ static long read_lines(struct java_log *log, int fd,
 	return log->at - from;
 }
 
-/* The program owns the directory: no link, no pipe of its is followed or waited for. -1: no file.
+/*
+ * Opens a regular file. The program owns the directory, so ispot neither follows a link nor waits
+ * for a pipe there. Returns -1 if there is no such file.
  */
 static int open_file(const char *name, struct stat *st)
 {
@@ -197,7 +203,9 @@ static int open_file(const char *name, struct stat *st)
 	return -1;
 }
 
-/* A full one has another name by now. None is kept open: a build may start thousands of machines.
+/*
+ * Reads on in a log, first in the full one, which has another name by now. Files are not kept open,
+ * because a build may start thousands of machines.
  */
 static long follow(const struct java_pauses *p, struct java_log *log,
 		   void (*visit)(void *self, pid_t pid, uint64_t end_ns, uint64_t ns), void *self)

@@ -22,17 +22,20 @@
 #include "probes/java/preload/preload.h"
 #include "probes/java/record.h"
 
-#define ROOM_LEAST (64u << 20) /* some hundred threads */
+#define ROOM_LEAST (64u << 20) /* room for some hundred threads */
 #define PREFIX	   "ispot-java."
 
-/* The program embeds it where it was built with a JDK's headers. */
+/* The agent is part of ispot only if the build had the headers of a JDK. */
 extern const char ispot_java_agent_start[] __attribute__((weak));
 extern const char ispot_java_agent_end[] __attribute__((weak));
 extern const char ispot_java_preload_start[] __attribute__((weak));
 extern const char ispot_java_preload_end[] __attribute__((weak));
 
-/* Memory, unless programs may not be mapped from there, or it is a container's small one.
- * LD_PRELOAD has no names with blanks or colons, options of Java machines none with the others. */
+/*
+ * Chooses a directory in memory, unless programs may not be mapped from there or it is too small,
+ * as in a container. Names with blanks or colons do not work in LD_PRELOAD, nor do the other
+ * characters in options of Java machines.
+ */
 static const char *choose(void)
 {
 	const char *dirs[] = { "/dev/shm", getenv("TMPDIR"), "/var/tmp" };
@@ -47,8 +50,8 @@ static const char *choose(void)
 }
 
 /*
- * By descriptors: anybody may have made a link or a directory of that name, and may make another of
- * it at any time. Only what this user has made is removed.
+ * Removes a directory by descriptors, because anybody may have made a link or directory of that
+ * name, and may replace it at any time. Only what this user has made is removed.
  */
 static void remove_place(int in, const char *name)
 {
@@ -123,13 +126,16 @@ static int put_config(const char *dir, const struct java_recording *o)
 	return ret;
 }
 
-/* A user's own: his processes make their regions there, and nobody else can touch them. */
+/*
+ * Makes a user's own directory, where the user's processes make their regions and no other user can
+ * change them.
+ */
 static int make_for(const char *place, uid_t uid, gid_t gid, const struct java_recording *o)
 {
 	char *dir = java_place_of(place, uid);
 	int ret = mkdir(dir, 0700) ? -errno : 0;
 
-	/* what he starts as somebody else has to come through to the agent */
+	/* processes that the user starts under another identity must reach the agent too */
 	if (!ret && chmod(dir, 0711))
 		ret = -errno;
 	if (!ret)
@@ -140,7 +146,7 @@ static int make_for(const char *place, uid_t uid, gid_t gid, const struct java_r
 	return ret == -EEXIST ? 0 : ret;
 }
 
-/* For the command's user, or those of the processes. */
+/* Makes the directories of the command's user, or of the users of the processes. */
 static int make_for_users(const char *place, const struct java_recording *o)
 {
 	int ret = 0;
@@ -189,8 +195,10 @@ int java_place_make(const struct java_recording *o, char **path, struct err *err
 		*path = NULL;
 		return ret;
 	}
-	/* The agent is the recorder's: the programs that load it may pass through, and change
-	 * nothing. */
+	/*
+	 * The agent belongs to the recorder: programs that load it may enter the directory, but
+	 * change nothing in it.
+	 */
 	if (chmod(*path, 0711))
 		ret = -errno;
 	if (!ret)
