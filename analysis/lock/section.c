@@ -102,6 +102,10 @@ static int find_functions(struct sections *s, struct err *err)
 		return err_set(
 			err, -ENODATA,
 			"the recording names no monitor that a thread had to wait for; record while threads wait for each other");
+	if (meta_has_notice(s->meta, "too-short"))
+		return err_set(
+			err, -ENODATA,
+			"the recording ended before ispot had chosen functions, so that it has no lock; let it last longer, or record with " SECTION_PATTERNS);
 	return err_set(
 		err, -ENODATA,
 		"the recording has no function that takes a lock; record them with " SECTION_PATTERNS);

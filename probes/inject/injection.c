@@ -5,8 +5,10 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -16,6 +18,7 @@
 #include "probes/inject/stub.h"
 #include "probes/inject/tracee.h"
 #include "probes/inproc/inproc.h"
+#include "probes/process/status.h"
 
 #define PAGE	      4096ull
 #define REACH	      0x7f000000ull /* of a relative jump, with room to spare */
@@ -260,9 +263,29 @@ static int failed(const struct tracees *t, const char *what, int64_t value, stru
 		       t->pid, what, strerror(value < 0 && value > -4096 ? (int)-value : EIO));
 }
 
+static uint64_t locked_kib(pid_t pid)
+{
+	char *line = status_line(pid, "VmLck:");
+	uint64_t n = line ? strtoull(line, NULL, 10) : 0;
+
+	free(line);
+	return n;
+}
+
+/* It would have all rings in memory, and gigabytes of them before it goes on. */
+static int refuse_locked(const struct tracees *t, struct err *err)
+{
+	return err_set(
+		err, -ENOTSUP,
+		"process %d keeps all that it maps in memory (mlockall), so the room for its "
+		"records would fill gigabytes; record it with --engine kernel",
+		t->pid);
+}
+
 static int run_start(struct injection *in, struct tracees *t, uint64_t start, uint64_t resume,
 		     struct err *err)
 {
+	const uint64_t locked = locked_kib(t->pid);
 	uint8_t bytes[DETOUR_ROOM];
 	struct stub_code c = { .bytes = bytes, .address = start, .room = sizeof(bytes) };
 	int64_t value;
@@ -281,6 +304,8 @@ static int run_start(struct injection *in, struct tracees *t, uint64_t start, ui
 					  err);
 	if (!ret && value != (int64_t)in->arenas.data[0].at)
 		ret = failed(t, "map memory for code", value, err);
+	if (!ret && locked_kib(t->pid) > locked)
+		ret = refuse_locked(t, err);
 	return ret;
 }
 
@@ -314,6 +339,17 @@ static int run_to(struct tracees *t, unsigned mark, const char *what, int64_t *v
 	return ret || *value >= 0 ? ret : failed(t, what, *value, err);
 }
 
+/* Whether the file is the empty one in memory that the process was made to open: a process that
+ * shares its descriptors runs meanwhile, and can put any other file at the number. */
+static bool is_new_memory(int fd)
+{
+	const int seals = fcntl(fd, F_GET_SEALS);
+	struct stat st;
+
+	return seals >= 0 && !(seals & F_SEAL_SEAL) && !fstat(fd, &st) && S_ISREG(st.st_mode) &&
+	       !st.st_size && !st.st_nlink;
+}
+
 /* Nobody can make it shorter or longer any more. */
 static int open_region(struct injection *in, const struct tracees *t, int64_t number,
 		       struct err *err)
@@ -321,7 +357,12 @@ static int open_region(struct injection *in, const struct tracees *t, int64_t nu
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", t->pid, (int)number);
-	in->region_fd = open(path, O_RDWR | O_CLOEXEC);
+	in->region_fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (in->region_fd >= 0 && !is_new_memory(in->region_fd))
+		return err_set(err, -EBADF,
+			       "another process has changed the descriptors of process %d; "
+			       "record it with --engine kernel",
+			       t->pid);
 	if (in->region_fd < 0 || ftruncate(in->region_fd, (off_t)region_bytes(in)) ||
 	    fcntl(in->region_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
 		return err_set(

@@ -14,9 +14,8 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "probes/process/named.h"
 #include "probes/process/target.h"
-#include "trace/meta/meta.h"
-#include "trace/meta/print.h"
 #include "trace/record.h"
 #include "trace/write/writer.h"
 
@@ -116,18 +115,12 @@ static int watch_thread(struct ownswitches *k, pid_t tid, struct err *err)
 		   : 0;
 }
 
-static void write_thread(struct ownswitches *k, pid_t pid, pid_t tid)
+static void write_line(void *ctx, struct text *line)
 {
-	char comm[32];
-	struct meta_thread t = { .tid = (uint32_t)tid, .tgid = (uint32_t)pid, .comm = comm };
-	struct text line = { 0 };
+	struct ownswitches *k = ctx;
 
-	if (target_comm(pid, tid, comm, sizeof(comm)))
-		return;
-	t.seen_ns = clock_now_ns();
-	meta_print_thread(&t, &line);
-	trace_writer_meta(k->writer, line.s);
-	text_release(&line);
+	trace_writer_meta(k->writer, line->s);
+	text_release(line);
 }
 
 int ownswitches_watch(struct ownswitches *k, pid_t pid, struct trace_writer *w, struct err *err)
@@ -138,12 +131,11 @@ int ownswitches_watch(struct ownswitches *k, pid_t pid, struct trace_writer *w, 
 	k->writer = w;
 	vec_for_each (&tids, pid_t, tid)
 		ret = ret ? ret : watch_thread(k, *tid, err);
-	vec_for_each (&tids, pid_t, tid)
-		if (!ret)
-			write_thread(k, pid, *tid);
 	vec_release(&tids);
 	if (ret)
 		ownswitches_release(k);
+	else if (k->is_possible)
+		named_threads(pid, write_line, k);
 	return ret;
 }
 

@@ -38,16 +38,17 @@
 #include "trace/record.h"
 #include "trace/write/writer.h"
 
-#define RING_BYTES	 (4u << 20) /* 13 ms of ten million calls a second */
-#define RING_BYTES_LEAST (1u << 20)
-#define RINGS_OF_CPU	 8  /* threads of so many a CPU may fill theirs, */
-#define MEMORY_PART	 16 /* in such a part of the machine's memory */
-#define TURN_NS		 2000000
-#define FLUSH_NS	 100000000ull  /* what is lost when ispot is killed, at most */
-#define LOOK_NS		 200000000ull  /* between two looks for other tools' breakpoints */
-#define AGAIN_NS	 2000000000ull /* until a process is tried again that could not be stopped */
-#define REST_RUNS	 64	       /* at the end, at most */
-#define LATE_NS		 2000000       /* for what threads have reserved to be written */
+#define RING_BYTES	  (4u << 20) /* 13 ms of ten million calls a second */
+#define RING_BYTES_LEAST  (1u << 20)
+#define RING_BYTES_LOCKED (16u << 10) /* of a program that may keep all 4,096 in memory */
+#define RINGS_OF_CPU	  8	      /* threads of so many a CPU may fill theirs, */
+#define MEMORY_PART	  16	      /* in such a part of the machine's memory */
+#define TURN_NS		  2000000
+#define FLUSH_NS	  100000000ull /* what is lost when ispot is killed, at most */
+#define LOOK_NS		  200000000ull /* between two looks for other tools' breakpoints */
+#define AGAIN_NS	  2000000000ull /* until a process is tried again that could not be stopped */
+#define REST_RUNS	  64		/* at the end, at most */
+#define LATE_NS		  2000000	/* for what threads have reserved to be written */
 
 struct recording {
 	const struct inject_recording *o;
@@ -61,8 +62,9 @@ struct recording {
 	double passed_ns;	      /* of a call that is not recorded, where one in several is */
 	struct inject_targets targets;
 	struct budget budget;
-	bool could_not; /* stop a process to do so */
-	bool *given_up; /* functions that are to be taken out now */
+	bool has_shrunk; /* its rings are smaller than asked for */
+	bool could_not;	 /* stop a process to do so */
+	bool *given_up;	 /* functions that are to be taken out now */
 	struct {
 		VEC(struct patched)
 	} patched;
@@ -106,6 +108,27 @@ static void write_session(struct recording *r)
 			.options = r->o->options,
 		});
 	write_clocks(r);
+}
+
+/* Each thread might have a ring, and the program all of them in memory from the moment on in which
+ * it locks what it maps. */
+static void shrink_rings(struct recording *r)
+{
+	if (!r->targets.may_lock || r->ring_bytes <= RING_BYTES_LOCKED)
+		return;
+	r->ring_bytes = RING_BYTES_LOCKED;
+	r->has_shrunk = true;
+}
+
+static void write_shrunk(const struct recording *r)
+{
+	static const char words[] = "the program can lock its memory (mlockall), so its threads "
+				    "have rings of 16K, and more records may be dropped";
+
+	if (!r->has_shrunk)
+		return;
+	log_notice("%s", words);
+	inproc_write_notice(r->writer, "in-process-locked", words);
 }
 
 static void write_cost(struct recording *r)
@@ -439,7 +462,7 @@ static const char *reason_to_stop(struct recording *r)
 	bool attached = r->o->n_pids > 0;
 
 	if (attached ? all_gone(r) : launch_poll(&r->launch))
-		return attached ? "target ended" : "command ended";
+		return attached ? "target ended" : ending_reason(&r->ending);
 	if (ending_is_due(&r->ending, !attached))
 		return "interrupted";
 	if (r->o->duration_ns && clock_now_ns() - r->start_ns >= r->o->duration_ns)
@@ -530,6 +553,7 @@ static int record(struct recording *r, struct inject_result *result, struct err 
 	/* their rings fill while anything else is done once they run */
 	r->start_ns = clock_now_ns();
 	write_session(r);
+	write_shrunk(r);
 	inject_targets_write(&r->targets, r->writer);
 	write_cost(r);
 	if (r->o->keep_slower_ns)
@@ -632,6 +656,7 @@ int inject_record(const struct inject_recording *o, struct inject_result *result
 	if (!ret)
 		ret = inject_targets_find(&r.targets, o, err);
 	if (!ret) {
+		shrink_rings(&r);
 		if (java_switches_open(&r.switches, &r.no_switches) && !geteuid())
 			log_notice("context switches are not recorded: %s", r.no_switches.text);
 		if (r.no_switches.code)

@@ -163,6 +163,25 @@ static int refuse_seccomp(const struct inject_targets *t, struct err *err)
 	return 0;
 }
 
+static bool imports(struct dso *dso, const char *name)
+{
+	const char *const *names;
+	size_t n = dso_imports(dso, &names);
+
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(names[i], name))
+			return true;
+	return false;
+}
+
+static bool may_lock_memory(const struct inject_targets *t)
+{
+	vec_for_each (&t->objects, struct dso *, dso)
+		if (imports(*dso, "mlockall"))
+			return true;
+	return false;
+}
+
 /* ---- functions ---- */
 
 /* Asks the planner that `ispot check` asks, so that both name the same functions. */
@@ -282,6 +301,7 @@ int inject_targets_find(struct inject_targets *t, const struct inject_recording 
 		ret = objects_of_process(t, o->pids[i], &n_programs, err);
 	if (!ret)
 		ret = refuse_seccomp(t, err);
+	t->may_lock = !ret && o->argv && may_lock_memory(t);
 	t->is_chosen = !patterns_only_exclude(o->patterns, o->n_patterns);
 	if (!ret)
 		ret = t->is_chosen ? select_functions(t, o, n_programs, err)

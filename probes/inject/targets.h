@@ -26,6 +26,7 @@ struct inject_targets {
 	} left; /* chosen, and not to be patched: why says it */
 	struct selection selection;
 	bool is_chosen;			    /* by -F */
+	bool may_lock;			    /* the command, all its memory: it calls mlockall() */
 	struct patterns *named, *excluding; /* without it; the selection borrows from them */
 	struct patched_functions functions;
 	char *program;	/* base name */

@@ -22,7 +22,8 @@
 #define MAPS_NS_MAX	 1000000000ull /* of reading mappings: a machine's take a millisecond */
 #define THREAD_LOOKS_MAX (64u << 10)   /* half a second of reading */
 #define NAMES_BYTES_MAX	 (512ull << 20)
-#define UNIT_NS		 256 /* of records' values */
+#define RINGS_MAX	 (64u << 10) /* of a user's threads: 50 MiB that ispot keeps of them */
+#define UNIT_NS		 256	     /* of records' values */
 #define NO_MARKER	 1 /* a caller, as markers have none: exits are at the entry's stack pointer */
 
 void inproc_drain_init(struct inproc_drain *d, const char *directory, uint64_t ring_bytes,
@@ -34,7 +35,9 @@ void inproc_drain_init(struct inproc_drain *d, const char *directory, uint64_t r
 				    .run_records = RUN_RECORDS_MAX,
 				    .looks_most = { .left = LOOKS_MAX,
 						    .maps_ns = MAPS_NS_MAX,
-						    .threads_left = THREAD_LOOKS_MAX },
+						    .threads_left = THREAD_LOOKS_MAX,
+						    .regions_left = INPROC_REGIONS_MAX,
+						    .rings_left = RINGS_MAX },
 				    .names_bytes_max = NAMES_BYTES_MAX };
 }
 
@@ -494,10 +497,35 @@ static bool is_unused(const struct inproc_slot *s)
 	return atomic_load_explicit(&s->state, memory_order_acquire) == INPROC_FREE && !s->tid;
 }
 
+/* A program decides how many rings it has, and how many programs a user has. */
+static bool begin_ring(struct inproc_drain *d, struct inproc_region *g)
+{
+	struct inproc_looks *l = inproc_looks_of(d, g->owner);
+	uint32_t room = g->n_rings;
+
+	if (!l->rings_left)
+		return false;
+	l->rings_left--;
+	if (!(room & (room - 1))) { /* it is full: of 2's powers */
+		room = room ? 2 * room : 1;
+		g->seen = xrealloc(g->seen, room * sizeof(*g->seen));
+		memset(g->seen + g->n_rings, 0, (room - g->n_rings) * sizeof(*g->seen));
+	}
+	g->n_rings++;
+	return true;
+}
+
+/* Whether a thread has had it, and it is read. Asked for from the first one on. */
+static bool is_read(struct inproc_drain *d, struct inproc_region *g, uint32_t slot)
+{
+	return slot < INPROC_SLOTS && !is_unused(&g->slots[slot]) &&
+	       (slot < g->n_rings || begin_ring(d, g));
+}
+
 /* Threads that had ended before their rings were read, and those rings are empty. */
 static void free_slots(struct inproc_drain *d, struct inproc_region *g)
 {
-	for (uint32_t i = 0; i < INPROC_SLOTS && !is_unused(&g->slots[i]); i++) {
+	for (uint32_t i = 0; i < g->n_rings && !is_unused(&g->slots[i]); i++) {
 		struct inproc_slot *s = &g->slots[i];
 
 		if (g->is_stamped ? inproc_stamped_is_over(g, i)
@@ -513,7 +541,7 @@ static void add_cursors(struct inproc_drain *d, uint32_t region)
 	const struct inproc_slot *slots = d->regions.data[region].slots;
 	bool is_stamped = d->regions.data[region].is_stamped;
 
-	for (uint32_t i = 0; i < INPROC_SLOTS && !is_unused(&slots[i]); i++) {
+	for (uint32_t i = 0; is_read(d, &d->regions.data[region], i); i++) {
 		uint32_t state = slots[i].state;
 
 		if (is_stamped && state != INPROC_FREE && state != INPROC_TAKEN)
@@ -577,15 +605,30 @@ void inproc_drain_stop(struct inproc_drain *d)
 			atomic_store(&g->shared->recording, 0);
 }
 
+/* Records in rings that are not read, by what their threads say of them. */
+static uint64_t count_unread(struct inproc_drain *d, const struct inproc_region *g)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = g->n_rings; i < INPROC_SLOTS && !is_unused(&g->slots[i]); i++) {
+		const struct inproc_slot *s = &g->slots[i];
+
+		d->unread_rings++;
+		n += atomic_load_explicit(&s->head, memory_order_relaxed) +
+		     atomic_load_explicit(&s->lost, memory_order_relaxed);
+	}
+	return n;
+}
+
 static void finish_region(struct inproc_drain *d, struct inproc_region *g, uint64_t now_ns)
 {
 	uint64_t without_ring;
 
-	for (uint32_t i = 0; i < INPROC_SLOTS; i++) {
+	for (uint32_t i = 0; i < g->n_rings; i++) {
 		put_all_lost(d, g, i, now_ns);
 		inproc_stamped_tell_calls(d, g, i, now_ns);
 	}
-	without_ring = g->shared->without_ring;
+	without_ring = g->shared->without_ring + count_unread(d, g);
 	if (!without_ring)
 		return;
 	d->lost_records += without_ring;

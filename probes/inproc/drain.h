@@ -70,7 +70,8 @@ struct inproc_region {
 		uint64_t n_missing;   /* in all of them */
 		uint64_t tail_before; /* the tail before the present one */
 		uint64_t run_at;      /* at, when the run began */
-	} * seen;		      /* [slot] */
+	} * seen;		      /* [slot], of those that are read */
+	uint32_t n_rings;	      /* that are read: the first ones */
 	uint64_t records;	      /* lost ones, too */
 	bool is_stamped;	      /* INPROC_CYCLES: ids are the file's */
 	uint32_t n_functions;	      /* then: ids are below */
@@ -130,6 +131,7 @@ struct inproc_drain {
 		VEC(struct inproc_looks)
 	} looks;		    /* for the processes of regions: of the users that have some */
 	uint64_t unchecked_regions; /* whose process was not found */
+	uint64_t unread_rings;	    /* of users who have used up theirs */
 	uint64_t refused_regions, torn_regions; /* torn: the program made its file shorter */
 	struct strtab frames;			/* places: the file's ids */
 	uint32_t n_stacks;			/* the file's ids so far, from 1 on */

@@ -40,7 +40,7 @@
 #define INPROC_VERSION	   5
 #define INPROC_PAGE	   4096
 #define INPROC_SLOTS	   4096
-#define INPROC_REGIONS_MAX 4096	       /* of a recording; further ones are not looked at */
+#define INPROC_REGIONS_MAX 4096	       /* of a user; further ones are not looked at */
 #define INPROC_NAMES	   (64u << 20) /* bytes of address space, not of memory */
 #define INPROC_IDS_MAX	   (1u << 20)  /* ids are below */
 #define INPROC_RING_BYTES  (256u << 10)

@@ -58,7 +58,6 @@ static bool map_region(struct inproc_region *g, int fd, struct stat *st, uint64_
 	g->slots = (struct inproc_slot *)(p + INPROC_PAGE);
 	g->names = p + g->header.names_at;
 	g->rings = p + g->header.rings_at;
-	g->seen = xcalloc(INPROC_SLOTS, sizeof(*g->seen));
 	return true;
 }
 
@@ -104,6 +103,7 @@ static void add_region(struct inproc_drain *d, int dir, uid_t owner, const char 
 	struct inproc_region *g = vec_add(&d->regions);
 	struct stat st;
 
+	inproc_looks_of(d, owner)->regions_left--;
 	g->pid = g->named = pid;
 	g->owner = owner;
 	g->lock_function = MAP_NONE;
@@ -123,7 +123,7 @@ static void find_in(struct inproc_drain *d, DIR *dir, uid_t owner)
 	struct dirent *e;
 	unsigned names = 0;
 
-	while (d->regions.n < INPROC_REGIONS_MAX && names++ < FIND_TURN_NAMES &&
+	while (inproc_looks_of(d, owner)->regions_left && names++ < FIND_TURN_NAMES &&
 	       (e = readdir(dir))) {
 		char *end;
 		long pid = strtol(e->d_name, &end, 10);

@@ -67,6 +67,7 @@ int inproc_drain_add_stamped(struct inproc_drain *d, int fd, pid_t pid, uint64_t
 	if (fstat(fd, &st))
 		return -errno;
 	g->memory = xcalloc(1, sizeof(*g->memory));
+	g->n_rings = INPROC_SLOTS; /* the program has ispot's own rights */
 	g->seen = xcalloc(INPROC_SLOTS, sizeof(*g->seen));
 	if (guarded_map(g->memory, fd, (size_t)st.st_size))
 		return -ENOMEM;

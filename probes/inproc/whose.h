@@ -16,9 +16,10 @@ struct stat;
  * to look at, and take nothing from other users'. */
 struct inproc_looks {
 	uid_t owner;
-	unsigned left;	       /* at all processes */
-	uint64_t maps_ns;      /* of reading mappings, of any process */
-	unsigned threads_left; /* at threads of processes in containers */
+	unsigned left;			   /* at all processes */
+	uint64_t maps_ns;		   /* of reading mappings, of any process */
+	unsigned threads_left;		   /* at threads of processes in containers */
+	unsigned regions_left, rings_left; /* that may be read */
 };
 
 /*

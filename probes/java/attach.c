@@ -106,6 +106,12 @@ static int drop_capabilities(void)
 	return syscall(SYS_capset, &header, none) ? -errno : 0;
 }
 
+/* Until it is waited for nobody else gets its number: what was looked at by number was its own. */
+static bool is_there(const struct machine *m)
+{
+	return !syscall(SYS_pidfd_send_signal, m->pidfd, 0, NULL, 0);
+}
+
 /*
  * From here on this process can reach what the machine's user can, and nothing else: its links lead
  * somewhere in its own root, its files are its own. Nor can that user look into it, whose memory is
@@ -118,7 +124,11 @@ static int become(struct machine *m, pid_t parent)
 
 	if (geteuid() == 0) {
 		snprintf(root, sizeof(root), "/proc/%d/root", m->pid);
-		if (chroot(root) || chdir("/") || setgroups((size_t)m->n_groups, m->groups) ||
+		if (chroot(root) || chdir("/"))
+			return -errno;
+		if (!is_there(m))
+			return -ESRCH;
+		if (setgroups((size_t)m->n_groups, m->groups) ||
 		    setresgid(m->gid, m->gid, m->gid) || setresuid(m->uid, m->uid, m->uid))
 			return -errno;
 		m->in_its_root = true;

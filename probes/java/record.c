@@ -24,18 +24,17 @@
 #include "probes/java/counted.h"
 #include "probes/java/pauses.h"
 #include "probes/java/switches.h"
+#include "probes/process/ending.h"
 #include "probes/process/target.h"
 #include "trace/meta/meta.h"
 #include "trace/meta/print.h"
 #include "trace/record.h"
 #include "trace/write/writer.h"
 
-#define TURN_NS	    5000000
-#define BUSY_NS	    200000	  /* where rings fill faster than that */
-#define FLUSH_NS    100000000ull  /* what is lost when ispot is killed, at most */
-#define GRACE_NS    1000000000ull /* for the command, when it was interrupted */
-#define PATIENCE_NS 5000000000ull
-#define REST_RUNS   64 /* at the end, at most: 268 million records */
+#define TURN_NS	  5000000
+#define BUSY_NS	  200000       /* where rings fill faster than that */
+#define FLUSH_NS  100000000ull /* what is lost when ispot is killed, at most */
+#define REST_RUNS 64	       /* at the end, at most: 268 million records */
 
 struct recording {
 	const struct java_recording *o;
@@ -48,9 +47,8 @@ struct recording {
 	struct launch launch;
 	struct launch_inherit inherit;
 	sigset_t ends; /* the signals that end a recording */
-	uint64_t start_ns, end_ns, flushed_ns, interrupted_ns;
-	unsigned interrupts;
-	bool terminated; /* the command was told to end */
+	struct ending ending;
+	uint64_t start_ns, end_ns, flushed_ns;
 	const char *reason;
 };
 
@@ -169,19 +167,15 @@ static void write_end(struct recording *r, struct java_result *result)
 
 /* ---- the recording ---- */
 
-/* From the terminal the command has got the signal too; one sent to ispot alone is passed on. */
-static void wait_turn(struct recording *r)
+static void wait_turn(void *recording)
 {
+	struct recording *r = recording;
 	const struct timespec turn = { .tv_nsec = r->drain.busy ? BUSY_NS : TURN_NS };
 	siginfo_t info;
 	int number = sigtimedwait(&r->ends, &info, &turn);
 
-	if (number < 0)
-		return;
-	if (!r->interrupts++)
-		r->interrupted_ns = clock_now_ns();
-	if (r->o->argv && !r->launch.ended && info.si_code != SI_KERNEL)
-		kill(r->launch.pid, number);
+	if (number > 0)
+		ending_signal(&r->ending, &r->launch, number, info.si_code);
 }
 
 static bool all_gone(const struct recording *r)
@@ -200,14 +194,13 @@ static int error_of(const struct recording *r)
 /* Why to stop now; NULL: go on. */
 static const char *reason_to_stop(struct recording *r)
 {
-	uint64_t now = clock_now_ns();
 	bool attached = r->o->n_pids > 0;
 
 	if (attached ? all_gone(r) : launch_poll(&r->launch))
-		return attached ? "target ended" : "command ended";
-	if (r->interrupts && (attached || r->interrupts > 1 || now - r->interrupted_ns >= GRACE_NS))
+		return attached ? "target ended" : ending_reason(&r->ending);
+	if (ending_is_due(&r->ending, !attached))
 		return "interrupted";
-	if (r->o->duration_ns && now - r->start_ns >= r->o->duration_ns)
+	if (r->o->duration_ns && clock_now_ns() - r->start_ns >= r->o->duration_ns)
 		return "duration";
 	return error_of(r) == -EFBIG ? "max-size" : error_of(r) ? "disk full" : NULL;
 }
@@ -235,7 +228,7 @@ static void drain(struct recording *r)
 static void drain_rest(struct recording *r)
 {
 	inproc_drain_run(&r->drain);
-	for (int i = 0; i < REST_RUNS && r->drain.behind && r->interrupts < 2; i++)
+	for (int i = 0; i < REST_RUNS && r->drain.behind && r->ending.signals < 2; i++)
 		inproc_drain_run(&r->drain);
 }
 
@@ -251,28 +244,6 @@ static void run(struct recording *r)
 	r->end_ns = clock_now_ns();
 	inproc_drain_finish(&r->drain, r->end_ns);
 	java_switches_end(&r->switches, r->end_ns);
-}
-
-/* After its time the command is told to end, after an interrupt only where it does not by itself.
- */
-static void end_command(struct recording *r)
-{
-	uint64_t since = r->interrupts ? r->interrupted_ns : clock_now_ns();
-
-	if (!r->launch.ended && strcmp(r->reason, "interrupted") != 0)
-		kill(r->launch.pid, SIGTERM);
-	while (!launch_poll(&r->launch) && r->interrupts < 2) {
-		wait_turn(r);
-		if (!r->interrupts || clock_now_ns() - since < PATIENCE_NS)
-			continue;
-		if (r->terminated)
-			break;
-		r->terminated = true;
-		since = clock_now_ns();
-		kill(r->launch.pid, SIGTERM);
-	}
-	if (!r->launch.ended)
-		log_notice("process %d has not ended and is left running", r->launch.pid);
 }
 
 static int watch(struct recording *r, pid_t pid, bool is_command, struct err *err)
@@ -335,6 +306,20 @@ static void tell_unchecked(struct recording *r)
 	write_told(r, "java-pid", words);
 }
 
+/* Notes threads whose user had too many for all of them to be read. */
+static void tell_unread(struct recording *r)
+{
+	char words[160], threads[TEXT_COUNTED];
+
+	if (!r->drain.unread_rings)
+		return;
+	snprintf(words, sizeof(words),
+		 "%s were not recorded, as their user has more than ispot reads of one; record "
+		 "fewer Java machines at once",
+		 text_counted(threads, r->drain.unread_rings, "thread"));
+	write_told(r, "java-threads", words);
+}
+
 static void log_pauses(struct recording *r, bool on)
 {
 	char words[256];
@@ -371,7 +356,7 @@ static int record(struct recording *r, struct java_result *result, struct err *e
 	run(r);
 	log_pauses(r, false);
 	if (r->o->argv)
-		end_command(r);
+		ending_wait(&r->ending, &r->launch, !strcmp(r->reason, "duration"), wait_turn, r);
 	result->exit_status = r->o->argv && r->launch.ended ? launch_exit_status(&r->launch) : 0;
 	result->reason = r->reason;
 	if (!r->drain.regions.n)
@@ -381,6 +366,7 @@ static int record(struct recording *r, struct java_result *result, struct err *e
 			   "container)");
 	tell_torn(r);
 	tell_unchecked(r);
+	tell_unread(r);
 	write_end(r, result);
 	return 0;
 }

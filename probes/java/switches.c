@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "probes/kernel/bpfprog.h"
 #include "probes/kernel/version.h"
-#include "probes/process/target.h"
+#include "probes/process/named.h"
 #include "probes/ring/ring.h"
 #include "trace/meta/meta.h"
 #include "trace/meta/print.h"
@@ -14,8 +14,10 @@
 
 #define RING_BYTES (2u << 20) /* of a CPU: switches of half a second, of a very busy one */
 
-static void write_line(struct java_switches *k, struct text *line)
+static void write_line(void *switches, struct text *line)
 {
+	struct java_switches *k = switches;
+
 	trace_writer_meta(k->drain.writer, line->s);
 	text_release(line);
 }
@@ -106,27 +108,6 @@ void java_switches_begin(struct java_switches *k, struct trace_writer *w)
 	k->begun = true;
 }
 
-static void write_threads(struct java_switches *k, pid_t pid)
-{
-	struct pids tids = { 0 };
-	char comm[32];
-
-	if (!target_threads(pid, &tids))
-		vec_for_each (&tids, pid_t, tid) {
-			struct meta_thread t = { .tid = (uint32_t)*tid,
-						 .tgid = (uint32_t)pid,
-						 .comm = comm };
-			struct text line = { 0 };
-
-			if (target_comm(pid, *tid, comm, sizeof(comm)))
-				continue;
-			t.seen_ns = clock_now_ns();
-			meta_print_thread(&t, &line);
-			write_line(k, &line);
-		}
-	vec_release(&tids);
-}
-
 int java_switches_watch(struct java_switches *k, pid_t pid, bool is_command)
 {
 	int ret;
@@ -140,7 +121,7 @@ int java_switches_watch(struct java_switches *k, pid_t pid, bool is_command)
 	else
 		bpfprog_record(k->programs, true);
 	if (!is_command)
-		write_threads(k, pid);
+		named_threads(pid, write_line, k);
 	return ret;
 }
 

@@ -25,6 +25,11 @@ bool ending_is_due(const struct ending *e, bool has_command)
 	       (e->signals > 1 || !has_command || clock_now_ns() - e->since_ns >= GRACE_NS);
 }
 
+const char *ending_reason(const struct ending *e)
+{
+	return e->signals ? "interrupted" : "command ended";
+}
+
 /* Whether the command has had its time. */
 static bool is_over(struct ending *e, const struct launch *l)
 {

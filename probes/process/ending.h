@@ -21,6 +21,9 @@ struct ending {
 /* A signal that came, with its si_code. The launch may be of no command. */
 void ending_signal(struct ending *e, const struct launch *l, int number, int code);
 bool ending_is_due(const struct ending *e, bool has_command);
+/* Returns why a recording is over whose command has ended: by itself, or as a signal asked for it.
+ */
+const char *ending_reason(const struct ending *e);
 /*
  * Until the command has ended or had its time. tell: it is told SIGTERM at once. wait: for a moment
  * or the next signal, which it hands to ending_signal().

@@ -37,13 +37,11 @@ static const char *regex_end(const char *s)
 	return slash && slash > s + 1 && (slash[1] == '\0' || slash[1] == '@') ? slash : NULL;
 }
 
-/* The ':' behind an object: one alone, outside of "[[:alpha:]]" and "[abi:cxx11]". */
-static const char *find_separator(const char *s)
+/* The next ':' that is one alone, outside of "[[:alpha:]]" and "[abi:cxx11]". */
+static const char *next_separator(const char *s)
 {
 	int brackets = 0;
 
-	if (regex_end(s))
-		return NULL;
 	for (; *s; s++) {
 		size_t colons = brackets ? 0 : strspn(s, ":");
 
@@ -55,6 +53,22 @@ static const char *find_separator(const char *s)
 			s += colons - 1;
 	}
 	return NULL;
+}
+
+/* The ':' behind an object, whose path may have some of its own: the last one, or that before
+ * "/regex/". */
+static const char *find_separator(const char *s)
+{
+	const char *at, *next;
+
+	if (regex_end(s))
+		return NULL;
+	for (at = next_separator(s); at && !regex_end(at + 1); at = next) {
+		next = next_separator(at + 1);
+		if (!next)
+			break;
+	}
+	return at;
 }
 
 /* Whether it has an anchor (^ $ \b \< …) elsewhere than at its ends. */

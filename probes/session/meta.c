@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "probes/cost/selfcost.h"
 #include "probes/kernel/bpfprog.h"
+#include "probes/process/named.h"
 #include "probes/session/internal.h"
 #include "symbol/dso/dso.h"
 #include "trace/meta/meta.h"
@@ -59,23 +60,14 @@ double session_cycles_per_ns(void)
 	return clock_pair_rate(&begin, &end);
 }
 
+static void write_named(void *session, struct text *line)
+{
+	session_write_line(session, line);
+}
+
 void session_write_threads(struct session *s, pid_t pid)
 {
-	struct pids tids = { 0 };
-	char comm[32];
-
-	if (!target_threads(pid, &tids))
-		vec_for_each (&tids, pid_t, tid) {
-			struct meta_thread t = { .tid = *tid, .tgid = pid, .comm = comm };
-			struct text line = { 0 };
-
-			if (target_comm(pid, *tid, comm, sizeof(comm)))
-				continue;
-			t.seen_ns = clock_now_ns();
-			meta_print_thread(&t, &line);
-			session_write_line(s, &line);
-		}
-	vec_release(&tids);
+	named_threads(pid, write_named, s);
 }
 
 void session_note(struct session *s, const char *code, const char *words)

@@ -148,7 +148,7 @@ static bool any_target_alive(const struct session *s)
 static const char *reason_to_stop(struct session *s)
 {
 	if (s->options.argv && launch_poll(&s->launch))
-		return "command ended";
+		return ending_reason(&s->ending);
 	if (ending_is_due(&s->ending, s->options.argv))
 		return "interrupted";
 	if (s->begun && s->options.duration_ns &&

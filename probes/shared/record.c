@@ -337,7 +337,7 @@ static const char *reason_to_stop(struct recording *r)
 	uint64_t now = clock_now_ns();
 
 	if (launch_poll(&r->launch))
-		return "command ended";
+		return ending_reason(&r->ending);
 	if (ending_is_due(&r->ending, true))
 		return "interrupted";
 	if (r->o->duration_ns && now - r->start_ns >= r->o->duration_ns)

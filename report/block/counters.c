@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/result/result.h"
@@ -146,7 +147,7 @@ static void print_page(const struct view *v, const struct page *page, struct tex
 	for (unsigned i = 0; i < page->n; i++) {
 		char head[CELL_WIDTH + 1];
 
-		snprintf(head, sizeof(head), "%s", page->counters[i]->name);
+		text_printable(head, sizeof(head), page->counters[i]->name);
 		table_right(&t, head, CELL_WIDTH);
 	}
 	table_last(&t, "in fast / slow calls of");
@@ -175,6 +176,7 @@ static void print_missing(const struct meta *meta, unsigned width, struct text *
 {
 	struct text all = { 0 };
 	const char *why = NULL;
+	char *printable;
 
 	vec_for_each (&meta->counters, const struct meta_counter, m) {
 		if (!*m->why)
@@ -185,8 +187,11 @@ static void print_missing(const struct meta *meta, unsigned width, struct text *
 			text_printf(&all, ", %s", m->name);
 		why = m->why;
 	}
-	if (why)
-		text_wrap(all.s, width, out);
+	if (why) {
+		printable = text_printable_new(all.s);
+		text_wrap(printable, width, out);
+		free(printable);
+	}
 	text_release(&all);
 }
 
@@ -229,7 +234,8 @@ void text_block_counters(const struct view *v, const struct block *b, struct tex
 		table_right(&t, counters_number(buf, mean->mean), 7);
 		table_right(&t, counters_number(buf, mean->mean_fast), 7);
 		table_right(&t, counters_number(buf, mean->mean_slow), 7);
-		snprintf(name, sizeof(name), " %.90s", m->name);
+		*name = ' ';
+		text_printable(name + 1, sizeof(name) - 1, m->name);
 		table_last(&t, name);
 	}
 	if (any)

@@ -263,10 +263,33 @@ static int to_text(const char *bytes, size_t n, void *out)
 	return 0;
 }
 
+/* jansson escapes no control characters from DEL on, of which a terminal obeys some. */
+static void add_escaped(struct text *out, const char *s)
+{
+	while (*s) {
+		uint32_t code = 0;
+		size_t n = 0;
+
+		while (s[n] > 0 && s[n] < 0x7f)
+			n++;
+		if (!n)
+			n = text_utf8(s, &code);
+		if (text_is_control(code) && code)
+			text_printf(out, "\\u%04x", code);
+		else
+			text_addn(out, s, n ? n : 1);
+		s += n ? n : 1;
+	}
+}
+
 void json_print(const struct json *value, struct text *out, bool indent)
 {
+	struct text plain = { 0 };
+
 	/* 15 digits, so that 0.32 is not printed as 0.32000000000000001. */
-	json_dump_callback(in(value), to_text, out,
+	json_dump_callback(in(value), to_text, &plain,
 			   JSON_ENCODE_ANY | JSON_REAL_PRECISION(15) |
 				   (indent ? JSON_INDENT(2) : JSON_COMPACT));
+	add_escaped(out, plain.s ? plain.s : "");
+	text_release(&plain);
 }

@@ -21,7 +21,11 @@ objcopy --only-keep-debug $program "$work/served/buildid/$id/debuginfo"
 
 python3 -c '
 import functools, http.server, sys
-handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=sys.argv[1])
+class Handler(http.server.SimpleHTTPRequestHandler):
+    def do_GET(self):
+        self.log_message("at most %s bytes", self.headers.get("X-DEBUGINFOD-MAXSIZE"))
+        super().do_GET()
+handler = functools.partial(Handler, directory=sys.argv[1])
 server = http.server.HTTPServer(("127.0.0.1", 0), handler)
 print(server.server_port, file=open(sys.argv[2], "w"), flush=True)
 server.serve_forever()' "$work/served" "$work/port" 2>"$work/log" &
@@ -37,6 +41,11 @@ check() { # check URLS
 ok "without a server a stripped program has no functions" loud "is stripped" check ""
 ok "with one it has" loud outer check "http://127.0.0.1:$(cat "$work/port")"
 ok "which were asked for" grep -q "GET /buildid/$id/debuginfo" "$work/log"
+ok "and the answer has an end" grep -q "at most 4294967296 bytes" "$work/log"
+rm -rf "$work/cache"
+export DEBUGINFOD_MAXSIZE=1
+ok "or the user's own" loud "is stripped" check "http://127.0.0.1:$(cat "$work/port")"
+unset DEBUGINFOD_MAXSIZE
 if [ "$(id -u)" = 0 ] && ! grep -q __asan_init "$ISPOT"; then
 	: >"$work/log"
 	rm -rf "$work/cache"

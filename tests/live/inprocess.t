@@ -6,7 +6,7 @@
 
 [ "$(uname -m)" = x86_64 ] || skip_all "patches are made on x86-64 alone"
 needs_command jq awk
-needs_helper patched
+needs_helper patched locked swapped
 patched=$HELPERS/patched
 "$ISPOT" record -q --engine in-process -o probe.data -F leaf "$patched" 1 0 1 0 >probe.out 2>probe.err ||
 	{ grep -q 'stamps by the TSC' probe.err && skip_all "no stable TSC here: $(cat probe.err)"; }
@@ -328,6 +328,58 @@ is "$(code "$running" last)" "$before" "and taken out as that tool does leaves t
 kill "$running"
 wait "$running"
 is "$?/$(grep -c '^calls leaf' running.out)" 0/1 "the program ends as it would have"
+
+# ---- programs that lock their memory ----
+
+# locked_kib FILE: that such a program says is locked
+locked_kib() { awk '/^VmLck/ { print $2 }' "$1"; }
+"$HELPERS/locked" 3 1 >alone.out
+if [ $? = 7 ]; then
+	for flags in 1 2 3; do # what is there; what comes; both
+		"$HELPERS/locked" $flags >running.out &
+		running=$!
+		children+=("$running")
+		eventually grep -q ready running.out
+		"$ISPOT" record --engine in-process -o locked.data -F step -p "$running" -d 0.2 >locked.out 2>&1
+		recorded=$?
+		kill "$running"
+		wait "$running"
+		is "$?/$(grep -c '^steps' running.out)" 7/1 "mlockall($flags): the program ends as it would have"
+		[ "$(locked_kib running.out)" -lt 102400 ]
+		ok $? "mlockall($flags): no room for records is locked" || diag running.out
+		if [ $flags = 1 ]; then
+			is $recorded 0 "mlockall($flags): it is recorded" || diag locked.out
+		else
+			is $recorded 125 "mlockall($flags): it is refused" || diag locked.out
+			like locked.out 'keeps all that it maps in memory' "mlockall($flags): and that is said"
+		fi
+	done
+	record locked --engine in-process -F step -- "$HELPERS/locked" 3 101
+	is "$status/$(calls locked step)" 7/101 "a command that locks its memory is recorded" || diag locked.err
+	[ "$(locked_kib locked.out)" -lt 524288 ]
+	ok $? "with little room for records" || diag locked.out
+	like locked.err 'rings of 16K' "which is said"
+else
+	skip "programs that lock their memory" "this user may not lock any"
+fi
+
+# A process that shares the program's descriptors puts another file at the number of the memory that is to be shared.
+echo "what the file has" >victim
+"$HELPERS/swapped" victim >running.out &
+running=$!
+children+=("$running")
+eventually grep -q ready running.out
+for _ in $(seq 100); do
+	"$ISPOT" record --engine in-process -o swapped.data -F step -p "$running" -d 0.02 >swapped.out 2>&1 || break
+done
+kill "$running"
+wait "$running"
+is "$?/$(cat victim)" "7/what the file has" "another file at that number stays as it is, and the program ends as it would have" || diag swapped.out
+if grep -q '^exchanged [1-9]' running.out; then
+	pass "it was put there"
+else
+	skip "it was put there" "never in time"
+fi
 
 # What shares the program's memory runs on when its threads stand.
 "$patched" vfork 1500 &

@@ -144,7 +144,7 @@ for odd in $'a\xc3\xa0b' 'two words' 'a:b#c'; do
 	like out "^middle  \($DIR/odd/$odd/exact\)" "which is in the list"
 	as_user "$ISPOT" record -F middle -o odd.data "$DIR/odd/$odd/exact" -n 90 >out 2>err
 	is "$? $(names odd.data)" "0 middle" "a user records with it" || diag err
-	"$ISPOT" probe remove -F 'exact:*' >out 2>err
+	"$ISPOT" probe remove -F "$DIR/odd/$odd/exact:*" >out 2>err
 	is "$? $("$ISPOT" probe list | grep -cF "$DIR/odd/")" "0 0" "it goes again" || diag err
 done
 mkdir -p odd/$'b\nc' && cp own_exact odd/$'b\nc'/exact
@@ -183,6 +183,7 @@ interrupted() {
 }
 interrupted ended.data TERM
 is "$? $(names ended.data)" "143 locked_add" "SIGTERM is passed on; what was recorded is kept" || diag err
+like err '\(interrupted\)' "and it is said that the command did not end by itself"
 interrupted left.data INT 2 # which the command ignores
 status=$?
 left=$(sed -n 's/.*process \([0-9]*\) has not ended and is left running.*/\1/p' err)

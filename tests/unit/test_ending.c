@@ -72,6 +72,16 @@ static void it_is_due(void **state)
 	assert_true(ending_is_due(&e, true)); /* it has had its second */
 }
 
+static void a_command_that_a_signal_ended_did_not_end_by_itself(void **state)
+{
+	struct launch none = { 0 };
+	struct ending e = { 0 };
+
+	assert_string_equal(ending_reason(&e), "command ended");
+	ending_signal(&e, &none, SIGTERM, SI_USER);
+	assert_string_equal(ending_reason(&e), "interrupted");
+}
+
 struct waiting {
 	struct ending *e;
 	struct launch *l;
@@ -139,6 +149,7 @@ int main(void)
 		cmocka_unit_test(a_signal_is_passed_on),
 		cmocka_unit_test(one_from_the_terminal_is_not),
 		cmocka_unit_test(it_is_due),
+		cmocka_unit_test(a_command_that_a_signal_ended_did_not_end_by_itself),
 		cmocka_unit_test(who_is_told_ends),
 		cmocka_unit_test(one_that_lives_with_the_signal_is_told),
 		cmocka_unit_test(one_that_lives_with_both_is_left),

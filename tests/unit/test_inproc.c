@@ -408,6 +408,33 @@ static void test_looks_have_an_end(void **state)
 	assert_true(is_found_without_time_of(getuid() + 1));
 }
 
+/* Of a user so many rings are read, and no more: what is in the others counts as lost. */
+static void test_rings_have_an_end(void **state)
+{
+	const struct trace_writer_options o = { .path = "/dev/null", .n_cpus = 1 };
+	struct inproc_slot *slots = drain.regions.data[0].slots;
+	struct trace_writer *to_nowhere = NULL;
+	struct inproc_drain other;
+
+	(void)state;
+	assert_int_equal(trace_writer_open(&to_nowhere, &o, NULL), 0);
+	slots[1].tid = slots[2].tid = 1;
+	slots[1].head = slots[2].head = 3;
+	slots[1].tail = slots[2].tail = 3;
+	slots[1].lost = slots[2].lost = 0;
+	inproc_drain_init(&other, dir, RECORDS * sizeof(struct inproc_record), to_nowhere);
+	inproc_looks_of(&other, geteuid())->rings_left = 2;
+	assert_int_equal(inproc_drain_run(&other), 0);
+	assert_int_equal(other.regions.data[0].n_rings, 2);
+	assert_int_equal(inproc_looks_of(&other, geteuid())->rings_left, 0);
+	inproc_drain_finish(&other, 1);
+	assert_int_equal(other.unread_rings, 1);
+	assert_int_equal(other.lost_records, slots[0].lost + 3);
+	inproc_drain_release(&other);
+	assert_int_equal(trace_writer_close(to_nowhere, NULL), 0);
+	slots[1].tid = slots[2].tid = 0;
+}
+
 /* What a program writes over its region harms the recording at most. */
 static void test_damaged_region(void **state)
 {
@@ -529,6 +556,7 @@ int main(void)
 		cmocka_unit_test(test_other_ring_size),
 		cmocka_unit_test(test_whose_it_is),
 		cmocka_unit_test(test_looks_have_an_end),
+		cmocka_unit_test(test_rings_have_an_end),
 		cmocka_unit_test(test_damaged_region),
 		cmocka_unit_test(test_file),
 	};

@@ -46,6 +46,24 @@ static void prints_in_the_order_of_setting(void **state)
 	json_free(obj);
 }
 
+/* A terminal obeys some of them, whatever shows it the text. */
+static void no_control_characters(void **state)
+{
+	static const char name[] = "a\x1b\x7f\xc2\x9b\u202e\u00e9\u4e2d";
+	struct json *obj = json_new_object();
+	struct text t = { 0 };
+
+	(void)state;
+	json_set_string(obj, "s", name);
+	json_print(obj, &t, false);
+	assert_string_equal(t.s, "{\"s\":\"a\\u001B\\u007f\\u009b\\u202e\u00e9\u4e2d\"}");
+	json_free(obj);
+	obj = json_parse(t.s, t.n);
+	assert_string_equal(json_string(obj, "s", ""), name);
+	text_release(&t);
+	json_free(obj);
+}
+
 static void reads_back_what_it_printed(void **state)
 {
 	struct json *obj = sample();
@@ -127,6 +145,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(prints_in_the_order_of_setting),
+		cmocka_unit_test(no_control_characters),
 		cmocka_unit_test(reads_back_what_it_printed),
 		cmocka_unit_test(wrong_types_give_the_fallback),
 		cmocka_unit_test(refuses_what_is_not_json),

@@ -386,6 +386,11 @@ static void needs_the_argument(void **state)
 	assert_non_null(strstr(err.text, "no function that takes a lock"));
 	sections_release(&s.sections);
 	vec_release(&s.meta.functions);
+	*vec_add(&s.meta.notices) = (struct meta_notice){ .code = "too-short" };
+	assert_int_equal(sections_init(&s.sections, &s.meta, &s.calls, &s.waits, &err), -ENODATA);
+	assert_non_null(strstr(err.text, "ended before ispot had chosen functions"));
+	sections_release(&s.sections);
+	vec_release(&s.meta.notices);
 }
 
 int main(void)

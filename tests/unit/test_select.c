@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 #include "base/log.h"
+#include "probes/select/match.h"
 #include "probes/select/missing.h"
 #include "probes/select/pattern.h"
 #include "probes/select/select.h"
@@ -205,6 +206,23 @@ static void path_as_object(void **state)
 	assert_string_equal(CHOSEN(s, word), "lib_work");
 	snprintf(word, sizeof(word), "%s:/^lib_work$/", fixture_path("libit-1.2.so.3"));
 	assert_string_equal(CHOSEN(s, word), "lib_work");
+}
+
+static void path_with_colons(void **state)
+{
+	static const char *const words[] = { "/odd/a:b/exact:middle", "/odd/a:b/exact:/^mid|:/",
+					     "/odd/a:b:mid*", "/odd/a::b/exact:ns::*" };
+	static const char *const paths[] = { "/odd/a:b/exact", "/odd/a:b/exact", "/odd/a:b",
+					     "/odd/a::b/exact" };
+	struct patterns *p;
+
+	(void)state;
+	assert_int_equal(patterns_parse(&p, words, 4, NULL), 0);
+	for (size_t i = 0; i < 4; i++)
+		assert_true(
+			pattern_matches_names(&p->data[i], paths[i], i == 3 ? "ns::f" : "middle"));
+	assert_false(pattern_matches_names(&p->data[0], "/odd/a", "middle"));
+	patterns_free(p);
 }
 
 static void aliases_are_one(void **state)
@@ -483,6 +501,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(globs_and_regexes, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(libraries, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(path_as_object, set_up, tear_down),
+		cmocka_unit_test(path_with_colons),
 		cmocka_unit_test_setup_teardown(aliases_are_one, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(default_versions, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(clones, set_up, tear_down),

@@ -26,6 +26,9 @@
 #include "symbol/dso/file.h"
 
 #define DEBUG_ROOT "/usr/lib/debug"
+/* Of a debuginfod's answers, unless the user says otherwise; a kernel's has hundreds of MiB. */
+#define SERVER_SECONDS "600"
+#define SERVER_BYTES   "4294967296"
 
 struct search {
 	struct dso *dso;
@@ -163,6 +166,13 @@ static int try_shared(struct search *s, const char *path, const char *name)
 /* libdwfl's own search asks debuginfod at its end; nothing is in this directory. */
 static char *nowhere = "/nonexistent";
 
+/* A server's file may be without end, and come without end, unless the user says otherwise. */
+static bool bound_debuginfod(void)
+{
+	return !setenv("DEBUGINFOD_MAXTIME", SERVER_SECONDS, 0) &&
+	       !setenv("DEBUGINFOD_MAXSIZE", SERVER_BYTES, 0);
+}
+
 static int callback(Dwfl_Module *module, void **dso_there, const char *name, Dwarf_Addr base,
 		    const char *path, const char *link, GElf_Word crc, char **found)
 {
@@ -186,7 +196,7 @@ static int callback(Dwfl_Module *module, void **dso_there, const char *name, Dwa
 	if (fd < 0 && is_plain_name(link))
 		fd = try_link(&s, path, link);
 	*found = s.path;
-	if (fd < 0 && !s.dso->parser && getenv("DEBUGINFOD_URLS"))
+	if (fd < 0 && !s.dso->parser && getenv("DEBUGINFOD_URLS") && bound_debuginfod())
 		fd = dwfl_standard_find_debuginfo(module, dso_there, name, base, path, NULL, 0,
 						  found);
 	return fd;
