@@ -29,6 +29,7 @@ void html_ordered(const struct block *b, struct text *out)
 	html_line(out, "axis", plot.left, plot.top, plot.left, plot.bottom);
 	html_axis(out, &plot);
 	html_decades(out, &plot, &s);
+	html_axis_names(out, &plot, "calls", "duration");
 	html_line(out, "least", plot.left, y_of(&s, b->min_ns), plot.right, y_of(&s, b->min_ns));
 	html_curve(out, "curve");
 	for (int i = 0; i <= HTML_POINTS_MAX; i++) {
@@ -77,6 +78,7 @@ void html_histogram(const struct block *b, struct text *out)
 	html_figure(out, &plot, "Histogram of durations: fast calls, those between, slow calls",
 		    "");
 	html_axis(out, &plot);
+	html_axis_names(out, &plot, "duration", "calls");
 	for (unsigned i = 0; i < BARS; i++) {
 		double low_ns = exp(s.low + (s.high - s.low) * i / BARS);
 		double tall =

@@ -65,18 +65,39 @@ void html_axis(struct text *out, const struct html_plot *p)
 	html_line(out, "axis", p->left, p->bottom, p->right, p->bottom);
 }
 
-void html_decades(struct text *out, const struct html_plot *p, const struct html_scale *s)
+void html_axis_names(struct text *out, const struct html_plot *p, const char *x, const char *y)
 {
+	html_label(out, p->right, p->bottom - 4, "end", x);
+	html_label(out, p->left + 4, p->top + 8, "start", y);
+}
+
+static void mark_time(struct text *out, const struct html_plot *p, const struct html_scale *s,
+		      double ns)
+{
+	double y = html_plot_y(p, html_scale_part(s, ns));
 	char time[TEXT_NUMBER];
 
-	for (double decade = 1; decade < 1e19; decade *= 10) {
-		double y = html_plot_y(p, html_scale_part(s, decade));
+	html_line(out, "axis", p->left, y, p->right, y);
+	/* 0x1p64: durations in a damaged file may have any value */
+	html_label(out, p->left - 5, y + 4, "end",
+		   text_time(time, ns >= 0x1p64 ? UINT64_MAX : (uint64_t)ns));
+}
 
-		if (log(decade) < s->low || log(decade) > s->high)
-			continue;
-		html_line(out, "axis", p->left, y, p->right, y);
-		html_label(out, p->left - 5, y + 4, "end", text_time(time, (uint64_t)decade));
+/* A scale with one decade or none in it has its ends marked instead: one mark makes no scale. */
+void html_decades(struct text *out, const struct html_plot *p, const struct html_scale *s)
+{
+	unsigned within = 0;
+
+	for (double decade = 1; decade < 1e19; decade *= 10)
+		within += log(decade) >= s->low && log(decade) <= s->high;
+	if (within < 2) {
+		mark_time(out, p, s, exp(s->low) + 0.5);
+		mark_time(out, p, s, exp(s->high) + 0.5);
+		return;
 	}
+	for (double decade = 1; decade < 1e19; decade *= 10)
+		if (log(decade) >= s->low && log(decade) <= s->high)
+			mark_time(out, p, s, decade);
 }
 
 void html_line(struct text *out, const char *class, double x1, double y1, double x2, double y2)

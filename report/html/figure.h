@@ -34,6 +34,8 @@ void html_figure_end(struct text *out);
 
 /* Draws the horizontal axis at the bottom of the area. */
 void html_axis(struct text *out, const struct html_plot *p);
+/* Writes what the axes measure: along the horizontal one, and at the top of the vertical one. */
+void html_axis_names(struct text *out, const struct html_plot *p, const char *x, const char *y);
 /* Draws a horizontal line for each power of ten of a scale in nanoseconds. */
 void html_decades(struct text *out, const struct html_plot *p, const struct html_scale *s);
 void html_line(struct text *out, const char *class, double x1, double y1, double x2, double y2);

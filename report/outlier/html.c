@@ -74,6 +74,7 @@ static void draw_axes(const struct axes *a, struct text *out)
 	char number[TEXT_NUMBER];
 
 	html_decades(out, &plot, &a->ns);
+	html_axis_names(out, &plot, "execution", "duration");
 	for (int i = 0; i <= TICKS; i++)
 		html_label(out, x_of(a, a->last * i / TICKS), plot.height - 10,
 			   !i		? "start"

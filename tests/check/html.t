@@ -209,6 +209,24 @@ ok "its numbers are those of --csv" silent numbers "$work/svc.html" "$work/svc.c
 ok "it draws the callers of a block" grep -q 'aria-label="Callers, by excess"' "$work/callsites.html"
 ok "it says who ended whose waiting" grep -q '<h2 id="waits">' "$work/sites.html"
 ok "its time has an axis" grep -q 'aria-label="Time since the start' "$work/svc.html"
+# labelled: prints the charts of executions that have no two marks on each axis, or whose axes have no names. Durations of
+# one decade, as 2 to 8 us, have marks as well.
+labelled() {
+	local low high
+	while read -r low high; do
+		awk -v low="$low" -v high="$high" 'BEGIN { t = 1000000000; for (i = 0; i < 300; i++) {
+			d = low + (i * 7919) % (high - low)
+			printf "%d 0 7/7 entry f\n%d 0 7/7 exit f\n", t, t + d
+			t += d + 1000
+		} }' | "$ISPOT" dump --from-text - -o "$work/axes.data" &&
+			"$ISPOT" outliers -i "$work/axes.data" --html "$work/axes.html" || echo "no page of $low to $high ns"
+		grep -o '<svg.*aria-label="Durations of executions.*</svg>' "$work/axes.html" | sed 's/<title>[^<]*//g; s/<text/\n&/g' >"$work/axes"
+		[ "$(grep -c 'x="57.0".*text-anchor="end">[0-9.]*[a-z]*s<' "$work/axes")" -ge 2 ] || echo "$low to $high ns: durations have no marks"
+		[ "$(grep -c 'y="250.0".*>[0-9]*<' "$work/axes")" -ge 2 ] || echo "$low to $high ns: executions have no marks"
+		grep -q '>duration<' "$work/axes" && grep -q '>execution<' "$work/axes" || echo "$low to $high ns: no names"
+	done
+}
+ok "executions' axes have marks and names" silent labelled <<<$'2000 8000\n411 423\n700 2000000'
 ok "on which losses are gaps" grep -q '<rect class="gap"' "$work/loss.html"
 ok "and the pauses of bursts" grep -q '<rect class="pause"' "$work/burst.html"
 ok "calls that are split by arguments are told apart" grep -q '>write fd=3 count=' "$work/keys.html"

@@ -35,7 +35,9 @@ def check_curve(name, block, figure):
 
 def check_histogram(name, block, figure):
     """Its bars hold every call; they stand between the fastest and the slowest."""
-    least, most, tallest = re.findall(r"<text[^>]*>([^<]*)</text>", figure)
+    x, y, least, most, tallest = re.findall(r"<text[^>]*>([^<]*)</text>", figure)
+    if (x, y) != ("duration", "calls"):
+        print(f"{name}: the histogram's axes are {x} and {y}")
     reads(name, "histogram's min_ns", block["min_ns"], least)
     reads(name, "histogram's max_ns", block["max_ns"], most)
     m = re.fullmatch(r"([\d.]+)([kMG]?)", tallest)
