@@ -47,6 +47,15 @@ record kept_only --keep-slower 200us -F fast_or_slow -- "$MB/variability" --vari
 like kept_only.screen 'record with --slow-stacks' "without them it says how to get them"
 like kept_only.screen 'called from .* < …$' "and names the calling place"
 
+# The short requests are only summed up: that they are short is no proof that the long ones do more.
+record held --keep-slower 200us -F handle_request -- "$MB/contended"
+report held
+# Where other programs have the CPUs, most of why it runs slower may be unknown.
+like <(block held handle_request .verdict) "^(interference|cannot-tell)$" "who waits for locks, disks and CPUs suffers from interference" ||
+	diag "$(block held handle_request '.causes | tojson')"
+is "$(block held handle_request '.causes | map(select(.kind == "workload" and .confidence == 1)) | length')" 0 \
+	"and is not taken for one who has more to do" || diag "$(block held handle_request '.causes | tojson')"
+
 record both --keep-slower 1ms -c 10 -F inner -- "$MB/exact"
 is "$status" 2 "not together with -c"
 
