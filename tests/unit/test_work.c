@@ -84,11 +84,10 @@ static uint64_t call_given(struct stage *st, uint64_t time, uint64_t ns, uint64_
 	return time + ns;
 }
 
-/* Samples at a tenth of the calls, as a recorder takes them. */
-static uint64_t call_sampled(struct stage *st, uint64_t time, uint64_t ns, uint64_t stack)
+static void sample(struct stage *st, uint64_t time, uint64_t stack)
 {
 	uint64_t values[RECORD_VALUES_MIN] = { 1000, 0x400, stack };
-	struct record r = { .time_ns = time + 100,
+	struct record r = { .time_ns = time,
 			    .kind = REC_SAMPLE,
 			    .cpu = 1,
 			    .tid = 1,
@@ -96,9 +95,15 @@ static uint64_t call_sampled(struct stage *st, uint64_t time, uint64_t ns, uint6
 			    .n_values = 3,
 			    .values = values };
 
+	calls_record(&st->scene.calls, &r);
+}
+
+/* Samples at a tenth of the calls, as a recorder takes them. */
+static uint64_t call_sampled(struct stage *st, uint64_t time, uint64_t ns, uint64_t stack)
+{
 	enter(&st->scene, time, 1, 0, 0x1000);
 	if (!below(st, 10))
-		calls_record(&st->scene.calls, &r);
+		sample(st, time + 100, stack);
 	leave(&st->scene, time + ns, 1, 0, 0x1000);
 	return time + ns;
 }
@@ -396,6 +401,40 @@ static void half_of_the_calls_grow(void **state)
 	end(&st);
 }
 
+/* The same where other programs have the CPU for most of the time: word_count on a busy machine. */
+static void growth_is_found_on_a_busy_machine(void **state)
+{
+	const struct cause *work = NULL;
+	const struct block *b;
+	struct stage st;
+	uint64_t t = 2000, wait_ns;
+
+	begin(&st);
+	for (unsigned i = 0; i < 8000; i++) {
+		uint64_t d = 500 + below(&st, 20) + (below(&st, 6) ? below(&st, 20 + 2 * i) : 0);
+
+		enter(&st.scene, t, 1, 0, 0x1000);
+		if (!below(&st, 10))
+			sample(&st, t + 100, 0);
+		wait_ns = below(&st, 4) ? 0 : 50000;
+		if (wait_ns) {
+			other(&st.scene, REC_SWITCH_OUT, t + 200, 1, 1, SWITCH_PREEMPTED, 99);
+			other(&st.scene, REC_SWITCH_IN, t + 200 + wait_ns, 1, 1, 0, 0);
+		}
+		leave(&st.scene, t + d + wait_ns, 1, 0, 0x1000);
+		t += d + wait_ns + 100;
+	}
+	b = finish(&st, t);
+	assert_int_equal(b->work.by, WORK_CALL_INDEX);
+	assert_int_equal(b->verdict, VERDICT_WORKLOAD);
+	assert_string_equal(b->causes.data[0].kind, "cpu-wait");
+	vec_for_each (&b->causes, const struct cause, c)
+		if (!strcmp(c->kind, "workload"))
+			work = c;
+	assert_non_null(work);
+	end(&st);
+}
+
 /* Half of the calls are slower in the second half of the run: a change of weather, no growth. */
 static void a_step_is_no_growth(void **state)
 {
@@ -486,6 +525,7 @@ int main(void)
 		cmocka_unit_test(growing_spin_is_interference),
 		cmocka_unit_test(growing_list_is_workload),
 		cmocka_unit_test(half_of_the_calls_grow),
+		cmocka_unit_test(growth_is_found_on_a_busy_machine),
 		cmocka_unit_test(a_step_is_no_growth),
 		cmocka_unit_test(some_calls_have_nothing_to_do),
 	};
