@@ -114,6 +114,8 @@ void wait_add(struct wait_sums *sums, const struct thread *t, uint64_t time_ns)
 	c->ns += end - s->since_ns;
 	idle_ns = sleep_idle_ns(t, s->since_ns, end);
 	c->idle_ns += idle_ns;
+	if (s->woken_ns)
+		c->pause_ns += s->pause_ns;
 	if (s->too_early)
 		add_early(c, idle_ns, s->since_ns, end);
 	add_tail(c, s->tail, end - s->since_ns - idle_ns);
@@ -156,6 +158,7 @@ void wait_merge(struct wait_sums *sums, const struct wait_sums *more)
 			c->stack = from->stack;
 		c->ns += from->ns;
 		c->idle_ns += from->idle_ns;
+		c->pause_ns += from->pause_ns;
 		c->wakes += from->wakes;
 		add_early(c, from->early_ns, from->early_from_ns, from->early_to_ns);
 		add_tail(c, from->tail, from->tail_ns);
@@ -181,9 +184,26 @@ static int64_t all_idle(struct wait_cell *c)
 {
 	int64_t idle = (int64_t)(c->ns - c->idle_ns);
 
-	c->early_ns = c->tail_ns = 0;
+	c->early_ns = c->tail_ns = c->pause_ns = 0;
 	c->idle_ns = c->ns;
 	return -idle;
+}
+
+static int64_t held_up(struct wait_cell *c)
+{
+	uint64_t lost = c->pause_ns < c->idle_ns ? c->pause_ns : c->idle_ns;
+
+	c->pause_ns = 0;
+	c->idle_ns -= lost;
+	return (int64_t)lost;
+}
+
+/* It waits for threads that wait in the same place, or at the same lock, at other times. */
+static bool is_behind_others(const struct threads *th, const struct wait_cell *c)
+{
+	return wait_is_queue(th, c) ||
+	       (c->word != SLEEP_NOBODY &&
+		futex_judge(&th->futexes.all.data[c->word]).class == FUTEX_LOCK);
 }
 
 static int64_t told_to_stop(struct wait_cell *c)
@@ -202,6 +222,8 @@ int64_t wait_reconsider(const struct threads *th, struct wait_sums *sums)
 	vec_for_each (sums, struct wait_cell, c) {
 		const struct futex *word;
 
+		if (c->pause_ns && is_behind_others(th, c))
+			lost += held_up(c);
 		if (c->word == SLEEP_NOBODY)
 			continue;
 		word = &th->futexes.all.data[c->word];
@@ -382,6 +404,12 @@ static struct wait_cause of_function(const struct wait_cell *c)
 	return causes[c->standard];
 }
 
+/* What threads read and write in turn, as to take a lock and to give it back. */
+static bool is_token(const struct threads *th, const struct wait_cell *c)
+{
+	return (c->kind == WAIT_PIPE || c->kind == WAIT_SOCKET) && wait_is_queue(th, c);
+}
+
 struct wait_cause wait_cause_of(const struct threads *th, const struct wait_cell *c)
 {
 	const struct futex *word = c->kind == WAIT_FUTEX && c->word != SLEEP_NOBODY
@@ -397,6 +425,10 @@ struct wait_cause wait_cause_of(const struct threads *th, const struct wait_cell
 		return (struct wait_cause){ "lock", 1, "queued for a lock of a file" };
 	if (is_semaphore_call(c))
 		return (struct wait_cause){ "lock", 0.6, "waited at a semaphore" };
+	if (is_token(th, c))
+		return (struct wait_cause){ "condition-wait", 0.8,
+					    "waited for what another thread writes that waits in "
+					    "the same place at other times" };
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const struct wait_row *r = &rows[i];
 

@@ -30,6 +30,7 @@ struct wait_cell {
 	uint32_t stack;	   /* of one of its sleeps, its number + 1; 0: none is known */
 	uint32_t standard; /* enum standard_wait, where the system call says no more than that */
 	uint64_t sleeps, ns, idle_ns; /* ns: until the wakeup, idle_ns of it */
+	uint64_t pause_ns; /* of idle_ns: whoever ended the sleeps let a time pass meanwhile */
 	/* Part of idle_ns only as nobody had released the futex yet, and when that was. */
 	uint64_t early_ns, early_from_ns, early_to_ns;
 	/* Lost only as far as the latest releases of the futex seen here were to go on. */
@@ -53,8 +54,9 @@ void wait_add_wake(struct wait_sums **sums, const struct thread *woken);
 void wait_merge(struct wait_sums *sums, const struct wait_sums *more);
 /*
  * Now that more is known: sleeps whose time was over before the first release of their futex waited
- * for the one who did that, those that threads released as their last act waited for an end, and
- * whoever has done nothing but end since it was released was parked.
+ * for the one who did that, those that threads released as their last act waited for an end,
+ * whoever has done nothing but end since it was released was parked, and threads that queue are
+ * held up by the one in front, also while that one sleeps for a time.
  * Returns the ns that were called idle and are not, less than 0: that were not and are.
  */
 int64_t wait_reconsider(const struct threads *th, struct wait_sums *sums);

@@ -234,8 +234,11 @@ static void judge(const struct threads *th, struct sleep *s, uint64_t time_ns)
 	if (by != SLEEP_NOBODY && is_held(th, s))
 		s->outside.clock_ns = 0;
 	s->idle_ns = s->outside.work_ns + s->outside.clock_ns;
+	s->pause_ns = 0;
 	if (s->idle_ns > all_ns || waits_for_an_end(th, s))
 		s->idle_ns = all_ns;
+	else if (by != SLEEP_NOBODY)
+		s->pause_ns = s->outside.clock_ns;
 }
 
 uint64_t sleep_idle_behind(const struct threads *th, uint32_t thread, uint32_t word,

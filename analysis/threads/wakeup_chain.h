@@ -86,6 +86,7 @@ struct sleep {
 	bool acted;		 /* and then it made others go on */
 	struct outside outside;	 /* of since to woken */
 	uint64_t idle_ns;	 /* what of it is idle: not lost */
+	uint64_t pause_ns;	 /* of that: the thread that ended it let a time pass */
 };
 
 /* A thread left the CPU to sleep. */

@@ -286,6 +286,49 @@ static void those_who_queue_up(void **state)
 	end_stacks(&s);
 }
 
+static void add_sleep(struct scene *s, struct wait_sums *sums, uint64_t us, uint32_t i)
+{
+	wait_add(sums, thread(s, i), us * 1000);
+}
+
+/* Whoever has taken a byte from the pipe sleeps for a time before it is written back: that holds
+ * the others up. Of a pipe that one end only writes to nothing is known that would be lost. */
+static uint64_t lost_at_pipe(unsigned writers)
+{
+	struct wait_sums sums = { 0 };
+	struct scene s;
+	uint64_t us = 100, idle_ns;
+
+	begin_stacks(&s);
+	for (unsigned round = 0; round < 20; round++, us += 100) {
+		uint32_t holder = writers ? 4 : round % 2 + 2, next = holder == 2 ? 3 : 2;
+
+		sleep_in(&s, us, next, WAIT_PIPE, 0, 5, 0);
+		other(&s, REC_BLOCK_STACK, us * 1000, TID(next), TID(next), NEAR, 0);
+		sleep_in(&s, us + 1, holder, WAIT_SLEEP, 0, 0, 0);
+		wake_up(&s, us + 81, holder, 0, WAKING_BY_TIMER);
+		wake_up(&s, us + 90, next, holder, 0);
+		add_sleep(&s, &sums, us + 90, next);
+	}
+	finish(&s, us);
+	idle_ns = sums.data[0].idle_ns;
+	about(idle_ns, 20 * 80);
+	idle_ns = (uint64_t)wait_reconsider(&s.calls.threads, &sums);
+	assert_int_equal(wait_reconsider(&s.calls.threads, &sums), 0);
+	assert_string_equal(wait_cause_of(&s.calls.threads, &sums.data[0]).kind,
+			    writers ? "pipe" : "condition-wait");
+	assert_int_equal(wait_is_queue(&s.calls.threads, &sums.data[0]), !writers);
+	vec_release(&sums);
+	end_stacks(&s);
+	return idle_ns;
+}
+
+static void a_token_in_a_pipe_is_queued_for(void **state)
+{
+	about(lost_at_pipe(0), 20 * 80);
+	assert_int_equal(lost_at_pipe(1), 0);
+}
+
 /* Threads that have ended and are summed up are one: it is no worker. */
 static void summed_up(void **state)
 {
@@ -320,6 +363,7 @@ int main(void)
 		cmocka_unit_test(those_who_gather),
 		cmocka_unit_test(those_who_are_led),
 		cmocka_unit_test(the_largest_is_of_what_is_lost),
+		cmocka_unit_test(a_token_in_a_pipe_is_queued_for),
 		cmocka_unit_test(summed_up),
 	};
 
