@@ -68,6 +68,10 @@ static const struct {
 	{ LIBOMP, STANDARD_LOCK, "omp_set_lock" },
 	{ LIBOMP, STANDARD_BARRIER, "__kmpc_barrier*" },
 	{ LIBOMP, STANDARD_BARRIER, "__kmpc_fork_call*" },
+	{ LIBTBB, STANDARD_LOCK, "_ZN3tbb6detail2r115wait_on_address*" },
+	{ LIBTBB, STANDARD_LOCK, "tbb::detail::r1::wait_on_address*" },
+	{ LIBTBB, STANDARD_CONDITION, "_ZN3tbb6detail2r126wait_bounded_queue_monitor*" },
+	{ LIBTBB, STANDARD_CONDITION, "tbb::detail::r1::wait_bounded_queue_monitor*" },
 	{ LIBTBB, STANDARD_END, "_ZN3tbb6detail2r116execute_and_wait*" },
 	{ LIBTBB, STANDARD_END, "tbb::detail::r1::execute_and_wait*" },
 };

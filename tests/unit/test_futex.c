@@ -367,6 +367,13 @@ static void functions_count_in_their_own_library(void **state)
 			 STANDARD_BARRIER);
 	assert_int_equal(standard_wait_of("/usr/bin/app", "pthread_barrier_wait"), STANDARD_NONE);
 	assert_int_equal(standard_wait_of("/usr/lib/libgomp.so.1", "pthread_join"), STANDARD_NONE);
+	assert_int_equal(standard_wait_of("/usr/lib/libtbb.so.12",
+					  "tbb::detail::r1::wait_bounded_queue_monitor(tbb::x*)"),
+			 STANDARD_CONDITION);
+	assert_int_equal(
+		standard_wait_of("/usr/lib/libtbb.so.12",
+				 "_ZN3tbb6detail2r115wait_on_addressEPvRNS0_2d113delegate_baseEm"),
+		STANDARD_LOCK);
 }
 
 /* Of a stripped library, what its caller calls there is known. */
