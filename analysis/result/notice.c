@@ -259,8 +259,9 @@ static void no_call_notice(struct result *res)
  */
 static bool is_small(const struct result *res, const struct meta_notice *n)
 {
+	/* The mappings dropped are those of all processes of the machine. */
 	static const char *const codes[] = { "few-lost-samples", "java-left", "not-patched",
-					     "calibration" };
+					     "calibration", "lost-mappings" };
 
 	for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++)
 		if (!strcmp(n->code, codes[i]))

@@ -157,8 +157,8 @@ void session_report_mappings(struct session *s)
 	if (!s->drain.mappings_lost)
 		return;
 	snprintf(words, sizeof(words),
-		 "the kernel dropped %s of new mappings: libraries that a program loaded late "
-		 "may be untraced, and their functions without names",
+		 "the kernel dropped %s of new mappings, of all processes: libraries that a "
+		 "program loaded late may be untraced, and their functions without names",
 		 text_counted(mappings, s->drain.mappings_lost, "event"));
 	session_write_notice(s, "lost-mappings", words);
 }
