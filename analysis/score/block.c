@@ -240,6 +240,16 @@ static void add_part(struct block *b, const struct part *p, double observed, dou
 		b->sci_worst_thread = p->excess_ns / observed;
 }
 
+/* Of one thread, which is seen to its end. */
+static void add_asked(struct block *b, const struct threads *th, const struct thread *t,
+		      const struct block_options *o)
+{
+	if (t == th->rest || o->observed_ns)
+		return;
+	b->free_ns += thread_free_ns(th, t);
+	b->asked_ns += thread_asked_ns(th, t);
+}
+
 static double observed_ns(const struct sci *sci, const struct slot *s, const struct sci_cell *cell,
 			  const struct block_options *o)
 {
@@ -286,6 +296,7 @@ static void add_threads(struct blocks *blocks, struct sci *sci, const uint32_t *
 		part = part_of(cell, &min[i], o);
 		add_part(b, &part, observed_ns(sci, s, cell, o), (double)o->duration_ns,
 			 cell->ended);
+		add_asked(b, &sci->calls->threads, sci->calls->threads.all.data[s->thread], o);
 		if (b->estimated_calls != BLOCK_NONE) {
 			b->estimated_calls += (uint64_t)(estimated_calls(cell, o) + 0.5);
 			b->estimated_outer += estimated_outer(cell, o);

@@ -96,7 +96,10 @@ struct block {
 				   * recorded */
 	uint64_t period;	  /* one call in so many was recorded */
 	uint32_t threads;
-	uint64_t observed_ns;	    /* sum of T_t */
+	uint64_t observed_ns; /* sum of T_t */
+	/* Of the threads' time: none held them up, and they had a CPU or waited for one. Of ended
+	 * threads that were summed up neither is known. */
+	uint64_t free_ns, asked_ns;
 	double idle_threads;	    /* own excess that waited for input or a timer / duration */
 	double unexplained_threads; /* own excess on a CPU that nothing explains / duration */
 	double lost_share;	    /* share of the own excess that is lost_threads */

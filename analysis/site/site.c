@@ -542,6 +542,10 @@ static void add_cell(struct sites *s, struct block *b, const struct site_cell *c
 		return;
 	b->threads += c->ended ? (uint32_t)c->ended : 1;
 	b->observed_ns += (uint64_t)observed;
+	if (!c->ended) {
+		b->free_ns += thread_free_ns(th, th->all.data[c->thread]);
+		b->asked_ns += thread_asked_ns(th, th->all.data[c->thread]);
+	}
 	b->excess_ns += (uint64_t)(excess + 0.5);
 	b->open_ns += (uint64_t)(open + 0.5);
 	if (!c->ended && observed > 0 && observed >= 0.01 * (double)o->duration_ns &&

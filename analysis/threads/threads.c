@@ -161,6 +161,13 @@ static uint64_t oversubscribed_ns(struct thread *t, uint64_t most_ns, uint64_t t
 	return ns < most_ns ? ns : most_ns;
 }
 
+/* A thread of the program let it go on, or will have: its time was over at a futex, and it looks
+ * again. */
+static bool is_by_thread(const struct sleep *s)
+{
+	return s->end == SLEEP_BY_THREAD || (s->end == SLEEP_BY_TIMER && s->word != SLEEP_NOBODY);
+}
+
 static void settle_sleep(struct thread *t, uint64_t time_ns)
 {
 	const struct sleep *s = &t->sleep;
@@ -173,6 +180,8 @@ static void settle_sleep(struct thread *t, uint64_t time_ns)
 	idle = t->all->have_waking || s->by_call ? sleep_idle_ns(t, t->since_ns, woken) : 0;
 	t->off.idle_ns += idle;
 	t->off.blocked_ns += woken - t->since_ns - idle;
+	if (is_by_thread(s))
+		t->held_ns += woken - t->since_ns - idle;
 	t->off.preempted_ns += time_ns - woken;
 	t->off.woken_ns += time_ns - woken;
 	t->ready_ns += time_ns - woken;
@@ -573,4 +582,26 @@ uint64_t thread_watched_ns(const struct threads *th, const struct thread *t)
 		if (t->watch_ns[set] > most)
 			most = t->watch_ns[set];
 	return most;
+}
+
+/* Of the time that it was watched, as much as it was not off the CPU for so long while alive. */
+static uint64_t watched_without(const struct threads *th, const struct thread *t, uint64_t off_ns)
+{
+	uint64_t alive = t->end_ns - t->born_ns;
+
+	alive = alive > t->lost_ns ? alive - t->lost_ns : 0;
+	if (off_ns >= alive)
+		return 0;
+	return (uint64_t)((double)thread_watched_ns(th, t) * (double)(alive - off_ns) /
+			  (double)alive);
+}
+
+uint64_t thread_free_ns(const struct threads *th, const struct thread *t)
+{
+	return watched_without(th, t, t->held_ns);
+}
+
+uint64_t thread_asked_ns(const struct threads *th, const struct thread *t)
+{
+	return watched_without(th, t, t->off.blocked_ns + t->off.idle_ns);
 }

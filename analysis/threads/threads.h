@@ -130,6 +130,7 @@ struct thread {
 	bool recorder_took; /* preempted, and the CPU went to the recorder */
 	uint64_t ready_ns;  /* since it last had a CPU: ready to run, and of no taker yet */
 	bool found_idle;    /* it gets a CPU now that was idle */
+	uint64_t held_ns;   /* part of off.blocked_ns: until a thread of the program let it go on */
 	struct offcpu off;
 	uint32_t off_changes; /* how often off was changed: most calls see none */
 	uint64_t lost_ns, lost_until_ns;
@@ -282,5 +283,9 @@ static inline uint32_t threads_slot(struct threads *th, struct thread *t, uint32
 /* After threads_end(): T_t for a function's set, and over all sets (the longest). */
 uint64_t thread_observed_ns(const struct threads *th, const struct thread *t, uint32_t id);
 uint64_t thread_watched_ns(const struct threads *th, const struct thread *t);
+/* Of the latter: no thread of the program held it up. */
+uint64_t thread_free_ns(const struct threads *th, const struct thread *t);
+/* Of that: it had a CPU or waited for one. */
+uint64_t thread_asked_ns(const struct threads *th, const struct thread *t);
 
 #endif

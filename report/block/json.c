@@ -307,6 +307,15 @@ static struct json *lock_json(const struct block *b)
 	return lock;
 }
 
+/* 0: not known */
+static void set_known(struct json *j, const char *key, uint64_t ns)
+{
+	if (ns)
+		json_set_u64(j, key, ns);
+	else
+		json_set_null(j, key);
+}
+
 struct json *report_block_json(const struct result *res, const struct block *b)
 {
 	struct json *j = json_new_object();
@@ -335,6 +344,8 @@ struct json *report_block_json(const struct result *res, const struct block *b)
 		json_set_take(j, "excess_split", split);
 	else
 		json_set_null(j, "excess_split");
+	set_known(j, "free_ns", b->free_ns);
+	set_known(j, "asked_ns", b->asked_ns);
 	json_set_take(j, "causes", report_causes_json(b));
 	if (b->sums && b->all_threads->meta->solos.n)
 		json_set_take(j, "solo", block_solo_json(b));

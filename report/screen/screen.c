@@ -382,15 +382,27 @@ static bool waits_behind_others(const struct block *b)
 	return cause && !strcmp(cause->kind, "cpu-wait") && !cause_cpus_crowded(b);
 }
 
-/* Threads that wait less run on a CPU instead, if they can get one; threads that run for nothing
- * free the CPU that they are on. Without other programs there are CPUs for who waits behind them.
+/* Part of a CPU that one of the block's threads asks for while no other thread holds it up: those
+ * that sleep while they have a lock ask for little, however many they are. */
+static double cpu_asked(const struct result *res, const struct block *worst)
+{
+	double lost = worst->lost_threads * (double)res->probed_ns;
+	double rest = fmin((double)worst->free_ns, (double)worst->observed_ns - lost);
+
+	return worst->asked_ns && rest > (double)worst->asked_ns ? (double)worst->asked_ns / rest
+								 : 1;
+}
+
+/* Threads that wait less do instead what they do else, if there is a CPU for the part of it that
+ * needs one; threads that run for nothing free the CPU that they are on. Without other programs
+ * there are CPUs for who waits behind them.
  */
 static double most_gained(const struct result *res, const struct block *worst)
 {
 	double told = report_told_share(worst) * worst->lost_threads;
 	double running = (worst->pools[POOL_RUNNING] - worst->unexplained[POOL_RUNNING]) /
 			 (double)res->probed_ns;
-	double gained = unasked_cpus(res) + running;
+	double gained = unasked_cpus(res) / cpu_asked(res, worst) + running;
 
 	if (isnan(gained) || !res->meta->session.cpus || waits_behind_others(worst))
 		return told;

@@ -261,14 +261,16 @@ def check_outside(trace, head):
 
 
 def most_gained(trace, block):
-    """What threads that wait less can gain: CPUs that none of the program's threads had or waited for, and those that
-    the block runs on for nothing."""
+    """What threads that wait less can gain: CPUs that none of the program's threads had or waited for, for the part of
+    their other time in which they want one, and those that the block runs on for nothing."""
     if not trace["cpus"] or trace["busy_cpus"] is None or not block["excess_split"]:
         return float("inf")
     unexplained = sum(c["share"] for c in block["causes"] if c["kind"] == "unknown")
     running = max(0, block["excess_split"]["running_ns"] - unexplained * block["excess_ns"]) / trace["probed_ns"]
     ready = (trace["ready_ns"] or 0) / trace["probed_ns"]
-    return max(0, trace["cpus"] - trace["busy_cpus"] - ready) + running
+    rest = min(block["free_ns"] or 0, block["observed_ns"] - block["lost_threads"] * trace["probed_ns"])
+    asked = block["asked_ns"] / rest if block["asked_ns"] and rest > block["asked_ns"] else 1
+    return max(0, trace["cpus"] - trace["busy_cpus"] - ready) / asked + running
 
 
 def tells_of(trace, block, share, why):
