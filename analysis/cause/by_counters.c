@@ -10,14 +10,16 @@
 #include "base/text.h"
 #include "trace/meta/meta.h"
 
-/* Cycles that one event can cost at most: latencies published for servers with two sockets. */
+/*
+ * The most cycles that one event can cost, from latencies published for servers with two sockets.
+ */
 #define SHARED_LINE_CYCLES 400
 #define REMOTE_LOAD_CYCLES 700
 
-#define GROWTH_MIN 0.05 /* of the fast calls' time; less is noise */
-#define PART_MIN   0.05 /* of the growth; less is not said */
+#define GROWTH_MIN 0.05 /* of the fast calls' time; a smaller growth is noise */
+#define PART_MIN   0.05 /* of the growth; a smaller part is not reported */
 
-/* A pair of means, of fast and slow calls. */
+/* The means of a value in fast and in slow calls. */
 struct pair {
 	double fast, slow;
 };
@@ -25,8 +27,8 @@ struct pair {
 struct slowdown {
 	const struct counter_summary *counted;
 	struct pair ns, cycles, instructions;
-	double growth; /* cycles */
-	double work;   /* of them, what more instructions take */
+	double growth; /* of slow calls over fast ones, in cycles */
+	double work;   /* the part of these cycles that more instructions take */
 };
 
 static bool get(const struct slowdown *s, const struct meta *meta, const char *role,
@@ -40,7 +42,10 @@ static bool get(const struct slowdown *s, const struct meta *meta, const char *r
 	return true;
 }
 
-/* Own values where there are enough, all where there is no traced callee to speak of. */
+/*
+ * Returns the counts of the block's own code if enough calls have them, or those of whole calls if
+ * traced callees take hardly any time, or NULL.
+ */
 static const struct counter_summary *counted_of(const struct block *b)
 {
 	const struct counter_summary *own = b->counters.own;
@@ -69,8 +74,8 @@ static bool slowdown_of(const struct block *b, const struct meta *meta, struct s
 }
 
 /*
- * Returns so many cycles of a slow call's growth as ns of the block's pool; 0: too little to be
- * mentioned.
+ * Returns cycles of a slow call's growth as ns of the block's pool, or 0 if they are too few to
+ * mention.
  */
 static double of_pool(const struct block *b, const struct slowdown *s, double cycles,
 		      double rest_ns)
@@ -85,7 +90,7 @@ static double of_pool(const struct block *b, const struct slowdown *s, double cy
 	return ns < rest_ns ? ns : rest_ns;
 }
 
-/* Cycles beyond those that the instructions take at the fast calls' rate. */
+/* Returns the cycles beyond those that the instructions take at the fast calls' rate. */
 static double stretched(const struct slowdown *s)
 {
 	return s->cycles.slow - s->cycles.fast - s->work;
@@ -128,7 +133,10 @@ double cause_shared_lines(const struct block *b, const struct meta *meta, double
 			 "loads of lines that another core had modified", evidence);
 }
 
-/* Waiting cycles grow with the misses, or each miss waits longer: the evidence says which. */
+/*
+ * Explains cycles that wait for memory. They grow with the number of misses, or because each miss
+ * waits longer: the evidence says which.
+ */
 static double memory_stalls(const struct block *b, const struct slowdown *s,
 			    const struct meta *meta, double rest_ns, struct text *evidence)
 {
@@ -173,7 +181,10 @@ double cause_memory_stalls_of_any(const struct block *b, const struct meta *meta
 	return ns;
 }
 
-/* Reference cycles run at one rate and stop with the core's: their ratio is the clock. */
+/*
+ * Compares clock rates. Reference cycles run at a fixed rate and stop with the core's cycles, so
+ * the ratio of the two is the clock rate.
+ */
 double cause_clock(const struct block *b, const struct meta *meta, double rest_ns,
 		   struct text *evidence)
 {
@@ -190,11 +201,11 @@ double cause_clock(const struct block *b, const struct meta *meta, double rest_n
 		return 0;
 	text_printf(evidence, "the core's clock ran at %.0f%% of its speed in fast calls",
 		    100 * slow / fast);
-	/* what its cycles took longer, in cycles of the fast calls' length */
+	/* the time that the cycles took longer, in cycles of the fast calls' length */
 	return of_pool(b, &s, s.cycles.slow * (fast / slow - 1), rest_ns);
 }
 
-/* Cycles that the core's other thread had, as the machine counts them. */
+/* Gets the cycles that the core's other thread had, by whichever counter the machine has. */
 static bool sibling_cycles(const struct slowdown *s, const struct meta *meta, struct pair *had)
 {
 	struct pair own;
@@ -249,7 +260,9 @@ static bool decides(const struct meta *meta, const struct deciding *d)
 	return is_counted(meta, d->role) || (d->or_role && is_counted(meta, d->or_role));
 }
 
-/* The n-th of them that was not counted, of each group one; NULL: there are no more. */
+/*
+ * Returns the n-th counter that was not counted, one for each group, or NULL if there are no more.
+ */
 static const struct deciding *undecided(const struct meta *meta, size_t n)
 {
 	const char *pmu = meta->session.pmu, *group = "";

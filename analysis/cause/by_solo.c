@@ -10,10 +10,12 @@
 #include "base/text.h"
 #include "trace/meta/meta.h"
 
-#define ERRORS_SURE 3 /* standard errors: blocks are many */
+#define ERRORS_SURE 3 /* standard errors; many, because there are many blocks */
 
-/* Calls differ in their work in the windows as well: only what the others take beyond the mean
- * there is due to other threads. */
+/*
+ * Takes the time by which calls outside of the windows exceed the mean of those inside. Calls
+ * differ in their work inside the windows as well, so only that part is due to other threads.
+ */
 double cause_solo(const struct block *b, const struct meta *meta, double rest_ns,
 		  struct text *evidence)
 {

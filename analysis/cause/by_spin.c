@@ -5,9 +5,9 @@
 #include "base/text.h"
 #include "trace/meta/meta.h"
 
-#define SPINS_LEAST 0.25 /* of the slow calls' own samples, by the interval's lower end */
+#define SPINS_LEAST 0.25 /* of the slow calls' own samples, by the lower end of the interval */
 
-/* The part of the slow calls' own samples that spin; 0: too few to say. */
+/* Returns the share of the slow calls' own samples that spin, or 0 if there are too few samples. */
 static double spinning(const struct block *b)
 {
 	const struct block_samples *s = &b->samples;
@@ -20,7 +20,10 @@ static double spinning(const struct block *b)
 	return low >= SPINS_LEAST ? share : 0;
 }
 
-/* Another thread at work, on a CPU: who takes this one's CPU holds nothing. */
+/*
+ * Returns another thread that runs concurrently, or NULL. A process that takes this thread's CPU
+ * does not count, because it cannot hold the lock.
+ */
 static const struct coactive *holder(const struct block *b)
 {
 	vec_for_each (&b->coactive, const struct coactive, c)

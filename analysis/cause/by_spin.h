@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Waiting for a lock without sleeping. Two facts: samples inside slow calls are in a short loop
- * around a pause instruction, and, during slow calls more than during fast ones, another thread is
- * at work (coactivity.h): it has what is waited for. Without the second the wait is told, but not
- * who is waited for, and the confidence is less.
+ * Waiting for a lock without sleeping. Two facts prove it: samples inside slow calls are in a short
+ * loop around a pause instruction, and another thread runs more during slow calls than during fast
+ * ones (coactivity.h), so it holds the lock. Without the second fact the wait is reported without a
+ * holder, and with less confidence.
  */
 #ifndef ISPOT_ANALYSIS_CAUSE_BY_SPIN_H
 #define ISPOT_ANALYSIS_CAUSE_BY_SPIN_H

@@ -11,8 +11,9 @@
 #include "base/text.h"
 #include "trace/meta/meta.h"
 
-#define SWITCHING_CONFIDENCE 0.8  /* a slope, not a record */
-#define RELEASER_SHARE	     0.01 /* of the time asleep: less is not worth naming a thread */
+#define SWITCHING_CONFIDENCE 0.8 /* lower than for a record, because it comes from a slope */
+/* of the blocked time: a smaller share is not worth naming a thread */
+#define RELEASER_SHARE 0.01
 
 static void released_by(const struct block *b, const struct meta *meta,
 			const struct wait_part *part, struct text *out)
@@ -49,7 +50,7 @@ static double asleep(const struct block *b, const struct meta *meta, const struc
 	return b->pools[pool] * share;
 }
 
-/* Beyond what the fastest call has of it. */
+/* Returns how much exceeds what the fastest call has. */
 static double more_often(uint64_t all, uint64_t fastest, uint64_t calls)
 {
 	double more = (double)all - (double)fastest * (double)calls;

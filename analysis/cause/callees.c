@@ -21,7 +21,7 @@ static const struct block *block_of(const struct blocks *functions, uint32_t id)
 	return NULL;
 }
 
-/* Returns the part of the excess in callees, from 0 to 1, that callees with that verdict have. */
+/* Returns the share, 0 to 1, of the excess in callees that belongs to callees with that verdict. */
 static double share_of_callees(const struct block *b, const struct blocks *functions,
 			       enum verdict verdict)
 {
@@ -39,7 +39,7 @@ static double share_of_callees(const struct block *b, const struct blocks *funct
 	return all > 0 ? part / all : 0;
 }
 
-/* The block loses hardly anything itself: its slow time is in its callees. */
+/* Whether the block loses hardly any time itself, because its slow time is in its callees. */
 static bool is_callees(const struct block *b)
 {
 	return b->verdict == VERDICT_INTERFERENCE && b->sums && b->pools[POOL_CALLEE] > 0 &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Carries the findings about callees to their callers: a function whose calls are slow because they
- * wait for input in read() waits for input.
+ * Passes the findings about callees to their callers: a function whose calls are slow because they
+ * wait for input in read() waits for input itself.
  */
 #ifndef ISPOT_ANALYSIS_CAUSE_CALLEES_H
 #define ISPOT_ANALYSIS_CAUSE_CALLEES_H
@@ -10,13 +10,15 @@ struct block;
 struct blocks;
 struct sci_edge;
 
-/* Once all functions have their verdicts: callers of what is idle, or does more work, get theirs.
+/*
+ * Is called when all functions have their verdicts: the callers of functions that are idle, or do
+ * more work, get the same verdict.
  */
 void callees_pass_on(struct blocks *functions);
-/* The same for a group of a function's calls: what became of the function. */
+/* Gives a group of a function's calls the verdict that the function got this way. */
 void callees_pass_on_to_group(struct block *group, const struct block *whole);
 
-/* Time in a callee beyond that of its fastest call, in ns. */
+/* Returns the time in a callee beyond that of its fastest call, in ns. */
 double callee_excess(const struct sci_edge *e);
 
 #endif

@@ -33,14 +33,14 @@ static void put(struct causes *causes, const char *kind, double confidence, doub
 	struct cause *c = cause_of(causes, kind, confidence);
 	char *clean;
 
-	/* the same kind from several pools: as sure as their mean */
+	/* the same kind from several pools gets the mean of their confidences */
 	if (share > 0)
 		c->confidence =
 			(c->confidence * c->share + confidence * share) / (c->share + share);
 	c->share += share;
 	if (!evidence || !*evidence)
 		return;
-	clean = text_printable_new(evidence); /* of names that may be anything */
+	clean = text_printable_new(evidence); /* names in it may hold anything */
 	vec_for_each (&c->evidence, char *, e)
 		if (!strcmp(*e, clean)) {
 			free(clean);
@@ -53,7 +53,7 @@ static const char unknown[] = "unknown";
 
 #define DECIDE_MIN 0.1 /* of the excess: less is not worth another recording */
 
-/* The interferer, where no counter says what it does to the block. */
+/* Names the code that runs concurrently, if no counter says what it does to the block. */
 static void say_coactive(const struct coactive *c, struct text *line)
 {
 	text_printf(line,
@@ -62,7 +62,10 @@ static void say_coactive(const struct coactive *c, struct text *line)
 		    c->fast_rate);
 }
 
-/* Time on a CPU that no rule took: who was at work meanwhile, and what would decide. */
+/*
+ * Reports running time that no rule took: which code ran concurrently, and which counters would
+ * decide.
+ */
 static void leave_running(struct block *b, const struct meta *meta, double share)
 {
 	const struct coactive *interferer = coactive_interferer(&b->coactive);
@@ -119,14 +122,16 @@ static void leave_rest(struct block *b, const struct meta *meta, double rest[CAU
 		leave_running(b, meta, rest[POOL_RUNNING] / excess);
 }
 
-/* Whether it is no interference: the calls do more, or the probes take the time. */
+/* Whether the rule's cause is not interference: the calls do more, or the probes take the time. */
 static bool is_harmless(const struct cause_rule *rule)
 {
 	return !strcmp(rule->kind, "workload") || !strcmp(rule->kind, "ispot");
 }
 
-/* Returns whether the rule only names what the time comes with: cache misses may be the block's
- * own or other threads' doing, so their time stays unexplained. */
+/*
+ * Whether the rule only names what the time comes with. Cache misses may be the block's own or
+ * caused by other threads, so their time stays unexplained.
+ */
 static bool is_unexplained(const struct cause_rule *rule)
 {
 	return !strcmp(rule->kind, "cache-misses");
@@ -165,7 +170,7 @@ void causes_find(struct block *b, const struct meta *meta)
 			     : cause_wait(b, meta, rule->kind, rule->pool, &confidence, &evidence);
 		if (ns > rest[rule->pool])
 			ns = rest[rule->pool];
-		/* what is too small to print is not lost: the shares add up */
+		/* what is too small to print stays in the rest, so that the shares add up */
 		if (ns / excess >= SHARE_MIN) {
 			rest[rule->pool] -= ns;
 			if (is_harmless(rule) && rule->pool != POOL_CALLEE)

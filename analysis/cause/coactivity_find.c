@@ -18,7 +18,7 @@ static uint32_t cpus(const struct coactivity *co)
 	return n ? n : co->calls->threads.meta->session.cpus;
 }
 
-/* [function id]: the thread that alone runs it, UINT32_MAX where several do */
+/* Returns for each function id the only thread that runs it, or UINT32_MAX if there are several. */
 static uint32_t *only_threads(const struct coactivity *co)
 {
 	const struct threads *th = &co->calls->threads;
@@ -67,7 +67,10 @@ static uint8_t *takers(const struct coactivity *co)
 	return takes_cpu;
 }
 
-/* How many other threads ran during the calls of the sample, by their time. */
+/*
+ * Returns how many other threads ran during the calls of the sample, weighted by the time of the
+ * calls.
+ */
 static double others_running(const struct lift_sample *s)
 {
 	double met_ns = 0, seen_ns = 0;
@@ -142,7 +145,7 @@ static void copy_row(const struct lift_sample *s, const struct lift_row *r, stru
 		*vec_add(&to->cells) = s->cells.data[r->first + i];
 }
 
-/* The rows of each group, by themselves. [group] */
+/* Returns the rows of each group in a sample of its own, by group. */
 static struct lift_sample *samples_of_groups(const struct coactivity *co, uint32_t n)
 {
 	struct lift_sample *of = xcalloc(n + 1, sizeof(*of));

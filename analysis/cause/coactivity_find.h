@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Whom the slow calls of a block met: the evidence of analysis/evidence/coactivity.h, compared. */
+/*
+ * What ran concurrently with the slow calls of a block: compares the evidence of
+ * analysis/evidence/coactivity.h.
+ */
 #ifndef ISPOT_ANALYSIS_CAUSE_COACTIVITY_FIND_H
 #define ISPOT_ANALYSIS_CAUSE_COACTIVITY_FIND_H
 
@@ -8,16 +11,16 @@ struct coactive;
 struct coactives;
 struct coactivity;
 
-/* After calls_end(): fills the blocks' coactive lists. */
+/* Fills the blocks' coactive lists. Is called after calls_end(). */
 void coactivity_find(struct coactivity *co, struct blocks *blocks);
 
 /*
- * The same of groups of calls, [id]: their number, where the calls were grouped when they were
- * looked at. Before the functions' evidence is released.
+ * Does the same for groups of calls, whose ids are their numbers, if the calls were grouped when
+ * the evidence was collected. Is called before the functions' evidence is released.
  */
 void coactivity_find_groups(struct coactivity *co, struct blocks *groups);
 
-/* The function that was most at work meanwhile; NULL: none was. */
+/* Returns the function that ran concurrently most, or NULL if none did. */
 const struct coactive *coactive_interferer(const struct coactives *all);
 
 #endif

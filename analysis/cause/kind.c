@@ -9,8 +9,10 @@
 #include "analysis/threads/wait.h"
 #include "trace/meta/meta.h"
 
-/* Part of the time without a CPU that the program's own threads are enough to explain; NAN: not
- * known. */
+/*
+ * Returns the share of the run queue time that the program's own threads are enough to explain, or
+ * NAN if it is unknown.
+ */
 static double crowded(const struct block *b)
 {
 	const struct offcpu *off = b->sums ? &b->sums->own_off : NULL;
@@ -129,7 +131,7 @@ const struct cause_kind cause_kinds[] = {
 		.story = "Remote memory",
 		.advice = { { .text = "let the thread that uses memory touch it first; bind both to a node" } },
 	},
-	/* of threads that come late as well */
+	/* also for threads that are late */
 	{
 		.kind = "cache-misses",
 		.name = "cache misses",
@@ -176,13 +178,13 @@ const struct cause_kind cause_kinds[] = {
 		.idle = "waits for work",
 	},
 
-	/* of executions alone */
+	/* only for outliers */
 	{ .kind = "slow-path", .group = CAUSE_PATH },
 	{ .kind = "first-execution", .group = CAUSE_FIRST },
 	{ .kind = "pause", .group = CAUSE_PAUSE },
 	{ .kind = "safepoint", .group = CAUSE_PAUSE },
 
-	/* of threads that come late */
+	/* only for threads that are late */
 	{ .kind = "branch", .uneven = "branch taken unevenly", .counted = "taken" },
 	{ .kind = "loop", .uneven = "loop goes round unevenly", .counted = "repeated" },
 	{ .kind = "call", .uneven = "function called unevenly", .counted = "called" },
@@ -200,8 +202,9 @@ const struct cause_kind *cause_kind_find(const char *kind)
 	return NULL;
 }
 
-/* A wait for another thread without a condition variable: for what it writes to a pipe, or for its
- * end. */
+/*
+ * A wait for another thread without a condition variable: for its output on a pipe, or for its end.
+ */
 static const struct cause_kind for_a_thread = {
 	.kind = "condition-wait",
 	.name = "another thread",
@@ -219,8 +222,10 @@ static const struct cause_kind in_turn = {
 	.advice = { { .text = "let both work at the same time: hand out more at once, and wait for it later" } },
 };
 
-/* A wait for threads that wait in the same place at other times, each at a futex of its own or
- * none: a lock of a database, a queue of writers. */
+/*
+ * A wait for threads that wait in the same place at other times, each at a futex of its own or at
+ * none: a lock of a database, a queue of writers.
+ */
 static const struct cause_kind queue = {
 	.kind = "condition-wait",
 	.group = CAUSE_LOCK,
@@ -230,8 +235,10 @@ static const struct cause_kind queue = {
 	.advice = { { .text = "shorten what each thread does before it lets the next go on, or split what they queue for" } },
 };
 
-/* Threads that wait at one place release each other: of what is taken and given back, or of what
- * one has made for the next. */
+/*
+ * Waits of threads at one place that release each other: either for something that is taken and
+ * given back, or for what one thread has made for the next.
+ */
 static const struct cause_kind either[] = {
 	{
 		.kind = "lock",

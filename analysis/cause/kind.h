@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Every kind of cause, one row a kind, with all that is said of it: by the report and its slow
- * calls, by outliers and by imbalance. To add a cause: a row in kind.c, and the code that finds it
- * (rules.c for a block, analysis/outlier/cause.c for an execution, analysis/imbalance/count for a
- * late thread).
+ * Every kind of cause, one row each, with all the texts about it: for the report and its slow
+ * calls, for outliers and for imbalance. To add a cause, add a row to kind.c, and the code that
+ * finds it (rules.c for a block, analysis/outlier/cause.c for an execution,
+ * analysis/imbalance/count for a late thread).
  */
 #ifndef ISPOT_ANALYSIS_CAUSE_KIND_H
 #define ISPOT_ANALYSIS_CAUSE_KIND_H
@@ -13,9 +13,9 @@
 
 struct block;
 
-/* Kinds that the figures of outliers draw alike. */
+/* Kinds that the figures of outliers draw in the same color. */
 enum cause_group {
-	CAUSE_WAIT, /* of another sort than these */
+	CAUSE_WAIT, /* any wait that has no group below */
 	CAUSE_PATH,
 	CAUSE_LOCK,
 	CAUSE_IO,
@@ -31,13 +31,13 @@ enum cause_group {
 struct cause_kind {
 	const char *kind;
 	enum cause_group group;
-	const char *name;  /* on screens; the kind itself where it is NULL */
-	const char *story; /* begins the report's sentence; " in cache_get costs …" follows */
-	bool plural;	   /* "cost" follows */
-	const char *idle;  /* said of a block whose time it is, none of it lost; NULL: no such */
+	const char *name;  /* on screens; NULL: the kind itself */
+	const char *story; /* begins the report's sentence, before " in cache_get costs …" */
+	bool plural;	   /* "cost" follows instead of "costs" */
+	const char *idle;  /* said about an idle block with this cause; NULL: never */
 	const char
 		*uneven; /* what it is where threads differ in it; NULL: they are not told by it */
-	const char *counted; /* the same, how often it "happened" to one of them */
+	const char *counted; /* for the same, the verb for how often it happened to a thread */
 	struct {
 		const char *text; /* what to try; NULL: no more */
 		bool (*unless)(
@@ -48,24 +48,27 @@ struct cause_kind {
 extern const struct cause_kind cause_kinds[];
 extern const size_t cause_kinds_n;
 
-/* NULL: not a kind of the contract. */
+/* Returns NULL if the kind is unknown. */
 const struct cause_kind *cause_kind_find(const char *kind);
-/* The row that fits the block: a condition-wait may be at a condition variable, or for another
- * thread in another way. */
+/*
+ * Returns the row that fits the block: a condition-wait may be at a condition variable, or may be
+ * another kind of wait for a thread.
+ */
 const struct cause_kind *cause_kind_of(const struct block *b, const char *kind);
 
-/* The name of that cause of the block on screens; without a name, the kind. */
+/* Returns the name of the block's cause on screens, or the kind if the cause has no name. */
 const char *cause_name(const struct block *b, const char *kind);
 
-/* The n-th thing to try against that cause of the block, from 0; NULL: there are no more. */
+/* Returns the n-th advice against that cause of the block, from 0, or NULL if there are no more. */
 const char *cause_advice(const struct block *b, const char *kind, size_t n);
 
 /*
- * Which threads have the CPUs that the block's threads wait for: it is clear from this share on,
- * else both are named.
+ * The share from which it is clear which threads have the CPUs that the block's threads wait for;
+ * below it, both kinds are named.
  */
 #define CAUSE_CLEAR 0.75
-bool cause_cpus_crowded(const struct block *b); /* the program's own threads */
-bool cause_cpus_taken(const struct block *b);	/* others, or it may not use all of them */
+bool cause_cpus_crowded(const struct block *b); /* mainly the program's own threads */
+/* mainly other programs, or the program may not use all CPUs */
+bool cause_cpus_taken(const struct block *b);
 
 #endif

@@ -18,7 +18,7 @@
 #include "base/text.h"
 #include "trace/meta/meta.h"
 
-/* Jitter of the probes while the block ran. */
+/* Returns the jitter of the probes while the block ran. */
 static double own_jitter(const struct block *b, const struct meta *meta, double rest_ns,
 			 struct text *evidence)
 {
@@ -30,7 +30,7 @@ static double own_jitter(const struct block *b, const struct meta *meta, double 
 	return ns < rest_ns ? ns : rest_ns;
 }
 
-/* Preempted time that fell on probe code. */
+/* Returns the part of the run queue time that fell on probe code. */
 static double own_preempted(const struct block *b, const struct meta *meta, double rest_ns,
 			    struct text *evidence)
 {
@@ -45,8 +45,8 @@ static double own_preempted(const struct block *b, const struct meta *meta, doub
 }
 
 /*
- * Preempted so that the recorder could run, until the thread ran again: on a busy machine others
- * ran in between, so it is no more than the recorder's CPU time.
+ * Returns the time in the run queue because of the recorder, which lasts until the thread runs
+ * again. On a busy machine other threads ran in between, so it is at most the recorder's CPU time.
  */
 static double recorder(const struct block *b, const struct meta *meta, double rest_ns,
 		       struct text *evidence)
@@ -61,8 +61,7 @@ static double recorder(const struct block *b, const struct meta *meta, double re
 }
 
 /*
- * Says how much of the waiting for CPUs was due to the program's own threads, and how much to
- * others.
+ * Adds how much of the run queue time was due to the program's own threads, and how much to others.
  */
 static void say_crowded(const struct offcpu *off, struct text *evidence)
 {
@@ -106,7 +105,7 @@ static double callee(const struct block *b, const struct meta *meta, double rest
 	return rest_ns;
 }
 
-/* The regressions of the verdict: the share that they account for, the rest has another cause. */
+/* Takes the share that the regressions of the verdict account for; the rest has another cause. */
 static double take_work(const struct block *b, const struct meta *meta, double rest_ns,
 			struct text *evidence)
 {
@@ -119,8 +118,10 @@ static double take_work(const struct block *b, const struct meta *meta, double r
 	return rest_ns * (ns < on_cpu ? ns / on_cpu : 1);
 }
 
-/* The fastest calls say how much it is: no probe varies in these. The other proofs say that there
- * is more work, and what is left of the excess is that. */
+/*
+ * Whether the fastest calls show how much it is, because no probe varies in them. The other proofs
+ * only show that there is more work, and then the rest of the excess counts as work.
+ */
 static bool is_of_fastest(const struct work *work)
 {
 	return work->by == WORK_ARGUMENT || (work->by == WORK_CALL_INDEX && !work->median);
@@ -151,7 +152,10 @@ static double more_work_mostly(const struct block *b, const struct meta *meta, d
 	return b->work.median ? take_work(b, meta, rest_ns, evidence) : 0;
 }
 
-/* Other causes hide that verdict, but not what the calls follow. */
+/*
+ * Takes the part that follows an argument or the call's number, even if other causes keep the block
+ * from the verdict `workload`.
+ */
 static double take_part(const struct block *b, const struct meta *meta, bool median, double rest_ns,
 			struct text *evidence)
 {
@@ -176,12 +180,12 @@ static double more_to_do_mostly(const struct block *b, const struct meta *meta, 
 	return take_part(b, meta, true, rest_ns, evidence);
 }
 
-#define EACH_SURE    5	   /* standard errors: blocks and counters are many */
-#define FAULT_NS_MAX 10000 /* of one: what takes longer than that does something else besides */
+#define EACH_SURE    5	   /* standard errors; many, because there are many blocks and counters */
+#define FAULT_NS_MAX 10000 /* of one fault: longer times include something else */
 
 /*
- * The part of the excess on a CPU that comes with a count of the kernel's work in the thread's own
- * time.
+ * The part of the excess on a CPU that comes with a count of work which the kernel does in the
+ * thread's own time.
  */
 struct kernel_work {
 	const struct counter_mean *count;
@@ -189,8 +193,8 @@ struct kernel_work {
 };
 
 /*
- * The time that comes with each event, from the calls that were counted, times the number of events
- * beyond those of the shortest calls. share 0: none.
+ * Returns the time that comes with each event, from the calls that were counted, times the number
+ * of events beyond those of the shortest calls. share 0: there is none.
  */
 static struct kernel_work kernel_work(const struct block *b, const struct meta *meta,
 				      const char *role, double ns_max)
@@ -225,13 +229,14 @@ static double page_fault(const struct block *b, const struct meta *meta, double 
 	return fmin(w.share * b->pools[POOL_RUNNING], rest_ns);
 }
 
-#define MISS_NS_MAX  500  /* of one, from another node's memory */
-#define MISS_NS_NONE 5000 /* calls that take as much longer with each do something else as well */
+#define MISS_NS_MAX 500 /* of one miss, from the memory of another node */
+/* calls that take this much longer with each miss do something else as well */
+#define MISS_NS_NONE 5000
 
 /*
- * The calls that miss more take longer, by as much with each miss. Their data may be spread over
- * more memory, or others may have had the cache: which of these is not known, so causes_find()
- * leaves the time among what is unexplained.
+ * Calls that miss more often take longer, in proportion to the misses. Their data may be spread
+ * over more memory, or other threads may have used the cache. Which of the two it is remains
+ * unknown, so causes_find() leaves the time unexplained.
  */
 static double cache_misses(const struct block *b, const struct meta *meta, double rest_ns,
 			   struct text *evidence)
@@ -251,12 +256,12 @@ static double cache_misses(const struct block *b, const struct meta *meta, doubl
 	return fmin(w.share * b->pools[POOL_RUNNING], rest_ns);
 }
 
-#define SECTOR_NS_MAX 20000 /* a page in 160 us: what takes longer sleeps */
+#define SECTOR_NS_MAX 20000 /* a page in 160 us: a disk that takes longer lets the thread sleep */
 
 /*
- * A disk that answers before the thread is asleep, or whose driver works in the thread's own time.
- * Code that works on what it has read does so in user space: samples say how much the kernel's
- * part can be, and without enough of them nothing is claimed.
+ * Takes the time of a disk that answers before the thread is asleep, or whose driver works in the
+ * thread's own time. Code that works on the data it has read does so in user space. So samples
+ * limit the kernel's part, and without enough samples nothing is claimed.
  */
 static double disk(const struct block *b, const struct meta *meta, double rest_ns, const char *role,
 		   const char *done, struct text *evidence)
@@ -291,7 +296,7 @@ static double disk_write(const struct block *b, const struct meta *meta, double 
 	return disk(b, meta, rest_ns, "sectors-written", "written to", evidence);
 }
 
-/* The calls do nothing but wait for a lock that another thread holds. */
+/* The calls only wait for a lock that another thread holds. */
 static double contended(const struct block *b, const struct meta *meta, double rest_ns,
 			struct text *evidence)
 {
@@ -307,14 +312,14 @@ static double contended(const struct block *b, const struct meta *meta, double r
 	return rest_ns;
 }
 
-/* How sure is found with the sleeps. */
+/* The sleeps determine the confidence. */
 #define WAITS(kind)                                                    \
 	{ kind, POOL_BLOCKED, 0, NULL }, { kind, POOL_IDLE, 0, NULL }, \
 	{                                                              \
 		kind, POOL_RUNNING, 0, NULL                            \
 	}
 
-/* In the order in which they take from a pool what is still unexplained. */
+/* The rules take from a pool what is still unexplained, in this order. */
 /* clang-format off */
 const struct cause_rule cause_rules[] = {
 	{ "lock", POOL_RUNNING, 1, contended },

@@ -14,12 +14,12 @@
 #define ALPHA	   0.05
 #define PLACES_MAX 8
 
-/* Places of one kind, while samples are counted. */
+/* Places of one kind while samples are counted. */
 struct tally {
 	const struct meta *meta;
 	struct strtab names;
 	struct places places; /* [name number] */
-	uint32_t last;	      /* sample that counted, so that recursion counts once */
+	uint32_t last;	      /* the last sample that counted, so that recursion counts once */
 	struct {
 		VEC(uint32_t)
 	} seen_in; /* [name number] */
@@ -60,7 +60,7 @@ static bool is_block(const struct meta_frame *f, const struct block *b)
 	       (!strcmp(f->symbol, b->name) || !strcmp(f->symbol, b->function->symbol));
 }
 
-/* The frames inside of the block's own, if the stack shows it. */
+/* Counts the frames inside the block's own frame, if the stack has it. */
 static void count_callees(struct tally *t, const struct block *b, uint32_t id, bool slow,
 			  uint32_t sample)
 {
@@ -94,11 +94,11 @@ static int most_first(const void *a, const void *b)
 }
 
 struct scale {
-	double slow_ns, fast_ns; /* per call, of one sample */
+	double slow_ns, fast_ns; /* time of a call that one sample stands for */
 	double difference_ns;
 };
 
-/* Keeps the places where slow calls are longer, beyond chance. */
+/* Keeps the places in which slow calls are longer, beyond chance. */
 static void judge(struct tally *t, const struct scale *scale, struct places *out)
 {
 	double alpha = t->places.n ? ALPHA / (double)t->places.n : ALPHA, low, high;

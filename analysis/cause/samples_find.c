@@ -20,13 +20,13 @@ static void add_slow(struct block_samples *b, const struct sample_row *row,
 	if (row->kernel || !at || !at->spins)
 		return;
 	b->slow_spins++;
-	/* Boyer and Moore: the majority, where there is one. */
+	/* majority vote by Boyer and Moore, if there is a majority */
 	if (!votes->n)
 		votes->frame = at;
 	votes->n += votes->frame == at ? 1 : (uint32_t)-1;
 }
 
-/* The block's own function on the stack, unless that is not known to be in a loop. */
+/* Returns the frame of the block's own function, or NULL if it is not known to be in a loop. */
 static const struct meta_frame *loop_of(const struct meta *meta, const struct block *b,
 					const struct sample_row *row)
 {

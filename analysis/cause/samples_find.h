@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Where the slow calls of a block spend their time: the samples inside of them, summed up. */
+/* Where the slow calls of a block spend their time: adds up the samples inside of them. */
 #ifndef ISPOT_ANALYSIS_CAUSE_SAMPLES_FIND_H
 #define ISPOT_ANALYSIS_CAUSE_SAMPLES_FIND_H
 

@@ -21,9 +21,9 @@ static bool mostly_untimed(const struct block *b)
 }
 
 /*
- * The floor is of functions that are called all the time. Elsewhere caches are cold and the probe's
- * cost varies by as much as itself: what is less than it in a call, and hardly anything in all, is
- * not told from that.
+ * Whether the excess is less than a probe. The noise floor is that of functions that run all the
+ * time. In others the caches are cold, and the cost of a probe varies by as much as itself: an
+ * excess below this cost in each call, and small in total, cannot be distinguished from it.
  */
 static bool less_than_a_probe(const struct block *b)
 {
@@ -39,7 +39,7 @@ double block_loop_share(const struct block *b)
 	const struct block_samples *s = &b->samples;
 	double own_ns;
 
-	/* The own time of a call is not known where a call that it made was left unseen. */
+	/* the own time of a call is unknown if a callee was not recorded */
 	if (!s->loop_at || !b->observed_ns || b->self_excess_ns == BLOCK_NONE ||
 	    b->self_min_ns == BLOCK_NONE)
 		return 0;
@@ -74,7 +74,9 @@ const struct meta_frame *block_loop(const struct block *b)
 		       : NULL;
 }
 
-/* All of it is waiting: how long none takes is known, whatever was recorded. */
+/*
+ * Judges a block that is all waiting. Its baseline, no wait at all, is known whatever was recorded.
+ */
 static enum verdict verdict_on_waiting(const struct block *b)
 {
 	if (isnan(b->sci) || mostly_untimed(b))
@@ -100,7 +102,7 @@ enum verdict block_verdict(const struct block *b)
 	if (isnan(b->floor) && b->sci < SCI_LOW)
 		return VERDICT_CANNOT_TELL;
 	if (!b->min_ns && b->sums)
-		return VERDICT_CANNOT_TELL; /* no call takes no time: it was corrected too far */
+		return VERDICT_CANNOT_TELL; /* no call takes no time, so too much was subtracted */
 	if (waits_for_work(b))
 		return VERDICT_IDLE;
 	if (b->work.by != WORK_UNPROVEN)
@@ -110,7 +112,10 @@ enum verdict block_verdict(const struct block *b)
 	return VERDICT_INTERFERENCE;
 }
 
-/* Code that other threads run only during its slow calls disturbs it, whatever it does to it. */
+/*
+ * Returns the running time that nothing explains. Code that other threads run only during the slow
+ * calls disturbs them in some way, so nothing is unexplained then.
+ */
 static double unexplained_ns(const struct block *b, const struct block *whole)
 {
 	if (!b->off_known || coactive_interferer(&whole->coactive))

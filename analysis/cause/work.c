@@ -10,15 +10,16 @@
 #include "trace/meta/argument.h"
 #include "trace/meta/meta.h"
 
-#define R2_MIN	    0.95
-#define RATIO_MIN   2
-#define SPINS_MAX   0.25 /* of the samples in slow calls */
-#define OTHERS_MAX  0.5	 /* of the slow calls' time with others at work */
-#define MOST	    0.5
-#define ALONE_MAX   0.05  /* other threads that ran during its calls */
-#define ALONE_TIMES 10	  /* the fastest call: what other programs do to caches is less */
-#define TIMES	    30	  /* the same beside threads that make no difference */
-#define PART_MIN    0.005 /* less would print as 0 % */
+#define R2_MIN	   0.95
+#define RATIO_MIN  2
+#define SPINS_MAX  0.25 /* of the samples in slow calls */
+#define OTHERS_MAX 0.5	/* of the slow calls' time while others run concurrently */
+#define MOST	   0.5
+#define ALONE_MAX  0.05 /* other threads that ran during its calls */
+/* times the fastest call: the effect of other programs on caches is smaller */
+#define ALONE_TIMES 10
+#define TIMES	    30	  /* the same while other threads run that make no difference */
+#define PART_MIN    0.005 /* smaller shares would print as 0 % */
 
 static bool spins(const struct block *b)
 {
@@ -27,8 +28,10 @@ static bool spins(const struct block *b)
 	return s->slow >= SAMPLES_MIN && s->slow_spins > SPINS_MAX * s->slow;
 }
 
-/* The excess without the time in which other programs had the CPUs: that is nothing the block does,
- * and on a busy machine it is most of it. */
+/*
+ * Returns the excess without the time in which other programs had the CPUs. The block does not
+ * cause that time, which is most of the excess on a busy machine.
+ */
 static double own_world_ns(const struct block *b)
 {
 	return block_pools_ns(b) - block_foreign_ns(b);
@@ -41,15 +44,15 @@ static bool waits(const struct block *b)
 	return !b->off_known || off_ns > own_world_ns(b) / 2 || spins(b);
 }
 
-/* The share of the excess is the larger part of what others left. */
+/* Whether the share of the excess is most of what other programs left. */
 static bool is_most(const struct block *b, double share)
 {
 	return own_world_ns(b) > 0 && share * block_pools_ns(b) >= MOST * own_world_ns(b);
 }
 
 /*
- * A thread that spins for others runs more instructions, too: only samples can tell that it does
- * not spin.
+ * Whether samples show what the block does. A thread that spins runs more instructions, too, and
+ * only samples can tell that it does not spin.
  */
 static bool seen_working(const struct block *b)
 {
@@ -79,9 +82,9 @@ static double instructions_r2(const struct block *b, const struct meta *meta)
 }
 
 /*
- * Nobody was in the way: no other thread was at work more in slow calls, and none was seen to spin.
- * Of calls that were only summed up nobody knows who was at work meanwhile, and they are the fast
- * ones.
+ * Whether nothing disturbed the calls: no other thread ran more during slow calls, and none was
+ * seen to spin. For calls that were only added up, which are the fast ones, it is unknown what ran
+ * concurrently.
  */
 static bool undisturbed(const struct block *b)
 {
@@ -89,7 +92,10 @@ static bool undisturbed(const struct block *b)
 	       seen_working(b);
 }
 
-/* With the call's number, by the calls that account for more; NULL: it does not grow. */
+/*
+ * Returns the growth with the call's number, of the fastest or the median calls, whichever accounts
+ * for more, or NULL if durations do not grow.
+ */
 static const struct workload_growth *growth_of(const struct block *b)
 {
 	const struct workload_fit *fit = &b->fit;
@@ -101,7 +107,10 @@ static const struct workload_growth *growth_of(const struct block *b)
 	return fastest ? &fit->fastest : NULL;
 }
 
-/* Others' work may grow with time as well, and so does what they hold up. */
+/*
+ * Whether durations follow an argument. The work of other threads may grow with time as well, and
+ * so may the waits that it causes.
+ */
 static bool follows_argument(const struct block *b)
 {
 	return axis_follows(&b->fit.argument) && !(b->fit.argument.in_time && others_at_work(b));
@@ -114,7 +123,10 @@ static struct work by_growth(const struct block *b, const struct workload_growth
 			      .median = growth == &b->fit.median };
 }
 
-/* Time on a CPU beyond the fastest call, of a call on average, in fastest calls. */
+/*
+ * Returns the mean running time of a call beyond the fastest call, as a multiple of the fastest
+ * call.
+ */
 static double times_fastest(const struct block *b)
 {
 	double all_ns = b->pools[POOL_RUNNING] + b->pools[POOL_CALLEE];
@@ -124,12 +136,16 @@ static double times_fastest(const struct block *b)
 		       : 0;
 }
 
-/* In the kernel faults and others' work may take any time. */
+/*
+ * Returns the proof that running time is many times that of the fastest call without any
+ * disturbance. It does not count if the kernel takes most of the time, because faults and the work
+ * of others may take any time there.
+ */
 static struct work differs_undisturbed(const struct block *b, const struct block *whole)
 {
 	bool alone = whole->coactive.others < ALONE_MAX;
 
-	/* Its fastest calls had no other thread beside them, which all others may have. */
+	/* the fastest calls had no other thread beside them, which all other calls may have had */
 	if (whole->solo.is_fastest)
 		return (struct work){ 0 };
 	if (waits(whole) || !undisturbed(whole) ||
@@ -167,7 +183,8 @@ static struct work part_of(const struct block *b)
 }
 
 /*
- * Calls that wait longer and longer, or longer for one argument, do not work more because of that.
+ * Returns at most the running share: calls that wait longer and longer, or longer for one argument,
+ * do not do more work because of that.
  */
 struct work work_part(const struct block *b)
 {
