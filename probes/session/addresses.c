@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Addresses that were arguments: those in the data of a mapped file are places there, found while
- * their process lives and named when the recording ends. The others (heap, stacks) stay numbers.
+ * Addresses that were arguments. Those in the data of a mapped file are places in the file, found
+ * while their process is alive and named when the recording ends. The others (heap, stacks) stay
+ * numbers.
  */
 #include <stdlib.h>
 

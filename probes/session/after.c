@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What traced calls cost beyond empty ones (aftermath.h), in the course of a recording: by
- * stretches of it, since it hangs on how often they come.
+ * What traced calls cost beyond empty ones (aftermath.h) in the course of a recording. It is
+ * measured for each stretch of time, because it depends on how often calls come.
  */
 #include <math.h>
 
@@ -12,7 +12,7 @@
 
 #define STRETCH_NS	 15000000ull
 #define MEMORY_EVERY_NS	 200000000ull
-#define MEMORY_PROCESSES 16 /* that are looked at: of many alike one is as good as another */
+#define MEMORY_PROCESSES 16 /* most processes that are looked at, because they are often alike */
 
 void session_calibrate_after(struct session *s)
 {
@@ -33,7 +33,10 @@ void session_calibrate_after(struct session *s)
 				   k == AFTERMATH_MUCH ? "much" : "little");
 }
 
-/* Of the largest process: those that are traced are mostly alike, or one of them works. */
+/*
+ * Notes the memory of the largest process: the traced processes are mostly alike, or one of them
+ * does the work.
+ */
 static void note_memory(struct session *s, uint64_t now)
 {
 	struct pids pids = { 0 };
@@ -46,7 +49,7 @@ static void note_memory(struct session *s, uint64_t now)
 	for (size_t i = 0; i < pids.n && i < MEMORY_PROCESSES; i++)
 		most = fmax(most, (double)target_memory_bytes(pids.data[i]));
 	vec_release(&pids);
-	if (most > 0) /* else they have ended: what the last look saw */
+	if (most > 0) /* otherwise they have ended, and the last value stays */
 		s->after.memory_bytes = most;
 }
 
@@ -57,7 +60,10 @@ double session_after_ns(const struct session *s, double work_ns, double calls)
 			 : 0;
 }
 
-/* With those that sampling left out, as far as those that it took tell. */
+/*
+ * Returns the number of calls so far and their cost, including an estimate of the calls that
+ * sampling skipped.
+ */
 static double calls_so_far(const struct session *s, double *cost_ns)
 {
 	double period = s->options.period ? s->options.period : 1;

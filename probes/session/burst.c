@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * --burst ON/PERIOD: the probes are in for ON of each PERIOD. In between they are removed from the
- * target, not just silent: a disabled perf event leaves its breakpoint, and a BPF program runs
- * whether its event is enabled or not. What puts breakpoints into an address space is a carrier
- * (design fact 3), so closing the carriers takes them out; the event with the program stays open on
- * the waiter. Programs are muted first and unmuted last, so that an edge
- * is one moment in all processes.
+ * --burst ON/PERIOD: the probes are in place for ON of each PERIOD. In between they are removed
+ * from the target, not only disabled: a disabled perf event leaves its breakpoint, and a BPF
+ * program runs whether its event is enabled or not. A carrier is what puts breakpoints into an
+ * address space (design fact 3), so closing the carriers takes the breakpoints out. The event with
+ * the program stays open on the waiter. Programs are muted first and unmuted last, so that an edge
+ * is at the same moment in all processes.
  */
 #include <stdio.h>
 
@@ -21,8 +21,11 @@ void session_burst_begin(struct session *s)
 	s->burst.until_ns = s->burst.since_ns + s->options.burst_on_ns;
 }
 
-/* So that a program with a period of its own does not meet each burst in the same place: the time
- * off is between half and one and a half of what is asked for, which it is on average. */
+/*
+ * Returns the length of the next pause. It varies between half and one and a half of the requested
+ * length, which it has on average, so that a program with a period of its own does not meet each
+ * burst in the same place.
+ */
 static uint64_t time_off_ns(struct session *s)
 {
 	uint64_t off = s->options.burst_period_ns - s->options.burst_on_ns;
@@ -38,7 +41,7 @@ static void turn_off(struct session *s)
 
 	bpfprog_mute(s->programs, true);
 	now = clock_now_ns();
-	/* Records from before the edge stand before it in the file. */
+	/* records from before the edge come before it in the file */
 	drain_run(&s->drain, &s->rings, &s->mappings);
 	vec_for_each (&s->sets, struct probeset, set) {
 		session_write_set_at(s, set, false, now);

@@ -15,7 +15,10 @@
 
 _Static_assert(PMU_LIST_MAX <= WIRE_COUNTERS_MAX, "a call's record has room for every list");
 
-/* The programs read perf events first: the task's own numbers go behind them. */
+/*
+ * Sorts perf events first, because the BPF programs read them before the numbers that the kernel
+ * keeps for the task.
+ */
 static void perf_first(struct pmu_list *list)
 {
 	struct pmu_list sorted = *list;
@@ -28,7 +31,10 @@ static void perf_first(struct pmu_list *list)
 	*list = sorted;
 }
 
-/* Their group counts nowhere: another profiler holds the counters. */
+/*
+ * Gives up all events, because their group counts nowhere while another profiler holds the
+ * counters.
+ */
 static void give_up_all(struct session_counters *c, const struct err *why)
 {
 	struct pmu_list software;
@@ -60,8 +66,10 @@ int session_counters_open(struct session *s, struct err *err)
 		ret = pmu_list_fit(&c->list, err);
 	if (ret)
 		return ret;
-	/* What one call in so many adds stays under 15 % of a traced call (make bench, counters);
-	 * the task's own numbers are a load each. */
+	/*
+	 * At this period counting adds less than 15 % to a traced call (make bench, counters); each
+	 * of the task's own numbers takes one load.
+	 */
 	c->period = s->options.events ? 1 : WIRE_OCCASION;
 	perf_first(&c->list);
 	ret = pmu_percpu_open(&c->events, &c->list, s->cpus.online, s->cpus.n, &busy);
@@ -130,7 +138,7 @@ static void names(struct text *out, const char *before, const char *name)
 	text_printf(out, "%s%s", out->n ? before : "", name);
 }
 
-/* One sentence, however many are missing. */
+/* Reports all missing counters in one sentence. */
 static void report_missing(const struct session *s)
 {
 	const struct pmu_list *list = &s->counters.list;
@@ -173,6 +181,8 @@ const char *session_counters_pmu(char *buf, size_t n)
 {
 	const char *core = sysfs_core(buf, n);
 
-	/* libpfm4 goes by the processor's model, which a virtual machine shows without its PMU. */
+	/*
+	 * libpfm4 goes by the processor's model, which a virtual machine shows even without its PMU
+	 */
 	return strcmp(core, "none") != 0 && pfm_core() ? pfm_core() : core;
 }

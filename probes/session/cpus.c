@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * CPUs come online and go while a recording runs. One that comes has no ring until it is seen: what
- * its programs refuse meanwhile is counted as lost, and placed. The kernel's own events of a CPU
- * end with it, so those that tell of mappings are opened anew.
+ * CPUs come online and go offline while a recording runs. A new CPU has no ring until ispot notices
+ * it: the events that its programs drop meanwhile are counted as dropped, with their time. The
+ * kernel's own events of a CPU end with the CPU, so those that report mappings are opened again.
  */
 #include <stdio.h>
 
@@ -18,7 +18,10 @@ static bool has_ring(const struct session *s, uint32_t cpu)
 	return false;
 }
 
-/* The old ones are read last: nobody's mapping is missed. */
+/*
+ * Opens the mapping events on the new set of CPUs. The old rings are read last, so that no mapping
+ * is missed.
+ */
 static void watch_mappings_again(struct session *s)
 {
 	struct rings old = s->mappings;
@@ -37,7 +40,7 @@ static void watch_mappings_again(struct session *s)
 
 static void add_cpu(struct session *s, uint32_t cpu, uint64_t since_ns)
 {
-	bool known = has_ring(s, cpu); /* it was here before */
+	bool known = has_ring(s, cpu); /* the CPU was online before */
 	int ret = known ? 0 : ringbufs_add(&s->rings, cpu);
 	char words[200];
 

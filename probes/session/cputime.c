@@ -17,8 +17,11 @@ void session_note_cpu(struct session *s)
 	vec_release(&pids);
 }
 
-/* The kernel's clock of each process that lives; those that have ended were timed at the switches.
- * In this order, who ends meanwhile is missing this once, and not there twice. */
+/*
+ * Returns the CPU time of the target: that of living processes by the kernel's clock, and that of
+ * ended ones as timed at their switches. In this order, a process that ends meanwhile is missing
+ * once, and not counted twice.
+ */
 uint64_t session_target_cpu_ns(struct session *s)
 {
 	struct wire_totals ended;
@@ -26,7 +29,8 @@ uint64_t session_target_cpu_ns(struct session *s)
 	uint64_t sum;
 
 	bpfprog_totals(s->programs, &ended);
-	sum = ended.ended_ns - s->totals_at_start.ended_ns; /* the calibration's */
+	/* without what ended in the calibration */
+	sum = ended.ended_ns - s->totals_at_start.ended_ns;
 	bpfprog_targets(s->programs, &pids);
 	vec_for_each (&pids, pid_t, pid)
 		sum += target_cpu_ns(*pid);
@@ -48,8 +52,11 @@ uint64_t session_recorded_cpu_ns(struct session *s)
 	return now_ns > s->cputime.at_begin_ns ? now_ns - s->cputime.at_begin_ns : 0;
 }
 
-/* The latest counts, as programs bind themselves when they have begun; but in a window of --solo
- * there is one CPU, so that then it is the most that was seen. */
+/*
+ * Notes how many CPUs the program may use. The latest count is used, because programs bind
+ * themselves after their start; in a window of --solo, where only one CPU is left, the highest
+ * count is used.
+ */
 void session_note_usable(struct session *s)
 {
 	struct pids pids = { 0 };

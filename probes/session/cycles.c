@@ -16,7 +16,8 @@
 #include "trace/meta/meta.h"
 #include "trace/meta/print.h"
 
-#define BASE_TRIES 64 /* the narrowest counts: an interrupt does no harm */
+/* the narrowest of these readings counts, so that an interrupt does no harm */
+#define BASE_TRIES 64
 
 static int refuse(const char *why, struct err *err)
 {
@@ -39,7 +40,7 @@ int cycles_open(struct pmu_percpu *events, const struct cpus *cpus, struct err *
 	return 0;
 }
 
-/* What the TSC was when the event began. 0: the event does not answer. */
+/* Returns the TSC at the time when the event began, or 0 if the event cannot be read. */
 static uint64_t base_of(int fd)
 {
 	uint64_t best = 0, width = UINT64_MAX, values[3];
@@ -67,7 +68,7 @@ static int connect_cpu(struct bpfprog *b, uint32_t cpu, int fd)
 		return -ENOMEM;
 	CPU_ZERO_S(size, one);
 	CPU_SET_S(cpu, size, one);
-	sched_setaffinity(0, size, one); /* where that is forbidden, reading takes longer */
+	sched_setaffinity(0, size, one); /* if that is forbidden, reading only takes longer */
 	CPU_FREE(one);
 	return bpfprog_set_cycles(b, cpu, fd, base_of(fd));
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * How the children of the target come by their probes. A carrier on each thread (design fact 3)
- * has the kernel give a child its probes before its first instruction. But a thread that has one
- * makes the kernel switch perf contexts whenever it gets or leaves a CPU, about a microsecond each
- * time: a program that does little else is twice as slow. Held (hold.c), a process has one
- * event on two threads only, which seldom switch; the others' switches cost nothing more, and a
- * child is held as soon as it is heard of, a moment after its birth.
+ * How the children of the target get their probes. With a carrier on each thread (design fact 3),
+ * the kernel gives a child its probes before its first instruction. But for a thread with a carrier
+ * the kernel switches perf contexts whenever the thread gets or leaves a CPU, which takes about a
+ * microsecond each time: a program that does little else is twice as slow. A held process (hold.c)
+ * has an event on only two of its threads, which seldom switch. The switches of the others cost
+ * nothing more, and a child is held as soon as ispot hears of it, a moment after its start.
  *
- * So a target that switches so often that the budget does not hold, and that has not forked for a
- * while, gets held; the carriers come back when it forks often.
+ * So a target that switches so often that the budget is exceeded, and that has not forked for a
+ * while, is held instead; the carriers come back when it forks often.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,12 +20,14 @@
 #include "probes/kernel/bpfprog.h"
 #include "probes/session/internal.h"
 
-#define LOOK_NS	      50000000ull
-#define SEEN_LEAST_NS 100000000ull  /* of the target, before it can be said to fork seldom */
-#define FORKS_NS      1000000000ull /* without a fork: it forks seldom */
-#define FORKS_MANY    10	    /* in such a time: it forks often */
-#define SWITCHES_MOST 0.5	    /* of the budget, that context switches may take */
-#define DEBT_MAX_NS   4000000.0	    /* the target's time that one notices too late */
+#define LOOK_NS 50000000ull
+/* CPU time of the target before it can count as forking seldom */
+#define SEEN_LEAST_NS 100000000ull
+/* time without a fork after which it counts as forking seldom */
+#define FORKS_NS      1000000000ull
+#define FORKS_MANY    10	/* forks in such a time that count as often */
+#define SWITCHES_MOST 0.5	/* share of the budget that context switches may take */
+#define DEBT_MAX_NS   4000000.0 /* time of the target; a larger debt is noticed too late */
 #define CREDIT_MAX_NS 100000000.0
 
 bool session_inherits(const struct session *s)
@@ -63,7 +65,10 @@ static bool is_attached(const struct session *s, pid_t pid)
 	return false;
 }
 
-/* A shell may be attached to that has started ispot, or sudo for it. */
+/*
+ * Counts the children that were not attached to. A shell that was attached to may have started
+ * ispot, or sudo for ispot, so these two do not count.
+ */
 static size_t left_out_children(const struct session *s, pid_t parent)
 {
 	struct pids children = { 0 };
@@ -131,7 +136,10 @@ static int open_sets(struct session *s, struct err *err)
 	return ret;
 }
 
-/* Held first: while a process has either, its breakpoints stay. */
+/*
+ * Holds all processes, and then removes the carriers: a process keeps its breakpoints while it has
+ * either of them.
+ */
 static int hold(struct session *s, struct err *err)
 {
 	int ret;
@@ -187,7 +195,10 @@ static void count_forks(struct follow *f, const struct drain *d, uint64_t now)
 	f->n_children += d->n_forks;
 }
 
-/* What switches cost beyond what they may since the last look, or would with carriers. */
+/*
+ * Returns what switches have cost since the last look, or would have cost with carriers, beyond
+ * what they may cost.
+ */
 static double excess_ns(struct session *s, uint64_t elapsed_ns)
 {
 	struct follow *f = &s->follow;
@@ -234,14 +245,14 @@ int session_follow_look(struct session *s, uint64_t now, struct err *err)
 	f->look_ns = now;
 	if (f->debt_ns < -CREDIT_MAX_NS * s->options.overhead)
 		f->debt_ns = -CREDIT_MAX_NS * s->options.overhead;
-	/* A set that only counts is not among those opened anew. */
+	/* a set that only counts is not opened again by hold() */
 	if (f->debt_ns < DEBT_MAX_NS || counting || now - s->start_ns < SEEN_LEAST_NS ||
 	    (f->last_fork_ns && now - f->last_fork_ns < FORKS_NS))
 		return 0;
 	return hold(s, err);
 }
 
-/* The program looked as if it did not fork. */
+/* Reports child processes without probes, if the program had seemed not to fork. */
 static void report_unfollowed(struct session *s)
 {
 	char text[200], forks[TEXT_COUNTED];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A recording of a command (session.h) with samples of the hardware beside it. */
+/* A recording of a command (session.h) together with hardware samples. */
 #ifndef ISPOT_PROBES_SESSION_HARDWARE_RECORD_H
 #define ISPOT_PROBES_SESSION_HARDWARE_RECORD_H
 
@@ -11,13 +11,14 @@ struct hardware_sample;
 
 struct hardware_recording {
 	char *const *argv;
-	const char *const *patterns; /* as -F, NULL-terminated; those that the program has */
+	/* as for -F, ended by NULL; those that the program does not have are ignored */
+	const char *const *patterns;
 	const char *output, *command, *version;
 	void (*visit)(void *ctx, const struct hardware_sample *s);
 	void *ctx;
 };
 
-/* h: as hardware_look() left it. *status: the command's exit status. */
+/* h must be as hardware_look() left it. *status is the command's exit status. */
 int hardware_record(struct hardware *h, const struct hardware_recording *r, int *status,
 		    struct err *err);
 

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Processes that are held: by events that are not inherited, one per dynamic event on each of two
- * threads. All are where children are not followed by inheritance
- * (follow.c), and on some kernels also where they are.
+ * Held processes: those with events that are not inherited, one for each dynamic event on each of
+ * two threads. All processes are held if children are not followed by inheritance (follow.c), and
+ * on some kernels also if they are.
  *
- * Before 6.13 the kernel takes the inherited events of two processes for each other's twins when it
- * switches from one to the other and they come from the same fork or one from the other; it swaps
- * them. The end of one then takes the other's breakpoints away (its events' target is the wrong
- * process). Later kernels leave events alone that are read in samples (dynevent_session.c).
+ * Before 6.13 the kernel may swap the inherited events of two processes when it switches from one
+ * to the other, if both come from the same fork or one from the other. When one of the two ends, it
+ * then takes away the breakpoints of the other, because its events have the wrong process as
+ * target. Later kernels do not swap events that are read in samples (dynevent_session.c).
  *
- * An event that is not inherited stays with its process, and a process that has one bears no twins.
- * So each one of the target gets one per dynamic event, the descendants as soon as they are heard
- * of. Until then only what a process just born has forked itself can be swapped.
+ * An event that is not inherited stays with its process, and the kernel never swaps the events of a
+ * process that has one. So each process of the target gets one for each dynamic event, its
+ * descendants as soon as ispot hears of them. Until then, only the events of processes that a new
+ * process has itself forked can be swapped.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -23,7 +24,7 @@
 #include "base/err.h"
 #include "probes/session/internal.h"
 
-#define HELD_MAX 1024 /* then the descriptors of those that ended are closed */
+#define HELD_MAX 1024 /* after this many the descriptors of ended processes are closed */
 
 bool session_events_are_swapped(const struct session *s)
 {
@@ -64,7 +65,7 @@ static void add_thread(struct session *s, struct holding *h, pid_t tid)
 	s->drain.watched = &s->holds.watched;
 }
 
-/* Also those of another process that had the number. */
+/* Forgets ended threads, also those of another process that had the number before. */
 static void forget_ended(struct holding *h, pid_t pid, pid_t ended)
 {
 	uint32_t kept = 0;
@@ -75,8 +76,10 @@ static void forget_ended(struct holding *h, pid_t pid, pid_t ended)
 	h->n = kept;
 }
 
-/* Threads that switch seldom, for those that have an event pay at each switch; two of them, for one
- * may end. */
+/*
+ * Chooses threads that switch seldom, because a thread with an event pays at each switch. Two are
+ * chosen, because one may end.
+ */
 static void choose_threads(struct session *s, struct holding *h, pid_t pid)
 {
 	pid_t quiet[TARGET_QUIET];
@@ -100,7 +103,7 @@ static int hold_from(struct holding *h, uint32_t first, struct probeset *set, st
 	return ret;
 }
 
-/* Any thread will do, as long as it lives. */
+/* Holds the process by any thread that is alive. */
 static int hold_by_another(struct session *s, struct holding *h, struct probeset *set, pid_t pid,
 			   struct err *err)
 {
@@ -128,7 +131,7 @@ int session_hold(struct session *s, struct probeset *set, pid_t pid, struct err 
 		return 0;
 	h = holding_of(s, pid);
 	forget_ended(h, pid, 0);
-	if (!h->n) /* else the threads that hold it in the other sets */
+	if (!h->n) /* otherwise the threads that hold it in the other sets are used */
 		choose_threads(s, h, pid);
 	ret = hold_from(h, 0, set, err);
 	return ret == -ESRCH ? hold_by_another(s, h, set, pid, err) : ret;
@@ -138,7 +141,8 @@ static int hold_in_sets(struct session *s, pid_t pid, struct err *err)
 {
 	int ret = 0;
 
-	holding_of(s, pid)->n = 0; /* of the process that had its number, or the program before */
+	/* forgets the previous process of that number, or the program before the exec */
+	holding_of(s, pid)->n = 0;
 	if (++s->holds.n % HELD_MAX == 0)
 		vec_for_each (&s->sets, struct probeset, set)
 			probeset_let_go(set);
@@ -148,7 +152,7 @@ static int hold_in_sets(struct session *s, pid_t pid, struct err *err)
 	return ret == -ESRCH ? 0 : ret;
 }
 
-/* One of the threads that hold it has ended. */
+/* Replaces a thread that held the process and has ended. */
 static int hold_again(struct session *s, pid_t pid, pid_t ended, struct err *err)
 {
 	struct holding *h = holding_of(s, pid);

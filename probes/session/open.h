@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A session from nothing to ready to record, and back. */
+/* Opens a session, up to the point where it is ready to record, and frees it. */
 #ifndef ISPOT_PROBES_SESSION_OPEN_H
 #define ISPOT_PROBES_SESSION_OPEN_H
 
@@ -7,7 +7,7 @@ struct err;
 struct session;
 struct session_options;
 
-/* Does all the work up to the moment before the target runs or is touched. */
+/* Does everything up to the moment before the target runs or is changed. */
 int session_open(struct session **s, const struct session_options *o, struct err *err);
 void session_free(struct session *s); /* s may be NULL */
 

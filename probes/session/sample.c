@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Samples of where the traced program is, at a low rate, in every recording: what differs inside
- * slow calls, and whether they spin. With -F here; without, the hybrid has a sampler already.
+ * Samples of where the traced program is, at a low rate, in every recording. They show what differs
+ * inside slow calls, and whether these spin. With -F this file takes them; without -F the hybrid
+ * already has a sampler.
  */
 #include <math.h>
 
@@ -20,7 +21,7 @@ double session_sampling_share(const struct session *s)
 	return isnan(s->costs.sample_ns) ? 0 : s->costs.sample_ns * SAMPLE_HERTZ / 1e9;
 }
 
-/* A recording without samples is still one. */
+/* Opens the sampler. A failure is not an error, because a recording works without samples. */
 void session_sample_open(struct session *s)
 {
 	struct err err = { 0 };
@@ -33,7 +34,10 @@ void session_sample_open(struct session *s)
 	}
 }
 
-/* The calibration's process is none of the program: only now. */
+/*
+ * Starts to keep samples only now, because the process of the calibration is not part of the
+ * program.
+ */
 void session_sample_start(struct session *s)
 {
 	if (!s->is_hybrid)

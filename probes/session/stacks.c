@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The stacks of a recording: addresses are looked up while their process lives; names, lines and
- * what was inlined where, once per place when it is written: into a file, when the recording ends.
+ * The stacks of a recording. Addresses are looked up while their process is alive. Names, lines and
+ * inlined functions are looked up once for each place, when the place is written, at the end of the
+ * recording.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +22,9 @@
 #include "trace/meta/meta.h"
 #include "trace/meta/print.h"
 
-#define WAITS_TOLD  20 /* a smaller part of them without stack is not worth a line */
-#define INLINES_MAX 16 /* functions inlined into each other at one place */
+/* stacks missing for less than this part (1 in N) of the waits are not reported */
+#define WAITS_TOLD  20
+#define INLINES_MAX 16 /* most functions inlined into each other at one place */
 
 static uint32_t place_id(struct session *s, const struct place *place)
 {
@@ -40,7 +42,7 @@ static uint32_t place_id(struct session *s, const struct place *place)
 	return id;
 }
 
-/* A return address belongs to the call before it. */
+/* Adds a stack. A return address belongs to the call before it. */
 static void add_stack(struct session *s, const struct drain_stack *new)
 {
 	uint64_t of_kernel[WIRE_FRAMES_MAX];
@@ -58,7 +60,7 @@ static void add_stack(struct session *s, const struct drain_stack *new)
 					 &place);
 		uint32_t id = place_id(s, known ? &place : NULL);
 
-		/* Unknown ones in a row are one gap. */
+		/* unknown frames in a row are one gap */
 		stack->n = s->stacks.row.n - stack->first;
 		if (known || !stack->n || *vec_last(&s->stacks.row) != id)
 			*vec_add(&s->stacks.row) = id;
@@ -94,7 +96,10 @@ static size_t unwind(struct session *s, pid_t pid, struct unwind_input *in, uint
 	return unwind_with(s, spaces_get(&s->spaces, pid, ip), in, frames, places, room);
 }
 
-/* False: the stack ends where something may be mapped that is not known yet. */
+/*
+ * Unwinds the stack of a wait. Returns false if it ends at an address where a mapping may exist
+ * that is not known yet.
+ */
 static bool unwind_wait(struct session *s, const struct wire_copy *w, struct unwind_input *in,
 			struct drain_stack *stack, uint64_t *places)
 {
@@ -127,7 +132,10 @@ uint32_t session_unwind(struct session *s, pid_t pid, const uint64_t *registers,
 	return (uint32_t)unwind(s, pid, &in, frames, NULL, room);
 }
 
-/* Above the copied stack pointer; not the same word in a signal handler's caller. */
+/*
+ * Returns the step to a frame: the offset of its return address above the copied stack pointer, or
+ * WIRE_STEP_END if the word there is another one, as in the caller of a signal handler.
+ */
 static uint32_t step_to(const struct wire_copy *w, uint64_t sp, uint64_t place, uint64_t address)
 {
 	uint64_t at = place - sp, word;
@@ -142,7 +150,10 @@ static uint32_t step_to(const struct wire_copy *w, uint64_t sp, uint64_t place, 
 	return word == address ? (uint32_t)at : WIRE_STEP_END;
 }
 
-/* A stack that threads wait with ends where the next address is not as far up in every one. */
+/*
+ * Passes a stack in which threads wait to the BPF programs. It ends where the distance to the next
+ * address is not the same in every thread.
+ */
 static void know_stack(struct session *s, const struct wire_copy *w, struct drain_stack *stack,
 		       uint64_t sp, const uint64_t *places)
 {
@@ -173,7 +184,8 @@ static void add_copy(struct session *s, struct drain_copy *copy)
 	memcpy(registers, copy->w.registers, sizeof(registers));
 	sp = copied(registers, unwind_register_sp);
 	returns_restore(&copy->w, sp, RETURNS_LINK);
-	memcpy(registers, copy->w.registers, sizeof(registers)); /* the link register's, restored */
+	/* copied again, because the link register was restored */
+	memcpy(registers, copy->w.registers, sizeof(registers));
 	if (!waits)
 		stack.n_frames =
 			(uint32_t)unwind(s, stack.pid, &in, stack.frames, places, WIRE_FRAMES_MAX);
@@ -182,7 +194,7 @@ static void add_copy(struct session *s, struct drain_copy *copy)
 	add_stack(s, &stack);
 }
 
-/* Before session_join_mapped() resets them. */
+/* Learns of mappings, before session_join_mapped() resets them. */
 static void learn_mappings(struct session *s)
 {
 	struct drain *d = &s->drain;
@@ -246,7 +258,7 @@ static const struct loops *loops_at(struct session *s, const struct session_plac
 	return s->stacks.loops.data[i];
 }
 
-/* In the source of the function that the instruction is compiled into. */
+/* Returns the line in the source of the function that the instruction is compiled into. */
 static uint32_t outer_line(struct dso *dso, uint64_t address)
 {
 	struct dso_inline chain[INLINES_MAX];
@@ -267,8 +279,10 @@ static void find_loops(struct session *s, const struct session_place *place,
 	frame->inner_loop = outer_line(place->dso, innermost.branch);
 }
 
-/* A place of a stack is the byte before the return address, or where the stack begins. The caller
- * frees it. */
+/*
+ * Returns the name of the function that is called at a place, which is the byte before a return
+ * address or the start of the stack. The caller frees the name.
+ */
 static char *called_at(const struct session_place *place)
 {
 	const char *name = dso_called_import(place->dso, place->address + 1);
@@ -276,7 +290,10 @@ static char *called_at(const struct session_place *place)
 	return dso_demangle(place->dso, name ? name : "");
 }
 
-/* Innermost first; each call of an inlined function is a line of the next one out. */
+/*
+ * Writes the frames at a place, innermost first. Each call of an inlined function is a line of the
+ * next outer function.
+ */
 static void write_frames_at(struct session *s, struct session_place *place, uint32_t *next_id)
 {
 	struct dso_inline chain[INLINES_MAX];
@@ -355,7 +372,7 @@ static void write_stack(struct session *s, const struct session_stack *stack)
 	vec_release(&frames);
 }
 
-/* Said where stacks are missing because there was no room for them. */
+/* Reports stacks that are missing because there was no room for them. */
 static void report_dropped(struct session *s)
 {
 	const struct drain_stacks *d = &s->drain.stacks;
@@ -388,7 +405,7 @@ static void report_dropped(struct session *s)
 	text_release(&words);
 }
 
-/* Frame pointers missing: the stack has the instruction, its caller, and nothing more. */
+/* Reports missing frame pointers: stacks hold the instruction, its caller, and nothing more. */
 static void report_short(struct session *s)
 {
 	const struct drain_stacks *d = &s->drain.stacks;

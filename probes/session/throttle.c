@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The overhead budget while functions are traced. A program that changes may call a function far
- * more often than when its calls were counted. What ispot costs beyond the budget, samples and the
- * counting of calls included, adds up to a debt; when that has grown by more than a moment's, all
- * probes come out at once and those functions that fit go in again, with room to make up for it.
+ * Keeps the overhead budget while functions are traced. A program that changes may call a function
+ * far more often than when its calls were counted. What ispot costs beyond the budget, including
+ * samples and the counting of calls, adds up to a debt. When the debt has grown by more than a
+ * moment's budget, all probes are removed at once, and the functions that fit are traced again,
+ * with room to pay back the debt.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -11,15 +12,18 @@
 #include "base/clock.h"
 #include "probes/session/internal.h"
 
-#define LOOK_NS	      15000000ull
-#define DEBT_MAX_NS   10000000.0  /* the target's time that one notices too late */
-#define DEBT_IN_TURNS 0.2	  /* of the budget so far: turns become longer, there are few */
-#define CREDIT_MAX_NS 100000000.0 /* of the target's time, that was cheaper than allowed */
-#define ROOM_AGAIN    0.8	  /* of the budget */
-#define REPAID_IN_NS  2e9	  /* of the target's time, a debt is to be */
-#define SPENT_OVER_NS 100000000.0 /* what is spent is forgotten by a factor e in */
+#define LOOK_NS	    15000000ull
+#define DEBT_MAX_NS 10000000.0 /* time of the target; a larger debt is noticed too late */
+/* of the budget so far; turns become longer, so that there are few of them */
+#define DEBT_IN_TURNS 0.2
+/* time of the target: unused budget of more time than this is not kept */
+#define CREDIT_MAX_NS 100000000.0
+#define ROOM_AGAIN    0.8 /* of the budget */
+#define REPAID_IN_NS  2e9 /* time of the target in which a debt is paid back */
+/* time of the target in which past costs lose a factor of e in weight */
+#define SPENT_OVER_NS 100000000.0
 
-/* What calls cost beyond empty ones: each as much as the others. */
+/* Adds what calls cost beyond empty ones, the same for each call. */
 static double add_after(struct session *s, double work_ns, double calls)
 {
 	double after_ns = session_after_ns(s, work_ns, calls);
@@ -31,7 +35,9 @@ static double add_after(struct session *s, double work_ns, double calls)
 	return after_ns;
 }
 
-/* Calls since the last look, in ns of what they cost, each function's and all. */
+/*
+ * Returns what the calls since the last look have cost, in ns, and sets each function's own cost.
+ */
 static double cost_since(struct session *s, double elapsed_ns, double used_ns)
 {
 	double sum = 0, all = 0;
@@ -69,7 +75,8 @@ static int take_out(struct session *s, double work_ns, double used_ns, double ro
 		if (!planned_is_traced(p))
 			continue;
 		p->cost_share = p->cost_lately;
-		p->calls_per_s *= used_ns / work_ns; /* as if nothing slowed them */
+		/* the rate that the function would have without overhead */
+		p->calls_per_s *= used_ns / work_ns;
 		all[n++] = p;
 	}
 	s->hybrid.spent =
@@ -80,7 +87,10 @@ static int take_out(struct session *s, double work_ns, double used_ns, double ro
 		if (!all[i]->possible)
 			touched[all[i]->set] = true;
 	session_quiet_sets(s, touched);
-	now = clock_now_ns(); /* until then there were calls: the kernel may take its time */
+	/*
+	 * read only now, because removing probes takes the kernel time, in which calls still came
+	 */
+	now = clock_now_ns();
 	for (size_t i = 0; i < n; i++)
 		if (!all[i]->possible) {
 			all[i]->out_ns = now;
@@ -97,16 +107,16 @@ bool session_keeps_budget(const struct session *s)
 	return (s->is_hybrid || s->options.keep_budget) && !s->options.scout;
 }
 
-/* What choosing functions has cost so far: samples of the target, and counting calls. */
+/* Returns what choosing functions has cost so far: samples of the target, and counting calls. */
 static double choosing_cost_ns(const struct session *s)
 {
 	return (double)session_sampling_cost_ns(s) + s->hybrid.counting_cost_ns;
 }
 
-/* Since the last look, in ns of the target's CPU time. */
+/* What was spent since the last look, in ns of the target's CPU time. */
 struct spent {
 	double used, calls, choosing, scheduling;
-	double work; /* its own, without all of that */
+	double work; /* the target's own work, without the rest */
 };
 
 static struct spent spent_since(struct session *s, uint64_t elapsed_ns)
@@ -132,7 +142,10 @@ static struct spent spent_since(struct session *s, uint64_t elapsed_ns)
 
 double session_repayment(const struct session *s, double room)
 {
-	/* The lock that threads wait for is what one looks for: it comes before the debt. */
+	/*
+	 * the lock that threads wait for is what the user wants to find, so it comes before the
+	 * debt
+	 */
 	if (session_contends(s))
 		return 0;
 	return fmin(fmax(s->hybrid.debt_ns, 0) / REPAID_IN_NS, room / 2);
@@ -171,7 +184,10 @@ int session_throttle(struct session *s, uint64_t now, struct err *err)
 					       planned_is_traced(p) ? p->cost_ns / spent.work : 0,
 					       (double)elapsed_ns);
 	}
-	/* Taking functions out does not make switches cheaper: half of the budget stays theirs. */
+	/*
+	 * Removing functions does not make switches cheaper, so they may use up to half of the
+	 * budget.
+	 */
 	budget -= fmin(spent.scheduling / spent.work, SCHEDULING_MOST * budget);
 	h->debt_ns += spent.calls + spent.choosing - budget * spent.work;
 	h->debt_ns = fmax(h->debt_ns, -budget * CREDIT_MAX_NS);
