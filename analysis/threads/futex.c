@@ -10,11 +10,12 @@
 #define OP_LOCK_PI	6
 #define OP_WAIT_REQUEUE 11
 #define OP_LOCK_PI2	13
-#define TURNS_LEAST	10	/* releases: fewer say little of who waits for whom */
-#define ROUND_NS	1000000 /* a waker's releases further apart are not one */
-#define STATE_AGAIN	10	/* waits of threads that waited before, at least */
-#define TIMED_ACTS	2	/* of waits whose time was over, at least, */
-#define TIMED_SHARE	0.1	/* and such a part of them */
+#define TURNS_LEAST	10	/* releases; fewer say little about who waits for whom */
+#define ROUND_NS	1000000 /* releases of a waker further apart belong to different rounds */
+#define STATE_AGAIN	10	/* least waits of threads that waited before */
+/* least number of waits that timed out and led to a release elsewhere, */
+#define TIMED_ACTS  2
+#define TIMED_SHARE 0.1 /* and their least share of the waits that timed out */
 
 void futexes_release(struct futexes *w)
 {
@@ -55,7 +56,7 @@ static struct futex_pair *pair_of(struct futexes *w, uint32_t word, uint32_t thr
 	return &w->pairs.data[i];
 }
 
-/* NULL: nobody waited there. */
+/* Returns the neighboring word of a condition variable, or NULL if nobody waited there. */
 static const struct futex *twin_of(const struct futexes *w, const struct futex *word)
 {
 	uint32_t i = map_get(&w->by_address, key_of(word->tgid, word->address ^ 4));
@@ -63,7 +64,10 @@ static const struct futex *twin_of(const struct futexes *w, const struct futex *
 	return i == MAP_NONE ? NULL : &w->all.data[i];
 }
 
-/* A thread that waits at one word of a condition is in turn at both. */
+/*
+ * Notes that the thread takes part by waiting. A thread that waits at one word of a condition
+ * counts at both.
+ */
 static void note_turn(struct futexes *w, uint32_t i, uint32_t thread)
 {
 	const struct futex *twin = twin_of(w, &w->all.data[i]);
@@ -146,7 +150,7 @@ void futexes_wake(struct futexes *w, uint32_t i, uint32_t waker, uint64_t time_n
 	}
 	if (word->round_size &&
 	    (word->round_waker != waker || time_ns - word->round_ns > ROUND_NS)) {
-		word->waiting++; /* as it was before this release */
+		word->waiting++; /* as the count was before this release */
 		end_round(word);
 		word->waiting--;
 	}
@@ -160,14 +164,14 @@ static double share(uint64_t part, uint64_t whole)
 	return whole ? (double)part / (double)whole : 0;
 }
 
-/* Each thread waits for the end of a state of its own, as readers and writers do. */
+/* Whether each thread waits for the end of a state of its own, as readers and writers do. */
 static bool is_state_of_each(const struct futex *word)
 {
 	return !word->zero_value && word->again >= STATE_AGAIN &&
 	       share(word->moved, word->again) <= 0.1;
 }
 
-/* A state that is waited to end, not a count that is waited to move. */
+/* Whether threads wait for the end of a state, not for the change of a count. */
 static bool is_state(const struct futex *word)
 {
 	return (word->first_value && share(word->same_value, word->waits) >= 0.9) ||
@@ -202,15 +206,18 @@ static struct futex_judgement judge_state(const struct futex *word)
 
 	if (own)
 		return judged(FUTEX_LOCK, 0.95);
-	if (plain || word->first_value == 2) /* what futex locks of several libraries wait with */
+	/* the value with which the futex locks of several libraries wait */
+	if (plain || word->first_value == 2)
 		return judged(FUTEX_LOCK, 0.8);
 	if (word->waiters > 1)
 		return judged(FUTEX_LOCK, 0.6);
 	return judged(FUTEX_CONDITION, 0.6);
 }
 
-/* Those who wait release each other: often several in a row, as one that was released has not come
- * to take it when the next is. */
+/*
+ * Whether the waiters release each other. Often several releases come in a row, because a released
+ * thread has not yet taken what was given when the next release comes.
+ */
 static bool is_taken_and_given(const struct futex *word)
 {
 	return word->waiters > 1 && word->releases >= TURNS_LEAST &&
@@ -218,14 +225,17 @@ static bool is_taken_and_given(const struct futex *word)
 	       share(word->shared_rounds, word->rounds) < 0.5;
 }
 
-/* Those who wait here release each other, one at a time. */
+/* Whether the waiters release each other, one at a time. */
 static bool takes_turns(const struct futex *word)
 {
 	return word->waiters > 1 && share(word->own_releases, word->releases) > 0.8 &&
 	       word->releases >= TURNS_LEAST && share(word->shared_rounds, word->rounds) < 0.1;
 }
 
-/* Released at least so many times: the word, else its twin; NULL: neither. */
+/*
+ * Returns the word, or else its twin, if it was released at least that often, or NULL if neither
+ * was.
+ */
 static const struct futex *released(const struct futexes *w, uint32_t i, uint64_t times)
 {
 	const struct futex *word = &w->all.data[i];
@@ -315,7 +325,9 @@ bool futex_is_stop(const struct futex *word, uint32_t tail)
 	       futex_judge(word).class == FUTEX_CONDITION;
 }
 
-/* The kind of most waits that came from a standard function; STANDARD_NONE: no wait did. */
+/*
+ * Returns the kind of most waits that came from a standard function, or STANDARD_NONE if none did.
+ */
 static enum standard_wait standard_of(const struct futex *word)
 {
 	enum standard_wait most = STANDARD_NONE;
@@ -341,8 +353,11 @@ bool futex_is_end(const struct futex *word)
 	       (!is_state(word) && share(word->last_acts, word->releases) > 0.5);
 }
 
-/* Rounds release more than one, or with a function that releases all: then those of two threads,
- * too, if each round holds all that ever wait but the one that comes last. */
+/*
+ * Whether rounds release more than one thread, or use a function that releases all. The second kind
+ * of round also counts for two threads, if each round holds all the threads that ever wait except
+ * the one that comes last.
+ */
 static bool releases_all(const struct futex *word)
 {
 	uint64_t rounds = word->rounds + (word->round_size > 0);
@@ -353,7 +368,7 @@ static bool releases_all(const struct futex *word)
 	       share(word->releases, rounds) >= 0.8 * (word->waiters - 1);
 }
 
-/* All who wait are released at once, by one who waits there in other rounds. */
+/* Whether all waiters are released at once by a thread that waits there in other rounds. */
 static bool gathers(const struct futex *word)
 {
 	uint64_t rounds = word->rounds + (word->round_size > 0);
@@ -363,8 +378,10 @@ static bool gathers(const struct futex *word)
 	       share(word->full_rounds + (word->round_size > 0), rounds) >= 0.9;
 }
 
-/* Whether each thread that releases it has waited for it before: it is handed from thread to
- * thread. */
+/*
+ * Whether each thread that releases the word has waited for it before: it is handed from thread to
+ * thread.
+ */
 static bool is_handed_on(const struct futex *word)
 {
 	return takes_turns(word) && share(word->in_turn, word->releases) >= 0.8;
@@ -372,7 +389,7 @@ static bool is_handed_on(const struct futex *word)
 
 static struct futex_judgement judge_condition(const struct futex *word)
 {
-	/* The mutex that a condition's waiters take again. */
+	/* the mutex that the waiters of a condition take again */
 	if (is_state(word) && judge_state(word).class == FUTEX_LOCK)
 		return judge_state(word);
 	if (gathers(word))

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Futex words: what threads wait on when they wait for each other. The kernel sees the word's
- * address, the value it was to keep and the operation, and who released whom; a name it never
- * sees. Whether a word is a lock, a condition or a barrier follows from these:
+ * address, the value that it should still have, the operation, and which thread released which, but
+ * no name. Whether a word is a lock, a condition or a barrier follows from these:
  *
- *	lock       priority-inheriting operations; the word holds the number of its owner; it is
- *	           waited for with the same value each time, not 0 ("taken, somebody waits"), and
- *	           released by threads that wait there too, by all or by each thread (glibc's
- *	           reader-writer lock has a value for either); less surely, where the value is 0
- *	           but several threads release each other in turn (a lock made of a condition)
- *	barrier    the value changes from round to round, for each thread that comes again, and
- *	           all who wait are released at once
- *	           (glibc, libgomp), or by a thread that waits there in other rounds
- *	condition  the value is 0 or changes, and who releases does not wait there; a thread's end
- *	semaphore  the value is 0: a lock where who releases has waited there, else a condition
+ * - lock: priority-inheriting operations; or the word holds the number of its owner; or threads
+ *   wait with the same value each time, not 0 ("taken, somebody waits"), and are released by
+ *   threads that wait there too. The value is the same for all threads or for each (glibc's
+ *   reader-writer lock has a value for either). Less certain: the value is 0, but several threads
+ *   release each other in turn (a lock made of a condition).
+ * - barrier: the value changes from round to round, for each thread that comes again, and all
+ *   waiters are released at once (glibc, libgomp), or by a thread that waits there in other rounds.
+ * - condition: the value is 0 or changes, and the releasing threads do not wait there; or it is a
+ *   thread's end.
+ * - semaphore: the value is 0. It is a lock if the releasing threads have waited there, else a
+ *   condition.
  *
- * What a standard function says (standard.h) goes before these. A condition may still be what a
- * barrier is made of, whose last to arrive releases all others, or a lock, whose holder hands it
- * on and queues again before it releases the next time; of two threads that arrive in any order it
- * stays a condition. What may well be either is said to be.
+ * What a standard function says (standard.h) counts before these. A condition may be part of a
+ * barrier, if the last thread to arrive releases all others, or of a lock, if its holder hands it
+ * on and queues again before it releases the next time. With two threads that arrive in any order
+ * it stays a condition. If both fit well, the result says so.
  */
 #ifndef ISPOT_ANALYSIS_THREADS_FUTEX_H
 #define ISPOT_ANALYSIS_THREADS_FUTEX_H
@@ -34,21 +35,23 @@ struct text;
 
 enum futex_class { FUTEX_CONDITION, FUTEX_LOCK, FUTEX_BARRIER, FUTEX_CLASSES };
 
-/* Whether threads wait for work there that others hand out (handout.h). */
+/* Whether threads wait here for work that other threads hand out (handout.h). */
 enum futex_work {
 	WORK_NONE,
-	WORK_HANDED_OUT, /* by threads that do not wait for them */
-	WORK_IN_TURN,	 /* by threads that wait for them in turn: one side works at a time */
-	WORK_GATHER,	 /* none: all who wait in the place are released together by one of them */
-	WORK_QUEUE,	 /* none: most of it is ended by threads that wait in the same place, too */
+	WORK_HANDED_OUT, /* by threads that do not wait for the workers */
+	/* by threads that wait for the workers in turn, so that one side works at a time */
+	WORK_IN_TURN,
+	WORK_GATHER, /* none: one of the waiters releases all others in the place together */
+	WORK_QUEUE,  /* none: threads that wait in the same place end most of the waiting */
 };
 
-/* A futex wait as REC_WAIT tells it. */
+/* A futex wait as a REC_WAIT describes it. */
 struct futex_wait {
 	uint32_t thread; /* index */
 	uint32_t operation, value;
-	bool names_owner;  /* the value is the number of another thread, and that threads wait */
-	bool names_thread; /* the value is just a thread's number: it waits for its end */
+	/* the value is the number of another thread, plus a flag that threads wait */
+	bool names_owner;
+	bool names_thread; /* the value is exactly a thread's number: the wait is for its end */
 };
 
 struct futex {
@@ -56,32 +59,37 @@ struct futex {
 	uint32_t tgid;
 	uint64_t waits, inherits, requeues, plain, owned, ends;
 	uint64_t same_value, zero_value, changes;
-	uint64_t in_turn; /* releases by threads that waited since their last one */
-	uint64_t standard[STANDARD_WAITS]; /* waits by what a standard function says */
-	uint64_t again, moved; /* waits of threads that waited before; with another value then */
+	uint64_t in_turn; /* releases by threads that have waited since their last release */
+	uint64_t standard[STANDARD_WAITS]; /* waits, by what a standard function says */
+	/* waits of threads that waited before; those of them with another value */
+	uint64_t again, moved;
 	uint32_t first_value, last_value;
-	uint64_t releases, own_releases; /* by threads; by those that wait there too */
-	uint64_t by_one, by_all;	 /* of them: in functions that release one waiter, or all */
-	uint32_t waiters;		 /* different threads */
-	/* Releases by one thread with no new wait between them are one round. */
-	uint64_t rounds, full_rounds, shared_rounds; /* full: nobody was left waiting */
+	uint64_t releases, own_releases; /* by any thread; by threads that wait there too */
+	uint64_t by_one, by_all;	 /* those in functions that release one waiter, or all */
+	uint32_t waiters;		 /* number of different threads */
+	/* A round is the releases by one thread without a new wait between them. */
+	uint64_t rounds, full_rounds, shared_rounds; /* full: no waiter was left */
 	uint32_t waiting, round_size, round_waker;
-	uint32_t first_waker; /* of releases, where there are any */
-	uint64_t last_acts;   /* of releases: by a thread that had worked, and ended then */
-	/* Waits whose time was over, and after how many of them the waiter made others go on. */
+	uint32_t first_waker; /* of the first release, if there is any */
+	uint64_t last_acts;   /* releases by a thread that had worked, and ended right after */
+	/*
+	 * Waits that timed out, and how many of these led the waiter to release threads elsewhere.
+	 */
 	uint64_t timeouts, timed_acts;
-	/* The releases since the latest wait, in the counting of such tails; and of those released
-	 * then the threads that have ended without doing anything more. */
+	/*
+	 * The tail is the releases since the latest wait: its number, its releases, and the threads
+	 * released in it that have ended without doing anything else.
+	 */
 	uint32_t tail, tail_releases, tail_ends;
 	uint64_t round_ns;
 	enum futex_work work; /* known at the end */
 };
 
-/* (word, thread) */
+/* A pair of a word and a thread. */
 struct futex_pair {
 	uint64_t waits, releases;
 	uint32_t last_value;
-	bool released; /* since it waited, on the twin or here */
+	bool released; /* since its last wait, on this word or its twin */
 };
 
 struct futexes {
@@ -98,63 +106,65 @@ struct futexes {
 struct futex_judgement {
 	enum futex_class class;
 	double confidence;
-	bool either; /* a lock or a condition: what was seen fits both */
+	bool either; /* a lock or a condition, because the evidence fits both */
 };
 
 void futexes_release(struct futexes *w);
-/* The word's number. */
+/* Notes a wait. Returns the number of the word. */
 uint32_t futexes_wait(struct futexes *w, uint32_t tgid, uint64_t address,
 		      const struct futex_wait *wait);
-/* waker: index of a thread of the program; UINT32_MAX: none of it. */
+/* Notes a release. waker is the index of a thread of the program, or UINT32_MAX for any other. */
 void futexes_wake(struct futexes *w, uint32_t word, uint32_t waker, uint64_t time_ns);
 
 /*
- * Index of the thread that released the word last; UINT32_MAX: none of the program did. Where
- * nobody did, of its twin: glibc's condition variables let threads wait on two neighbouring words
- * in turn.
+ * Returns the index of the thread that released the word last, or UINT32_MAX if none of the program
+ * did. If nobody released it, its twin counts: glibc's condition variables let threads wait on two
+ * neighboring words in turn.
  */
 uint32_t futexes_releaser(const struct futexes *w, uint32_t word);
-/* The same of the thread that did so first; one that was released only once, as by a program that
- * ends, may be no more than a clock: UINT32_MAX. */
+/*
+ * Returns the same for the first release. Returns UINT32_MAX also if there was only one release, as
+ * by a program that ends, because the word may only serve as a clock then.
+ */
 uint32_t futexes_first_releaser(const struct futexes *w, uint32_t word);
-/* The latest release was made in a function that releases so many. */
+/* Notes how many waiters the function of the latest release releases. */
 void futexes_released_by(struct futexes *w, uint32_t word, enum standard_release release);
-/* By what is known so far. */
+/* Judges a word by what is known so far. */
 struct futex_judgement futex_judge(const struct futex *word);
-/* The thread that released it then has ended since, with nothing else to do. */
+/* Notes that the thread of the latest release has ended since, without doing anything else. */
 void futexes_last_act(struct futexes *w, uint32_t word);
 /*
- * Waited on for the end of a thread: the kernel itself writes that down, or threads that worked for
- * a while release it (a semaphore, a condition, as Python's join) with the last that they do. A
- * lock's state is no such.
+ * Whether threads wait on the word for the end of a thread: the kernel itself writes the end to the
+ * word, or threads that worked for a while release it as their last action (a semaphore, a
+ * condition, as Python's join). The state of a lock does not count.
  */
 bool futex_is_end(const struct futex *word);
-/* A thread that the tail's releases woke has ended since, with nothing else to do. */
+/* Notes that a thread which the tail's releases woke has ended, without doing anything else. */
 void futexes_ended_after(struct futexes *w, uint32_t word, uint32_t tail);
 /*
- * Nobody has waited there since the releases of that tail, and the threads that these woke did no
- * more than end: they had been parked, and were told to stop.
+ * Whether nobody has waited there since the releases of that tail, and the threads that these woke
+ * only ended: they had been parked, and were told to stop.
  */
 bool futex_is_stop(const struct futex *word, uint32_t tail);
-/* A wait there ended as its time was over, … */
+/* Notes that a wait there timed out … */
 void futexes_timeout(struct futexes *w, uint32_t word);
-/* … and the waiter then released somebody from a condition elsewhere. */
+/* … and that the waiter then released a thread from a condition elsewhere. */
 void futexes_timed_act(struct futexes *w, uint32_t word);
-/* Both words of one condition variable, of glibc's, or the same. */
+/* Whether the two words are those of one condition variable of glibc, or the same word. */
 bool futexes_twins(const struct futexes *w, uint32_t a, uint32_t b);
-/* Of those two the one that was seen first. */
+/* Returns the word that was seen first, this one or its twin. */
 uint32_t futexes_first_twin(const struct futexes *w, uint32_t word);
-/* Of the word and its twin. */
+/* Sets the work of the word and its twin. */
 void futexes_set_work(struct futexes *w, uint32_t word, enum futex_work work);
 /*
- * Its time is what is waited for there: when it is over there is something to do, as for a timer's
- * thread, which is released only to be told of an earlier time. Who waits for somebody else looks
- * again and waits on.
+ * Whether threads wait there for a time: when the time is over there is something to do, as for a
+ * timer's thread, which is released only to learn of an earlier time. A thread that waits for
+ * another thread would look again and go on waiting.
  */
 bool futexes_keeps_time(const struct futexes *w, uint32_t word);
-/* Waited on as a semaphore, not at a condition variable. */
+/* Whether threads wait there as at a semaphore, not at a condition variable. */
 bool futex_is_semaphore(const struct futex *word);
-/* The facts it was judged by, one sentence. */
+/* Adds the facts that decided the judgment, as one sentence. */
 void futex_facts(const struct futex *word, struct text *out);
 
 #endif

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/threads/oversubscription.h"
 
-/* How fast the program gets on, beside a machine of its own with all CPUs at its work. */
+/*
+ * Returns how fast the program progresses, compared with a machine of its own on which it has all
+ * CPUs.
+ */
 static double progress(const struct oversubscription *c)
 {
 	return c->running < c->cpus ? (double)c->running / c->cpus : 1;

@@ -22,7 +22,7 @@ static struct set_clock *clock_for(const struct threads *th, uint32_t set, uint3
 	return &th->clocks.data[i == MAP_NONE ? set : i];
 }
 
-/* Meta names what was taken out, by object. */
+/* Finds when a function was taken out; the meta lines name functions by object. */
 static void find_outs(struct threads *th, uint32_t id)
 {
 	const struct meta_function *f = &th->meta->functions.data[id];
@@ -47,7 +47,10 @@ static uint64_t common_ns(uint64_t from_ns, uint64_t to_ns, uint64_t other_from_
 	return to > from ? to - from : 0;
 }
 
-/* The part of [from, to] in which the clock stood; of its pauses, if functions were taken out. */
+/*
+ * Returns the part of [from, to] in which the clock did not run. Its past pauses are known only if
+ * functions were taken out.
+ */
 static uint64_t stood_ns(const struct threads *th, const struct set_clock *c, uint64_t from_ns,
 			 uint64_t to_ns)
 {
@@ -100,7 +103,10 @@ void setclocks_init(struct threads *th)
 		th->set_of[id] = index_of(th, th->meta->functions.data[id].set);
 		find_outs(th, (uint32_t)id);
 	}
-	/* Without a description, or taken out before it had a call: it makes no set of its own. */
+	/*
+	 * A function without a description, or that was taken out before it had a call, makes no
+	 * set of its own.
+	 */
 	if (n && !th->n_sets)
 		index_of(th, th->meta->functions.data[0].set);
 }
@@ -149,7 +155,10 @@ void setclocks_restart(struct threads *th, uint64_t time_ns)
 	}
 }
 
-/* It turns out that the set was off until now: nobody has been observed by it. */
+/*
+ * Corrects the clock of a set that turns out to have been off until now: it has not observed any
+ * thread.
+ */
 static void was_off(struct threads *th, struct set_clock *c, uint64_t time_ns)
 {
 	uint64_t now = reading(c, time_ns);
@@ -174,7 +183,7 @@ static void pause(struct threads *th, struct set_clock *c, uint64_t to_ns)
 
 static void turn(struct threads *th, struct set_clock *c, bool on, uint64_t time_ns)
 {
-	if (!on && !c->on) /* as it was: its pause goes on */
+	if (!on && !c->on) /* no change, so its pause goes on */
 		return;
 	if (!c->named && on)
 		was_off(th, c, time_ns);
@@ -216,8 +225,8 @@ static struct set_clock *own_clock(struct threads *th, uint32_t set, uint32_t tg
 }
 
 /*
- * A set came on that has no functions, as they are yet to be chosen, or went before they had a
- * call: those that the recorder has not named by then are off.
+ * Turns off the sets that the recorder has not named when it names one without functions. Such a
+ * set's functions have not been chosen yet, or were removed before they had a call.
  */
 static void others_are_off(struct threads *th, uint64_t time_ns)
 {
@@ -244,7 +253,7 @@ void setclock_switch(struct threads *th, uint32_t set_id, uint32_t tgid, bool on
 		return;
 	}
 	turn(th, own_clock(th, set, tgid), on, time_ns);
-	/* A recorder that names processes means that the others are not traced. */
+	/* if the recorder names processes, the set is off in the others */
 	if (!th->clocks.data[set].named) {
 		was_off(th, &th->clocks.data[set], time_ns);
 		turn(th, &th->clocks.data[set], false, time_ns);

@@ -5,7 +5,7 @@
 
 #include "analysis/threads/threads.h"
 
-#define COLLINEAR 1e-6 /* of the determinant: nothing tells the two apart */
+#define COLLINEAR 1e-6 /* of the determinant: below it nothing distinguishes the two */
 
 void switching_add_switches(struct switching *s, double y, const struct offcpu *own_off)
 {
@@ -26,7 +26,10 @@ static double believed(double slope, double variance)
 	return slope < SWITCHING_NS_MAX ? slope : SWITCHING_NS_MAX;
 }
 
-/* One of them does not vary, or both do so together: the line of the other, or of the first. */
+/*
+ * Fits a line if one of the two does not vary, or both vary together: the line of the other, or of
+ * the first.
+ */
 static double line(double xx, double xy, double yy, double n)
 {
 	double slope = xy / xx;

@@ -56,7 +56,10 @@ void takers_switch(struct takers *t, uint32_t cpu, uint64_t time_ns, uint64_t be
 	c->who = next;
 }
 
-/* Each stretch's part of the time from from_ns on, latest first; returns their sum. */
+/*
+ * Visits each period's part of the time from from_ns on, latest first. Returns the sum of the
+ * parts.
+ */
 static uint64_t each_part(const struct taker_cpu *c, uint64_t from_ns, double scale,
 			  void (*share)(void *ctx, uint64_t who, uint64_t ns), void *ctx)
 {
