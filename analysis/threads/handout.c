@@ -20,7 +20,8 @@
 #define GATHER_SHARE  0.9  /* of the rounds, that end more than one sleep */
 #define GATHER_SPAN \
 	0.5 /* of the time, that a round takes: those who queue end each other all the time */
-#define QUEUE_FRAMES 3 /* stacks of fewer are those of different places */
+#define GIVER_SHARE  0.75 /* of what is waited where it gives: with less, others give, too */
+#define QUEUE_FRAMES 3	  /* stacks of fewer are those of different places */
 
 static uint64_t pair_key(uint32_t waiter, uint32_t waker)
 {
@@ -443,21 +444,60 @@ static bool gives_work(const struct threads *th, const struct handout *row)
 	return work == WORK_HANDED_OUT || work == WORK_IN_TURN;
 }
 
+/* How long others waited for the work of a thread, and of all that give work where it does. */
+struct given {
+	uint64_t own_ns, all_ns;
+};
+
+/* Of the rows of one word. A worker that wakes the next one has the work from somebody else. */
+static void add_given(struct given *given, const struct handout *rows, size_t n)
+{
+	struct map waiters = { 0 }, givers = { 0 };
+	uint64_t all_ns = 0;
+
+	for (size_t i = 0; i < n; i++)
+		map_put(&waiters, rows[i].waiter, 1);
+	for (size_t i = 0; i < n; i++)
+		if (map_get(&waiters, rows[i].waker) == MAP_NONE)
+			all_ns += rows[i].ns;
+	for (size_t i = 0; i < n; i++) {
+		if (map_get(&waiters, rows[i].waker) != MAP_NONE)
+			continue;
+		given[rows[i].waker].own_ns += rows[i].ns;
+		if (map_get(&givers, rows[i].waker) == MAP_NONE)
+			given[rows[i].waker].all_ns += all_ns;
+		map_put(&givers, rows[i].waker, 1);
+	}
+	map_release(&waiters);
+	map_release(&givers);
+}
+
+/* Who collects what many threads make waits for all of them, whichever comes next. */
+static bool gives_alone(const struct given *given)
+{
+	return (double)given->own_ns >= GIVER_SHARE * (double)given->all_ns;
+}
+
 const struct thread *handouts_giver(const struct threads *th, uint64_t *waited_ns)
 {
-	uint64_t *ns = xcalloc(th->all.n + 1, sizeof(*ns));
+	struct given *given = xcalloc(th->all.n + 1, sizeof(*given));
+	const struct handout *rows = th->handouts.rows.data;
 	const struct thread *giver = NULL;
 
 	*waited_ns = 0;
-	vec_for_each (&th->handouts.rows, const struct handout, row)
-		if (gives_work(th, row))
-			ns[row->waker] += row->ns;
+	for (size_t i = 0, n; i < th->handouts.rows.n; i += n) {
+		for (n = 1; i + n < th->handouts.rows.n && rows[i + n].word == rows[i].word; n++)
+			;
+		if (gives_work(th, &rows[i]))
+			add_given(given, &rows[i], n);
+	}
 	vec_for_each (&th->all, struct thread *, t)
-		if (*t != th->rest && ns[(*t)->index] > *waited_ns) {
+		if (*t != th->rest && given[(*t)->index].own_ns > *waited_ns &&
+		    gives_alone(&given[(*t)->index])) {
 			giver = *t;
-			*waited_ns = ns[giver->index];
+			*waited_ns = given[giver->index].own_ns;
 		}
-	free(ns);
+	free(given);
 	return giver;
 }
 

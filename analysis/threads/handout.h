@@ -77,7 +77,7 @@ void handouts_rename(struct handouts *h, const bool *is_one, uint32_t into);
 void handouts_judge(struct threads *th);
 /*
  * After that: the thread whose work others waited for most, and how long they did so in all. NULL:
- * nobody waits for work.
+ * nobody waits for work, or for that of several threads.
  */
 const struct thread *handouts_giver(const struct threads *th, uint64_t *waited_ns);
 /* Whether those who wait with that stack, its number + 1, wait for others who do so in turn. */

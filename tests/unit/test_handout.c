@@ -89,6 +89,26 @@ static void work_is_handed_out(void **state)
 	end_stacks(&s);
 }
 
+/* One that collects what two make waits for neither of them more than for the other. */
+static void what_several_make_is_given_by_none(void **state)
+{
+	const struct thread *giver;
+	uint64_t us = 100, waited_ns;
+	struct scene s;
+
+	begin_stacks(&s);
+	for (unsigned round = 0; round < 20; round++, us += 200) {
+		sleep_at(&s, us, 1, LOOP, NEAR);
+		wake_up(&s, us + 100 + round % 5, 1, round % 2 ? 2 : 3, 0);
+	}
+	finish(&s, us);
+	assert_int_equal(work_at(&s, LOOP), WORK_HANDED_OUT);
+	giver = handouts_giver(&s.calls.threads, &waited_ns);
+	assert_null(giver);
+	assert_int_equal(waited_ns, 0);
+	end_stacks(&s);
+}
+
 /* Of such waits nothing is lost, until then all of it was. */
 static void such_waits_are_idle(void **state)
 {
@@ -353,6 +373,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(work_is_handed_out),
+		cmocka_unit_test(what_several_make_is_given_by_none),
 		cmocka_unit_test(such_waits_are_idle),
 		cmocka_unit_test(one_that_waits_back),
 		cmocka_unit_test(one_that_waits_for_their_lock),
