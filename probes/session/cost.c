@@ -222,7 +222,25 @@ static void add_trapped(void *ctx, uint32_t tid, uint32_t id, const struct wire_
 	all->cost_ns += (double)row->calls * session_call_cost_ns(s, s->plan.data[id]);
 }
 
-/* Calls that sampling leaves out write nothing, but they trap: the kernel has counted them. */
+double session_dropped_cost_ns(double read_cost_ns, uint64_t read, uint64_t dropped)
+{
+	double each_ns = read ? read_cost_ns / (double)read : DEAREST_CALL_NS / 2.0;
+
+	return (double)dropped * each_ns;
+}
+
+/* Records of entries and exits that the kernel made, or had no room for, and that were not read. */
+static uint64_t unread_records(const struct session *s)
+{
+	uint64_t made = totals_now(s).calls - s->totals_at_start.calls;
+
+	return made > s->drain.calls ? made - s->drain.calls : 0;
+}
+
+/*
+ * Calls that sampling leaves out write nothing, but they trap: the kernel has counted them. So do
+ * those whose records found no room in a ring.
+ */
 static struct trapped trapped_calls(const struct session *s)
 {
 	struct trapped all = { .session = s };
@@ -234,6 +252,7 @@ static struct trapped trapped_calls(const struct session *s)
 	for (uint32_t id = 0; id < s->drain.n_functions && id < s->plan.n; id++)
 		all.cost_ns +=
 			(double)s->drain.calls_of[id] * session_call_cost_ns(s, s->plan.data[id]);
+	all.cost_ns += session_dropped_cost_ns(all.cost_ns, s->drain.calls, unread_records(s));
 	all.calls = s->drain.entries;
 	return all;
 }

@@ -191,6 +191,20 @@ static void decide(struct session *s)
 	free(all);
 }
 
+static uint64_t used_since_armed_ns(const struct session *s, uint64_t cpu_ns)
+{
+	return cpu_ns > s->hybrid.count_cpu_ns ? cpu_ns - s->hybrid.count_cpu_ns : 0;
+}
+
+void session_count_stop(struct session *s)
+{
+	uint64_t used_ns = used_since_armed_ns(s, session_target_cpu_ns(s));
+	size_t n;
+	double cost_ns = counted_cost_ns(s, &n);
+
+	s->hybrid.counting_cost_ns += counting_cost_ns(s, cost_ns, (double)used_ns);
+}
+
 int session_count_look(struct session *s, uint64_t now, bool *counted, struct err *err)
 {
 	uint64_t elapsed_ns = now - s->hybrid.state_since_ns, cpu_ns = session_target_cpu_ns(s);
@@ -207,7 +221,7 @@ int session_count_look(struct session *s, uint64_t now, bool *counted, struct er
 	cost_ns = counted_cost_ns(s, &n);
 	elapsed_ns = clock_now_ns() - s->hybrid.state_since_ns;
 	cpu_ns = session_target_cpu_ns(s);
-	used_ns = cpu_ns > s->hybrid.count_cpu_ns ? cpu_ns - s->hybrid.count_cpu_ns : 0;
+	used_ns = used_since_armed_ns(s, cpu_ns);
 	s->hybrid.counting_cost_ns += counting_cost_ns(s, cost_ns, (double)used_ns);
 	price(s, elapsed_ns, used_ns, cost_ns);
 	distorted = cost_ns > DISTORTING_SHARE * used_ns;

@@ -441,6 +441,8 @@ void session_hybrid_stop(struct session *s)
 	bpfprog_sample(s->programs, false);
 	sampler_read(&s->hybrid.sampler, on_sample, s);
 	report_lost(s);
+	if (s->hybrid.state == HYBRID_COUNTING)
+		session_count_stop(s);
 	probeset_release(&s->hybrid.counting);
 	if (!s->options.scout) {
 		report_shares(s);

@@ -187,6 +187,8 @@ uint64_t session_sampling_cost_ns(const struct session *s);
 uint64_t session_probes_cost_ns(const struct session *s);
 /* Returns the number of calls, with those that sampling (-c) left out. */
 uint64_t session_trapped_calls(const struct session *s);
+/* Of records of calls that were dropped, if those that were read are of calls that cost so much. */
+double session_dropped_cost_ns(double read_cost_ns, uint64_t read, uint64_t dropped);
 /*
  * A notice where the probes cost more than the budget: in the first second, in any stretch of some
  * seconds after it where it is twice what was said before (the load came later), and at the end, of
@@ -356,6 +358,8 @@ void session_remember_costs(struct planned **asked, size_t n);
 /* ---- count.c: the candidates' rates, from first_candidate on in the plan ---- */
 
 int session_count_begin(struct session *s, struct err *err);
+/* The recording ends while calls are counted, which has cost the target time all the same. */
+void session_count_stop(struct session *s);
 /* *counted: all rates are known, and functions that do not fit are no longer possible. */
 int session_count_look(struct session *s, uint64_t now, bool *counted, struct err *err);
 /*

@@ -62,6 +62,14 @@ accounted() {
 	ok $? "$1: and so does the block"
 	"$ISPOT" report -i "$1.data" >"$1.text" 2>&1
 	like <(tr '\n' ' ' <"$1.text") ' [0-9.]+[kM]? dropped events? ' "$1: text: the head says so"
+	# Each call has trapped, with its records or without: what the cheapest calibration says at least.
+	"$ISPOT" dump --meta -i "$1.data" | jq -s --argjson calls "$truth" '
+		(map(select(.kind == "function" and .name == "flood_call"))[0]) as $f |
+		(map(select(.kind == "calibration" and .class == $f.class and .exit == $f.exit).full_p50_ns) | min) as $each |
+		map(select(.kind == "end"))[0] |
+		[.probes_cost_ns - .after_cost_ns - .scheduling_cost_ns - (.sampling_cost_ns // 0), 0.9 * $calls * $each]' >"$1.cost"
+	jq -e '.[0] >= .[1]' "$1.cost" >/dev/null
+	ok $? "$1: what dropped calls have cost is in the overhead" || diag "$1.cost"
 	like <("$ISPOT" report -v -i "$1.data" 2>&1) 'open when events were dropped; they are not timed' "$1: -v: calls that it hit"
 	unlike "$1.text" 'probes made' "$1: text: the sum is right"
 	longest=$(awk '$1 == "longest_ns" { print $2 }' "$1.out")

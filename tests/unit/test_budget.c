@@ -226,6 +226,16 @@ static void what_is_called_no_more_is_spent_no_more(void **state)
 	assert_true(spent > 0.045 && spent < 0.05);
 }
 
+/* A ring that is full saves the program nothing: its threads have trapped before that is known. */
+static void dropped_calls_cost_what_others_do(void **state)
+{
+	assert_true(session_dropped_cost_ns(0, 0, 0) == 0);
+	assert_true(session_dropped_cost_ns(1e6, 1000, 0) == 0);
+	assert_true(session_dropped_cost_ns(1e6, 1000, 9000) == 9e6);
+	/* None was read: as dear as the dearest call, of whose two records each is one. */
+	assert_true(session_dropped_cost_ns(0, 0, 10) == 10 * 3000.0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -245,6 +255,7 @@ int main(void)
 		cmocka_unit_test(what_is_out_stays_out),
 		cmocka_unit_test(no_room_takes_what_is_never_called),
 		cmocka_unit_test(what_is_called_no_more_is_spent_no_more),
+		cmocka_unit_test(dropped_calls_cost_what_others_do),
 	};
 
 	return unit_run(tests);
