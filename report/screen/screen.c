@@ -347,6 +347,27 @@ static void nothing_lost(const struct view *v, struct text *out)
 		    any_worth(v) ? " itself, without its callees," : "");
 }
 
+/* No function had calls enough for a verdict: that nothing is lost is not known then. */
+static bool none_judged(const struct result *res)
+{
+	if (res->keyed.rule.kind == BLOCK_LOCK || res->sequences)
+		return false;
+	vec_for_each (&res->blocks, const struct block, b)
+		if (b->calls && b->verdict != VERDICT_TOO_FEW_CALLS)
+			return false;
+	return true;
+}
+
+static void nothing_judged(struct text *out)
+{
+	text_new_sentence(out);
+	text_printf(out,
+		    "Cannot tell whether threads interfere: no function has the %d calls that a "
+		    "verdict needs. Record for longer, or functions that are called more often "
+		    "(-F).",
+		    CALLS_MIN);
+}
+
 #define CPUS_FULL    0.9  /* of the CPUs' time: to wait less gains nothing */
 #define OTHERS_LEAST 0.05 /* of it, by other programs: less is not worth a word */
 
@@ -506,10 +527,10 @@ void text_conclusion(const struct view *v, struct text *out)
 		!worst || worst->lost_threads * (double)res->probed_ns < (double)giver.waited_ns;
 	size_t said; /* of the CPUs alone */
 
-	if (!worst && !res->calls.entries)
-		return;
 	result_untold(res, &untold);
 	no_score = untold.n && untold.share > MOST;
+	if (!worst && !res->calls.entries && !no_score)
+		goto out;
 	if (!worst || !frees_cpus(worst))
 		full_cpus(res, &line);
 	said = line.n;
@@ -526,6 +547,8 @@ void text_conclusion(const struct view *v, struct text *out)
 		text_unexplained(v, unexplained, &line);
 	if (line.n == said && !no_score && unjudged)
 		text_unjudged(v, unjudged, &line);
+	else if (line.n == said && !no_score && none_judged(res))
+		nothing_judged(&line);
 	else if (line.n == said && (!no_score || locks))
 		nothing_lost(v, &line);
 	locks_outside(res, &line);
@@ -534,6 +557,7 @@ void text_conclusion(const struct view *v, struct text *out)
 	else
 		outside(res, &line);
 	text_wrap(line.s, v->width, out);
+out:
 	text_release(&line);
 	vec_release(&untold);
 }

@@ -644,16 +644,18 @@ static void print_notes(const struct view *v, struct text *out)
 
 void report_text(const struct view *v, struct text *out)
 {
-	struct text remarks = { 0 }, to_do = { 0 }, notes = { 0 };
+	struct text conclusion = { 0 }, remarks = { 0 }, to_do = { 0 }, notes = { 0 };
 	unsigned room, table, taken, least;
 
 	text_header(v, out);
 	text_add(out, "\n");
-	if (v->result->calls.entries || report_worst(v)) {
-		text_conclusion(v, out);
+	text_conclusion(v, &conclusion);
+	if (conclusion.n) {
+		text_add(out, conclusion.s);
 		text_details(v, out);
 		text_add(out, "\n");
 	}
+	text_release(&conclusion);
 	text_to_do(v, &to_do);
 	print_notes(v, &notes);
 	table = table_lines(v);
