@@ -10,8 +10,9 @@
 #include "base/text.h"
 
 /*
- * A mangled name of 200 bytes can stand for terabytes (each substitution doubles it), so the
- * output is taken through the callback interface and cut where it stops being a name.
+ * A mangled name of 200 bytes can stand for terabytes, as each substitution doubles the output. So
+ * the demanglers write through a callback, which ends them once the output is longer than any real
+ * name.
  */
 #define DEMANGLED_MAX (64 * 1024)
 

@@ -5,11 +5,14 @@
 
 #include <stdbool.h>
 
-/* Allocated, to be freed; a copy of symbol where it is not mangled. Rust hashes are cut off. */
+/*
+ * Returns the demangled name, or a copy of symbol if it is not mangled; the caller frees it. Rust
+ * hashes are cut off.
+ */
 char *demangle(const char *symbol);
 /* The same without return type and parameter list: "ns::find<int>". */
 char *demangle_bare(const char *symbol);
-bool symbol_is_mangled(const char *symbol); /* by its first two bytes: cheap */
+bool symbol_is_mangled(const char *symbol); /* looks at two bytes only */
 bool symbol_is_cxx(const char *symbol);
 bool symbol_is_rust(const char *symbol);
 

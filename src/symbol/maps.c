@@ -15,14 +15,14 @@
 #include "base/mem.h"
 
 #define READ_BYTES \
-	(256 << 10) /* at a time: a program may have thousands of mappings with long paths */
+	(256 << 10) /* read at once: a program may have thousands of mappings with long paths */
 
-/* A signal that waits to end ispot is looked for after so many. */
+/* After this many lines, reading stops if a signal that ends ispot is pending. */
 #define LINES_AT_ONCE 4096
 
 static const char deleted_suffix[] = " (deleted)";
 
-/* The kernel writes a newline in a path as \012, and only that. */
+/* The kernel escapes a newline in a path as \012, and no other character. */
 static char *unescape(const char *s)
 {
 	char *path = xstrdup(s), *to = path;
@@ -103,7 +103,7 @@ int mappings_read(struct mappings *m, pid_t pid, struct err *err)
 			line[n - 1] = '\0';
 		add_line(m, line);
 	}
-	if (ferror(file)) /* the process ended between open and read, or is not ours */
+	if (ferror(file)) /* the process ended between open and read, or belongs to another user */
 		ret = open_error(err, pid);
 	free(line);
 	fclose(file);
@@ -114,7 +114,7 @@ const struct mapping *mappings_find(const struct mappings *m, uint64_t address)
 {
 	size_t low = 0, high = m->n;
 
-	while (low < high) { /* the kernel lists them by address */
+	while (low < high) { /* the kernel lists the mappings in the order of their addresses */
 		size_t mid = low + (high - low) / 2;
 
 		if (m->data[mid].end <= address)
@@ -135,8 +135,8 @@ void mappings_release(struct mappings *m)
 }
 
 /*
- * Filesystems with devices of their own (btrfs, overlayfs) show another device in maps than
- * stat() gives, so a differing device with the same inode is settled by what map_files says.
+ * File systems with devices of their own (btrfs, overlayfs) show another device in maps than stat()
+ * returns. So if the inode is the same and the device differs, the link in map_files decides.
  */
 static bool is_mapped_file(const struct mapping *m, pid_t pid, const char *path)
 {
@@ -168,8 +168,11 @@ int mapping_path(const struct mapping *m, pid_t pid, char *buf, size_t n, struct
 	if ((size_t)snprintf(buf, n, "/proc/%d/root%s", (int)pid, m->path) < n &&
 	    is_mapped_file(m, pid, buf))
 		return 0;
-	/* Hidden from here and from the process's root (another namespace's mount) but alive: this
-	 * opens the mapped inode itself; needs CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE. */
+	/*
+	 * The path leads to the file neither from here nor from the process's root (a mount of
+	 * another namespace), but map_files opens the mapped inode itself. This needs CAP_SYS_ADMIN
+	 * or CAP_CHECKPOINT_RESTORE.
+	 */
 	if ((size_t)snprintf(buf, n, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid, m->start,
 			     m->end) < n &&
 	    !stat(buf, &st) && st.st_ino == m->inode)

@@ -14,24 +14,29 @@ struct mapping {
 	uint64_t start, end, file_offset;
 	dev_t device;
 	ino_t inode;
-	char *path; /* as in maps: in the process's mount namespace */
+	char *path; /* as maps shows it: in the mount namespace of the process */
 };
 
-#define MAPPINGS_MAX 16384 /* of a process: further ones are not looked at */
+#define MAPPINGS_MAX 16384 /* of one process; mappings_read() ignores the others */
 
 struct mappings {
 	VEC(struct mapping)
-	uint64_t vdso_start, vdso_end; /* the kernel's own code (symbol/vdso.h); 0: not seen */
+	uint64_t vdso_start, vdso_end; /* of the kernel's code (symbol/vdso.h); 0: none */
 };
 
-/* -ESRCH: no such process. If a signal waits to end ispot, not all of many thousands. Only
- * executable mappings of files, and where the vdso is. */
+/*
+ * Reads the executable mappings of files, and the place of the vDSO. -ESRCH: no such process. If a
+ * signal that ends ispot is pending, the list may be incomplete.
+ */
 int mappings_read(struct mappings *m, pid_t pid, struct err *err);
 const struct mapping *mappings_find(const struct mappings *m, uint64_t address); /* NULL: none */
 void mappings_release(struct mappings *m);
 
-/* A path that opens the mapped file from here: path itself if it is the same inode, else
- * /proc/PID/root/PATH, else /proc/PID/map_files/…; -ENOENT: deleted or replaced. */
+/*
+ * Finds a path that opens the mapped file from here: the mapping's path if it leads to the same
+ * inode, else /proc/PID/root/PATH, else /proc/PID/map_files/…; -ENOENT: the file was deleted or
+ * replaced.
+ */
 int mapping_path(const struct mapping *m, pid_t pid, char *buf, size_t n, struct err *err);
 
 #endif

@@ -35,7 +35,7 @@ const uint8_t *vdso_bytes(uint64_t address, uint64_t n)
 
 bool vdso_unwind_table(uint64_t *header, uint64_t *entries, uint64_t *n)
 {
-	/* as in symbol/dso/frames.c */
+	/* version and encodings of .eh_frame_hdr, as in symbol/dso/frames.c */
 	static const uint8_t usual[4] = { 1, 0x1b, 0x03, 0x3b };
 	const Elf64_Phdr *ph = program_header(PT_GNU_EH_FRAME);
 	const uint8_t *head = ph ? vdso_bytes(ph->p_vaddr, ph->p_filesz) : NULL;

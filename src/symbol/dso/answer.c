@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The child of parser.h: reads a file and answers what root's process asks about it. It calls the
- * functions that anybody calls, on its own copy of the dso.
+ * The child of parser.h: reads a file and answers the requests of root's process. It calls the
+ * functions of dso.h on its own copy of the dso.
  */
 #include <stdlib.h>
 #include <unistd.h>

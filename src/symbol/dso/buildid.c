@@ -13,7 +13,7 @@
 #include "base/regular.h"
 
 #define PARTS_MAX  256
-#define NOTES_MAX  (64u << 10) /* bytes of one part */
+#define NOTES_MAX  (64u << 10) /* bytes of one segment */
 #define NAME_BYTES 4	       /* "GNU" */
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -32,11 +32,13 @@ static size_t round_up(size_t n, size_t to)
 	return (n + to - 1) / to * to;
 }
 
-/* 1: it is the build ID, which is written; 0: go on with the next one, at *at; -1: there is none.
+/*
+ * Returns 1 if the note at *at is the build ID, which is then written to hex; 0 if another note,
+ * after which *at is moved, was there; -1 if there are no more notes.
  */
 static int take_note(const uint8_t *notes, size_t n, size_t to, size_t *at, char *hex)
 {
-	Elf64_Nhdr note; /* the same in 32-bit files */
+	Elf64_Nhdr note; /* the same layout in 32-bit files */
 	size_t name = *at + sizeof(note), id;
 
 	if (n < name)

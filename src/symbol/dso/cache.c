@@ -16,9 +16,12 @@
 #include "symbol/dso/parser.h"
 
 #define FILES_MAX \
-	16384 /* kept, or known to be none: a program cannot make ispot read without end */
+	16384 /* kept or refused: a bound, so that no program makes ispot read files forever */
 
-/* A file that was read once and is none: not read again for each of its mappings. */
+/*
+ * A file that is not an ELF program, remembered so that it is not read again for each of its
+ * mappings.
+ */
 struct refusal {
 	struct stat st;
 	int code;
@@ -32,7 +35,7 @@ struct dso_cache {
 	} refused;
 };
 
-/* Kinds of files that are no ELF programs, by their first bytes. */
+/* File formats that are not ELF, by their first bytes. */
 static const struct magic {
 	const char *bytes;
 	size_t n;
@@ -174,15 +177,17 @@ static int dso_open(const char *path, bool copied, struct dso **out, struct err 
 	return ret;
 }
 
-/* A program that was built again keeps its inode where the linker writes in place: time and size
- * tell. */
+/*
+ * A linker that writes in place keeps the inode of a program built again, so size and time are
+ * compared, too.
+ */
 static bool same_file(const struct stat *a, const struct stat *b)
 {
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
 	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-/* Of a file that is none; what may be otherwise in a moment (memory, descriptors) is not. */
+/* Remembers only what is wrong with the file itself: a lack of memory or descriptors may pass. */
 static void refuse(struct dso_cache *cache, const struct stat *st, int code, const struct err *err)
 {
 	struct refusal *r;

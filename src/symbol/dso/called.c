@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Which function of another object a call instruction calls: directly through a slot of the global
- * offset table, or through a stub (PLT) that jumps through one. The slot's relocation has the name.
+ * Names the function of another object that a call instruction calls: directly through a slot of
+ * the global offset table, or through a stub (PLT) that jumps through such a slot. The name comes
+ * from the slot's relocation.
  */
 #include "symbol/dso/called.h"
 
@@ -48,7 +49,7 @@ void dso_load_slots(struct dso *dso)
 
 #define NOWHERE UINT64_MAX
 
-/* jmp *slot(%rip), behind endbr64 and the bnd prefix where they are. */
+/* The stub is jmp *slot(%rip), which may come behind endbr64 and a bnd prefix. */
 static uint64_t slot_of_stub_x86(const struct dso *dso, uint64_t stub)
 {
 	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
@@ -73,7 +74,7 @@ static uint64_t called_slot_x86(const struct dso *dso, uint64_t returns_to)
 	return call && call[1] == 0xe8 ? slot_of_stub_x86(dso, returns_to + relative) : NOWHERE;
 }
 
-/* adrp x16, page; ldr x17, [x16, #offset], behind bti where it is. */
+/* The stub is adrp x16, page; ldr x17, [x16, #offset], which may come behind bti. */
 static uint64_t slot_of_stub_arm64(const struct dso *dso, uint64_t stub)
 {
 	const uint8_t *code = dso_bytes(dso, stub, 12);

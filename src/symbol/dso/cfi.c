@@ -5,18 +5,20 @@
 
 #include <dwarf.h>
 
-/* DWARF numbers of the processors, which elfutils' header lacks or names by one of them only. */
+/*
+ * DWARF numbers of single processors, which elfutils' header lacks or names for another processor.
+ */
 #define CFA_MIPS_ADVANCE_LOC8 0x1d
 #define CFA_GNU_WINDOW_SAVE   0x2d /* aarch64: DW_CFA_AARCH64_negate_ra_state */
 #define CFA_GNU_ARGS_SIZE     0x2e
 #define CFA_GNU_NEGATIVE      0x2f
 
-#define ULEB_BYTES 10 /* the most that a number of 64 bits has */
+#define ULEB_BYTES 10 /* a number of 64 bits has at most so many */
 
 struct reading {
 	const struct cfi_memory *memory;
 	uint64_t at, end;
-	uint64_t word, word_at; /* read last */
+	uint64_t word, word_at; /* the word that was read last */
 	bool has_word;
 };
 
@@ -66,7 +68,10 @@ static bool skip_ulebs(struct reading *r, unsigned n)
 	return !n;
 }
 
-/* An expression: its length, then its bytes, which libunwind reads through its accessors. */
+/*
+ * Skips an expression: its length, then its bytes. libunwind reads the bytes through its accessors,
+ * which check every address.
+ */
 static bool skip_block(struct reading *r)
 {
 	uint64_t bytes;
@@ -81,7 +86,7 @@ static bool check_register(struct reading *r, uint64_t n_registers)
 	return skip_ulebs(r, 1) && read_uleb(r, &value) && value < n_registers;
 }
 
-/* Signed numbers are as long as unsigned ones. */
+/* Signed numbers are skipped as unsigned ones, as both are encoded in the same number of bytes. */
 static bool check_operands(struct reading *r, uint8_t op, uint64_t n_registers)
 {
 	switch (op) {

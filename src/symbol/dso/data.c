@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Variables: which one an address lies in. Read when the first is asked for. */
+/*
+ * Finds the variable that contains an address. The table of variables is read when it is first
+ * used.
+ */
 #include "symbol/dso/data.h"
 
 #include <string.h>
@@ -9,7 +12,7 @@
 #include "symbol/dso/parser.h"
 #include "symbol/dso/symbols.h"
 
-/* Mappings begin at whole pages; the largest page there is. */
+/* The largest page size, in bytes: mappings begin at whole pages. */
 #define PAGE_BYTES 65536
 
 static void add_variable(struct dso *dso, const char *name, const GElf_Sym *sym)
@@ -28,7 +31,7 @@ static size_t underscores(const char *name)
 }
 
 /*
- * Orders variables at one address: the largest first, of equal ones the most public name. The first
+ * Orders variables at one address: larger ones first, then those with more public names. The first
  * one is used.
  */
 static int compare_variables(const void *a, const void *b)
@@ -72,7 +75,9 @@ static void load(struct dso *dso)
 	vec_sort(&dso->variables, compare_variables);
 }
 
-/* Demangled, without the version that a copy of a library's variable carries. */
+/*
+ * Returns the demangled name. Copies of a library's variables carry an @VERSION, which is cut off.
+ */
 static const char *name_of(struct dso *dso, struct dso_variable *v)
 {
 	char *symbol, *name;
@@ -88,7 +93,7 @@ static const char *name_of(struct dso *dso, struct dso_variable *v)
 	return v->name;
 }
 
-/* Variables may lie in each other; nothing nests deeper than a few. */
+/* Variables may contain others, but no deeper than a few levels. */
 #define NESTING_MAX 16
 
 const char *dso_variable_at(struct dso *dso, uint64_t address, uint64_t *offset)

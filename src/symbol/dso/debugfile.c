@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The file with a stripped file's symbols and DWARF: by build ID under /usr/lib/debug, by the name
- * in .gnu_debuglink beside the file, in .debug beside it and under /usr/lib/debug, or from
- * debuginfod. Like libdwfl's own search, but the name may not lead elsewhere, only regular files
- * are opened, and what others may write is copied before it is mapped (file.h). A candidate is
- * believed if its build ID, or without one its checksum, is the right one. What root reads in its
- * own process is root's alone, whatever name has led to it.
+ * Finds the file with a stripped file's symbols and DWARF: by build ID under /usr/lib/debug; by the
+ * name in .gnu_debuglink beside the file, in .debug beside the file and under /usr/lib/debug; or
+ * from debuginfod. This is libdwfl's own search with three more rules: the name may not lead to
+ * another directory, only regular files are opened, and a file that others may write is copied
+ * before it is mapped (file.h). A candidate is used if it has the right build ID, or, for a file
+ * without an ID, the right checksum. The debug file of a program that root reads in its own process
+ * must be root's, too.
  */
 #include "symbol/dso/internal.h"
 
@@ -26,17 +27,20 @@
 #include "symbol/dso/file.h"
 
 #define DEBUG_ROOT "/usr/lib/debug"
-/* Of a debuginfod's answers, unless the user says otherwise; a kernel's has hundreds of MiB. */
+/*
+ * Limits of a debuginfod's answers, unless the user sets others; a kernel's debug file has hundreds
+ * of MiB.
+ */
 #define SERVER_SECONDS "600"
 #define SERVER_BYTES   "4294967296"
 
 struct search {
 	struct dso *dso;
-	const unsigned char *id; /* of the file; NULL: it has none */
+	const unsigned char *id; /* the build ID of the file; NULL: none */
 	size_t id_bytes;
 	uint32_t crc;
-	bool shared; /* it is of several files, and neither's ID is its own */
-	char *path;  /* of what was found */
+	bool shared; /* found by a dwz link: its build ID differs from the file's */
+	char *path;  /* of the debug file that was found */
 };
 
 static bool has_id(Elf *elf, const struct search *s)
@@ -65,7 +69,9 @@ static bool is_right(int fd, const struct search *s)
 	return right;
 }
 
-/* Somebody else's debug file of root's program: parsing it is not for root. */
+/*
+ * A debug file of another user for root's program: root must not parse the file in its own process.
+ */
 static bool is_refused(const struct search *s, const struct dso_file *file, const char *path)
 {
 	char program[256], debug[256];
@@ -78,7 +84,7 @@ static bool is_refused(const struct search *s, const struct dso_file *file, cons
 	return true;
 }
 
-/* Takes path. Returns the descriptor, or -1. */
+/* Owns path. Returns the descriptor of the debug file, or -1. */
 static int try_path(struct search *s, char *path)
 {
 	struct dso_file file;
@@ -122,7 +128,9 @@ static int try_beside(struct search *s, const char *path, const char *name)
 	return fd;
 }
 
-/* Root's program may be reached by a link in anybody's directory: what is beside that is not its.
+/*
+ * A link in another user's directory may lead to root's program, so root looks only beside the
+ * program itself.
  */
 static int try_link(struct search *s, const char *path, const char *name)
 {
@@ -141,8 +149,10 @@ static bool is_plain_name(const char *name)
 	       strcmp(name, "..") != 0;
 }
 
-/* The name of what several debug files share, as dwz makes it: it may lead to the directory for
- * such files, or stay beside the file. */
+/*
+ * Tries the name of a file that several debug files share, as dwz makes it. The name may lead to
+ * the directory of debug files, or to a file at or below the directory of path.
+ */
 static int try_shared(struct search *s, const char *path, const char *name)
 {
 	char *copy = xstrdup(path), *dir = realpath(dirname(copy), NULL);
@@ -163,10 +173,13 @@ static int try_shared(struct search *s, const char *path, const char *name)
 	return fd;
 }
 
-/* libdwfl's own search asks debuginfod at its end; nothing is in this directory. */
+/*
+ * Keeps libdwfl's own search from finding files before it asks debuginfod: this directory does not
+ * exist.
+ */
 static char *nowhere = "/nonexistent";
 
-/* A server's file may be without end, and come without end, unless the user says otherwise. */
+/* Without limits, a server could send a file forever. */
 static bool bound_debuginfod(void)
 {
 	return !setenv("DEBUGINFOD_MAXTIME", SERVER_SECONDS, 0) &&
@@ -180,7 +193,7 @@ static int callback(Dwfl_Module *module, void **dso_there, const char *name, Dwa
 	GElf_Addr where;
 	int id_bytes, fd = -1;
 
-	/* A link without a checksum is that to what several files share. */
+	/* A link without a checksum names the file that several debug files share (dwz). */
 	if (link && !crc) {
 		s.shared = true;
 		fd = try_shared(&s, path, link);
@@ -203,12 +216,12 @@ static int callback(Dwfl_Module *module, void **dso_there, const char *name, Dwa
 }
 
 static const Dwfl_Callbacks callbacks = {
-	.find_elf = dwfl_build_id_find_elf, /* never asked: the file is there */
+	.find_elf = dwfl_build_id_find_elf, /* never called: dwfl_report_elf() passes the file */
 	.find_debuginfo = callback,
 	.debuginfo_path = &nowhere,
 };
 
-/* At base 0 with p_vaddr added, libdwfl's addresses are the file's own. */
+/* At base 0, with p_vaddr added, libdwfl's addresses equal the file's own. */
 Dwfl_Module *dso_module(struct dso *dso)
 {
 	void **user = NULL;
@@ -244,7 +257,10 @@ void dso_no_other_files(struct dso *dso, Dwarf *dwarf)
 		dwarf_setalt(dwarf, dwarf);
 }
 
-/* Or to nothing. */
+/*
+ * Whether the path leads to a regular file, or nowhere; if root reads the dso, also whether nobody
+ * else can change the path.
+ */
 static bool leads_to_file(const struct dso *dso, const char *dir, const char *name)
 {
 	char *path = *name == '/' || !dir ? xstrdup(name) : xasprintf("%s/%s", dir, name);
@@ -264,7 +280,7 @@ static const char *string_of(Dwarf_Die *unit, unsigned attribute)
 	return dwarf_attr(unit, attribute, &a) ? dwarf_formstring(&a) : NULL;
 }
 
-/* libdw opens whatever is there, and waits at a FIFO. */
+/* libdw would open the .dwo file whatever it is, and wait forever at a FIFO. */
 bool dso_split_unit(struct dso *dso, Dwarf_CU *cu, Dwarf_Die *unit, Dwarf_Die *split)
 {
 	const char *name = string_of(unit, DW_AT_dwo_name), *real_dir;

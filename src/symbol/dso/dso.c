@@ -46,7 +46,7 @@ const struct dso_range *dso_code_range(const struct dso *dso, uint64_t address)
 {
 	size_t low = 0, high = dso->code.n;
 
-	while (low < high) { /* no two of them overlap */
+	while (low < high) { /* no two ranges overlap */
 		size_t mid = low + (high - low) / 2;
 
 		if (dso->code.data[mid].end <= address)
@@ -133,8 +133,10 @@ const char *dso_path(const struct dso *dso)
 	return dso->path;
 }
 
-/* Where only root changes what is there, it is this file, and the kernel can be told; NULL:
- * nowhere. To be freed. */
+/*
+ * Returns the real path if only root can change any part of it, it leads to this file, and the
+ * kernel accepts it in a probe definition; otherwise NULL. The caller frees it.
+ */
 static char *sound_path(const struct dso *dso, const char *path)
 {
 	char *real = dso->is_roots ? realpath(path, NULL) : NULL;

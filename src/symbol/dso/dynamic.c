@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * The dynamic section of a file, as the loader itself finds it: what the file asks of the loader.
- */
+/* Reads the dynamic section of a file from the loaded bytes, as the loader does. */
 #include "symbol/dso/dynamic.h"
 
 #include <string.h>
@@ -13,7 +11,7 @@
 #define NEEDED_MAX  4096
 #define STRING_MAX  65536
 
-/* A string that is loaded from the file; NULL: it is not there, or has no end. */
+/* Returns a string that is loaded from the file, or NULL if it is not there or has no end. */
 static const char *string_at(const struct dso *dso, uint64_t address)
 {
 	vec_for_each (&dso->segments, struct dso_segment, s) {
@@ -41,7 +39,10 @@ static bool entry_at(const struct dso *dso, uint64_t i, Elf64_Dyn *dyn)
 	return bytes && dyn->d_tag != DT_NULL;
 }
 
-/* Where the strings are of which a file has one each, by the last that it names; 0: none. */
+/*
+ * Addresses of the strings of which a file has one each; the last entry counts, as in the loader.
+ * 0: none.
+ */
 struct single {
 	uint64_t soname, rpath, runpath;
 };
@@ -55,7 +56,7 @@ static void take_needed(const struct dso *dso, uint64_t address, bool optional,
 		*vec_add(&out->needed) = (struct dso_needed){ s, optional };
 }
 
-/* Strings are looked for as often as a linker writes them: each may be without an end for long. */
+/* Reads at most NEEDED_MAX strings: a damaged file may repeat a string whose end is far away. */
 static void read_entries(const struct dso *dso, uint64_t strings, struct dso_dynamic *out,
 			 struct single *single)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The dynamic section of a file: what the file asks of the loader.
+ * The dynamic section of a file: the libraries and search paths that the file asks the loader for.
  */
 #ifndef ISPOT_SYMBOL_DSO_DYNAMIC_H
 #define ISPOT_SYMBOL_DSO_DYNAMIC_H
@@ -24,7 +24,7 @@ struct dso_dynamic { /* strings are valid as long as the dso */
 	bool no_default_directories;
 };
 
-/* To be released. */
+/* Reads the section into out, which dso_dynamic_release() releases. */
 void dso_dynamic_read(const struct dso *dso, struct dso_dynamic *out);
 void dso_dynamic_release(struct dso_dynamic *d);
 

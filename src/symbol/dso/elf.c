@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the ELF headers of a file say: its kind, segments, sections and build ID. */
+/* Reads the ELF headers of a file: its kind, segments, sections and build ID. */
 #include "symbol/dso/internal.h"
 
 #include <errno.h>
@@ -50,7 +50,7 @@ static void add_segment(struct dso *dso, const GElf_Phdr *ph)
 				 .memory_size = ph->p_memsz,
 				 .executable = ph->p_flags & PF_X };
 
-	/* Cut to the file, so that nobody has to ask again. */
+	/* Cuts the segment to the file, so that other code need not check this again. */
 	if (s.file_offset > dso->image_bytes)
 		return;
 	if (s.file_size > dso->image_bytes - s.file_offset)
@@ -122,7 +122,7 @@ static void read_sections(struct dso *dso)
 	dso_finish_code(dso);
 }
 
-/* hex: 2 * BUILD_ID_MAX + 1 */
+/* hex has room for 2 * BUILD_ID_MAX + 1 bytes. */
 static void read_build_id(Elf *elf, char *hex)
 {
 	const void *bytes = NULL;

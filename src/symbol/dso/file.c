@@ -7,7 +7,7 @@
 
 #include "base/regular.h"
 
-static uint64_t copies_bytes; /* of all files */
+static uint64_t copies_bytes; /* of all files that are open */
 
 static bool may_copy(uint64_t bytes)
 {
@@ -17,8 +17,8 @@ static bool may_copy(uint64_t bytes)
 }
 
 /*
- * In /proc a file may be another mount namespace's, whose root is not this machine's: a container's
- * root may write what looks like root's.
+ * The file of a path in /proc may be in another mount namespace, where the owner root is not this
+ * machine's root: a container's root may be able to write it.
  */
 static bool only_root_writes(const struct stat *st, const char *path)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Files that somebody else may have made, opened so that they can be mapped: a FIFO or a device
- * does not hold the reader up, and what another user may write is copied first. The bytes of a
- * mapped file change under a parser that has checked them, and if the file is cut the parser gets
- * SIGBUS. A copy is memory of this process alone (memfd, sealed).
+ * Opens files that another user may have made, so that they can be mapped. A FIFO or a device does
+ * not block the reader. A file that another user may write is copied first: the bytes of a mapped
+ * file could change after a parser has checked them, and if the file is cut the parser gets SIGBUS.
+ * The copy is memory of this process alone (memfd, sealed).
  */
 #ifndef ISPOT_SYMBOL_DSO_FILE_H
 #define ISPOT_SYMBOL_DSO_FILE_H
@@ -14,21 +14,21 @@
 
 struct dso_file {
 	int fd;		 /* to be mapped */
-	int original_fd; /* of what was copied; -1: nothing was */
+	int original_fd; /* of the file that was copied; -1: no copy */
 	struct stat st;
-	uint64_t copied_bytes; /* 0: nobody but root can write the file, so it is no copy */
+	uint64_t copied_bytes; /* 0: only root can write the file, so there is no copy */
 };
 
 /*
- * Opens a regular file; -EISDIR, -EINVAL: it is none, -EFBIG: it would have to be copied, and is
- * larger than what is left of DSO_COPIES_SHARE; or -errno of open(). file->fd is -1 then.
- * copied: even if its owner and mode say that only root writes it.
+ * Opens a regular file. Returns 0, or with file->fd set to -1: -EISDIR or -EINVAL if the file is
+ * not regular, -EFBIG if its copy would exceed what is left of DSO_COPIES_SHARE, or -errno of
+ * open(). copied: the file is copied even if, by its owner and mode, only root writes it.
  */
 int dso_file_open(struct dso_file *file, const char *path, bool copied);
 void dso_file_close(struct dso_file *file);
-/* Gives the caller the descriptor of the file that was copied, or -1 if none was. */
+/* Moves the descriptor of the file that was copied to the caller; -1 if there is no copy. */
 int dso_file_take_original(struct dso_file *file);
-/* Gives the caller the descriptor. The copied bytes count until dso_file_forget(). */
+/* Moves the descriptor to the caller. The copied bytes count until dso_file_forget(). */
 int dso_file_take(struct dso_file *file);
 void dso_file_forget(uint64_t copied_bytes);
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Bounds of code from the unwind table (.eh_frame_hdr), which stripped files keep: a function's
- * parts that the compiler moved away (.cold) have entries of their own, but no symbol.
+ * Finds the bounds of code in the unwind table (.eh_frame_hdr), which stripped files keep, too. The
+ * parts of a function that the compiler moved away (.cold) have entries of their own, but may have
+ * no symbol.
  *
- * The table is sorted by start address; every entry names its FDE, whose length field is read
- * in the one encoding that linkers write (pc-relative, 4 bytes) and believed only if the FDE's
- * own start agrees with the table's.
+ * The table is sorted by start address, and every entry leads to its FDE. The length field of the
+ * FDE is read in the one encoding that linkers write (pc-relative, 4 bytes), and used only if the
+ * FDE has the same start as the table.
  */
 #include "symbol/dso/frames.h"
 
@@ -14,7 +15,7 @@
 #include "symbol/dso/internal.h"
 
 struct table {
-	const uint8_t *entries; /* of 8 bytes: start, FDE; both relative to address */
+	const uint8_t *entries; /* 8 bytes each: start, FDE; relative to address */
 	uint64_t address;	/* of .eh_frame_hdr */
 	size_t n;
 };
@@ -43,7 +44,9 @@ static uint64_t entry_start(const struct table *t, size_t i)
 	return t->address + (uint64_t)(int64_t)signed_at(t->entries + 8 * i);
 }
 
-/* The last entry that starts at or before address. */
+/*
+ * Returns the last entry that starts at or before address, or the first entry if all start later.
+ */
 static size_t find_entry(const struct table *t, uint64_t address)
 {
 	size_t low = 0, high = t->n;

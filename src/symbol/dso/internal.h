@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Shared by the files of dso.h: dso.c opens and identifies, symbols.c makes the table of functions,
- * lines.c reads DWARF, closure.c finds libraries with what dynamic.c, loader.c and ldcache.c read.
- * Only they include elfutils.
+ * The struct and the functions that the files of this folder share, which are the only ones to
+ * include elfutils: cache.c opens files, elf.c reads their headers, symbols.c makes the table of
+ * functions, lines.c reads DWARF.
  */
 #ifndef ISPOT_SYMBOL_DSO_INTERNAL_H
 #define ISPOT_SYMBOL_DSO_INTERNAL_H
@@ -18,7 +18,7 @@
 #include "symbol/dso/dso.h"
 
 struct dso_range {
-	uint64_t start, end; /* virtual addresses in the file's terms */
+	uint64_t start, end; /* virtual addresses, as in the file */
 };
 
 struct dso_segment {
@@ -28,7 +28,7 @@ struct dso_segment {
 
 struct dso_variable {
 	const char *symbol;
-	const char *name; /* demangled; NULL: not asked for yet */
+	const char *name; /* demangled; NULL: not needed yet */
 	uint64_t address, size;
 };
 
@@ -38,10 +38,10 @@ struct dso {
 	char *path;
 	struct stat st;
 	int fd;		       /* of the file, or of its copy (file.h) */
-	int original_fd;       /* of what was copied; -1: nothing was */
-	uint64_t copied_bytes; /* of it and its debug files */
-	bool is_roots;	       /* root reads it, in its own process: nobody else can write it */
-	Elf *elf;	       /* NULL: parser.c has it */
+	int original_fd;       /* of the file that was copied; -1: no copy */
+	uint64_t copied_bytes; /* of the file and its debug files */
+	bool is_roots;	       /* root reads it in its own process: nobody else can write it */
+	Elf *elf;	       /* NULL: the child of parser.c has it */
 	const uint8_t *image;  /* the whole file, mapped by libelf or by parser.c */
 	size_t image_bytes;
 	GElf_Ehdr ehdr;
@@ -54,15 +54,15 @@ struct dso {
 	} segments;
 	struct {
 		VEC(struct dso_range)
-	} code; /* executable sections, sorted; segments where a file has no sections */
+	} code; /* executable sections, sorted; segments if the file has no sections */
 
-	char *kernel_path; /* NULL: it was not asked for yet */
-	bool given_up;	   /* something of it is missing */
+	char *kernel_path; /* NULL: not needed yet */
+	bool given_up;	   /* something of the file could not be read */
 
-	Dwfl *dwfl; /* opened by dso_module(), kept: it caches symbol tables and DWARF */
+	Dwfl *dwfl; /* opened by dso_module() and kept, as it caches symbol tables and DWARF */
 	Dwfl_Module *module;
 	bool module_tried;
-	bool shared_found; /* the file that its debug file shares with others */
+	bool shared_found; /* the file that several debug files share */
 
 	bool symbols_loaded;
 	const char *symbol_source;
@@ -90,42 +90,47 @@ struct dso {
 
 	struct dso_lines *lines;
 	struct parser *parser;			/* parser.c; NULL: not started */
-	void (*serve)(struct dso *dso, int fd); /* what the child of parser.c runs */
+	void (*serve)(struct dso *dso, int fd); /* the function that the child of parser.c runs */
 	struct arena strings;
 };
 
-/* Answers the requests that come over fd, in the child (answer.c); does not return. */
+/* Answers the requests that arrive at fd, in the child (answer.c); does not return. */
 _Noreturn void dso_serve(struct dso *dso, int fd);
-/* libdwfl's view of the file; NULL where libdwfl refuses it. */
+/* Returns libdwfl's view of the file, or NULL if libdwfl refuses the file. */
 Dwfl_Module *dso_module(struct dso *dso);
-/* Everything that dso_get() promises, from the open file (elf.c). */
+/* Reads all that dso_get() promises from the open file (elf.c). */
 int dso_read_elf(struct dso *dso, struct err *err);
-/* libdw opens what several debug files share by the name that one of them says, whatever is there:
- * not if the search here has not found it. */
+/*
+ * libdw opens the file that several debug files share by a name in one of them, whatever is there.
+ * This keeps libdw from doing so if the search of debugfile.c has not found the file.
+ */
 void dso_no_other_files(struct dso *dso, Dwarf *dwarf);
 /*
- * Each address and offset is looked for in them: a file has no more segments than these (the kernel
- * loads none with more than 1,170 headers), and one with more ranges counts as one without
- * sections.
+ * The searches for an address or an offset are linear, so a file has bounds: of more segments the
+ * rest is ignored (the kernel loads no file with more than 1,170 headers), and a file with more
+ * ranges counts as one without sections.
  */
 #define DSO_SEGMENTS_MAX 128
 #define DSO_CODE_MAX	 4096
 void dso_add_segment(struct dso *dso, const struct dso_segment *s);
 void dso_add_code(struct dso *dso, uint64_t address, uint64_t size);
-void dso_finish_code(struct dso *dso); /* all of it was added */
+void dso_finish_code(struct dso *dso); /* call it after the last range */
 
-/* The unit with the functions of a skeleton, from the .dwo file that it names. False: none. */
+/*
+ * Finds the unit with the functions of a skeleton unit in the .dwo file that it names. Returns
+ * false if there is none.
+ */
 bool dso_split_unit(struct dso *dso, Dwarf_CU *cu, Dwarf_Die *unit, Dwarf_Die *split);
 const struct dso_range *dso_code_range(const struct dso *dso,
 				       uint64_t address); /* NULL: not code */
-/* Whether s ends within the mapped file it points into: libelf does not check this for libdwfl. */
+/* Whether s ends within the mapped file of elf: libelf does not check this for libdwfl. */
 bool dso_string_ends(Elf *elf, const char *s);
-/* The DIE of the function that the code at address belongs to. */
+/* Finds the DIE of the function that the code at address belongs to. */
 bool dso_subprogram(struct dso *dso, uint64_t address, Dwarf_Die *die);
-/* An address in the file's terms as DWARF has it, which may lie in a file of its own. */
+/* Returns an address of the file as DWARF has it: a debug file may have other addresses. */
 Dwarf_Addr dso_dwarf_address(struct dso *dso, uint64_t address);
 
-/* Reads an integer from a file's bytes, which need not be aligned. */
+/* Reads an unaligned integer from a file's bytes. */
 static inline int32_t signed_at(const uint8_t *p)
 {
 	int32_t v;

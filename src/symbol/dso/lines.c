@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Lines, inlined calls and languages, from DWARF. Compile units are found by a table of their own
- * ranges: clang writes no .debug_aranges, which is all that libdw before 0.191 looks at. A unit's
- * functions are found by a table, too, made when the first of them is asked for: looking through
- * the unit for each of its functions takes the square of their number.
+ * Reads lines, inlined calls and languages from DWARF. Compile units are found in a table of their
+ * ranges, made here: libdw before 0.191 looks only at .debug_aranges, which clang does not write.
+ * The functions of a unit are found in a table, too, made when the first of them is needed:
+ * searching the unit for each of its functions takes time that grows with the square of their
+ * number.
  */
 #include "symbol/dso/lines.h"
 
@@ -18,13 +19,16 @@
 #include "symbol/dso/parser.h"
 #include "symbol/dso/symbols.h"
 
-/* Classes within namespaces, blocks within blocks: deeper than this is damage. */
+/*
+ * Limits the nesting of scopes (classes in namespaces, blocks in blocks): only damaged files are
+ * deeper.
+ */
 #define SCOPES_MAX 64
 
 struct unit_range {
 	uint64_t start, end;
-	Dwarf_Die unit; /* of the line table */
-	Dwarf_Die body; /* of the functions: another one with -gsplit-dwarf */
+	Dwarf_Die unit; /* has the line table */
+	Dwarf_Die body; /* has the functions; another DIE with -gsplit-dwarf */
 };
 
 struct function_range {
@@ -33,11 +37,11 @@ struct function_range {
 };
 
 struct unit_functions {
-	VEC(struct function_range) /* sorted; of those that begin together the longest is last */
+	VEC(struct function_range) /* sorted; of those with one start, the longest is last */
 };
 
 struct dso_lines {
-	Dwarf *dwarf; /* NULL: there is none */
+	Dwarf *dwarf; /* NULL: the file has no DWARF */
 	Dwarf_Addr bias;
 	struct {
 		VEC(struct unit_range)
@@ -56,7 +60,7 @@ static int compare_units(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* Units of functions that the linker threw away stay behind with ranges at 0: they are not code. */
+/* Functions that the linker dropped leave ranges at address 0, which is not code. */
 static void add_unit(struct dso *dso, struct dso_lines *lines, Dwarf_Die *unit, Dwarf_Die *body)
 {
 	Dwarf_Addr base, start, end;
@@ -123,7 +127,7 @@ bool dso_has_dwarf(struct dso *dso)
 	return get_lines(dso)->dwarf != NULL;
 }
 
-/* Address in DWARF's terms. */
+/* address is one of DWARF's. */
 static struct unit_range *find_unit(struct dso_lines *lines, uint64_t address)
 {
 	size_t low = 0, high = lines->units.n;
@@ -183,9 +187,9 @@ static const char *die_name(struct dso_lines *lines, Dwarf_Die *die)
 }
 
 /*
- * A file number's name in the table of the unit that the attribute stands in (an abstract origin
- * may be in another one). dwarf_decl_file() would do for one of the two, but aborts on damaged
- * tables.
+ * Returns the name of a file number, from the table of the unit that contains the attribute: an
+ * abstract origin may be in another unit. dwarf_decl_file() exists only for one of the two
+ * attributes, and aborts on damaged tables.
  */
 static const char *file_of(Dwarf_Attribute *attr)
 {
@@ -215,15 +219,18 @@ static struct dso_line call_line(Dwarf_Die *die)
 	return line;
 }
 
-/* Over the functions of a unit, also those in namespaces and classes. */
+/* A walk over the functions of a unit, also those in namespaces and classes. */
 struct walk {
-	bool (*visit)(void *ctx, Dwarf_Die *function); /* false: no more are wanted */
+	bool (*visit)(void *ctx, Dwarf_Die *function); /* false: ends the walk */
 	void *ctx;
-	bool within_functions; /* also those that are written in one */
-	const void *last;      /* DIE: the next lies behind it, whatever a damaged file says */
+	bool within_functions; /* also visits the functions inside functions */
+	const void *last; /* DIE visited last: they must ascend, so that no damaged file loops */
 };
 
-/* dwarf_getfuncs() goes as deep, on the stack, as a damaged file says. False: it was ended. */
+/*
+ * Returns false if the visitor ended the walk. dwarf_getfuncs() is not used, as a damaged file can
+ * make it recurse without a limit.
+ */
 static bool walk_functions(struct walk *w, Dwarf_Die *parent, unsigned depth)
 {
 	Dwarf_Die die;
@@ -298,7 +305,10 @@ static const struct unit_functions *functions_of(struct dso_lines *lines, struct
 	return functions;
 }
 
-/* The DIE of the function that the code at address was written or inlined into. */
+/*
+ * Finds the DIE of the function that contains the address, also if its code was inlined from
+ * elsewhere.
+ */
 static bool find_subprogram(struct dso_lines *lines, struct unit_range *unit, uint64_t address,
 			    Dwarf_Die *out)
 {
@@ -319,7 +329,7 @@ static bool find_subprogram(struct dso_lines *lines, struct unit_range *unit, ui
 	return true;
 }
 
-/* The block or inlined copy in parent that the address is in. */
+/* Finds the block or inlined copy in parent that contains the address. */
 static bool scope_of(Dwarf_Die *parent, uint64_t address, Dwarf_Die *scope)
 {
 	if (dwarf_child(parent, scope))
@@ -373,7 +383,9 @@ Dwarf_Addr dso_dwarf_address(struct dso *dso, uint64_t address)
 	return address - get_lines(dso)->bias;
 }
 
-/* The line table says where the first instruction came from, which may be inlined from elsewhere.
+/*
+ * The line table is the second choice: it has the source of the first instruction, which may have
+ * been inlined from another function.
  */
 static struct dso_line function_line(struct dso *dso, const struct dso_function *f)
 {
@@ -454,8 +466,8 @@ enum dso_language dso_language_at(struct dso *dso, uint64_t address)
 }
 
 struct inline_search {
-	const char *name; /* as asked for */
-	const char *last; /* its last component: what DW_AT_name holds */
+	const char *name; /* the name that is searched for */
+	const char *last; /* its last component, which DW_AT_name holds */
 	size_t last_bytes;
 	bool inlined, concrete;
 };

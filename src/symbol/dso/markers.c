@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Static markers (SDT): a nop in the code and a note in .note.stapsdt that gives its address, as
- * <sys/sdt.h> writes them: three words (place, base, semaphore), then three strings.
+ * Reads static markers (SDT): a nop in the code, and a note in .note.stapsdt that gives its
+ * address, as <sys/sdt.h> writes them: three words (place, base, semaphore), then three strings.
  */
 #include "symbol/dso/markers.h"
 
@@ -12,7 +12,10 @@
 
 #define NOTE_STAPSDT 3
 
-/* A string of the descriptor; moves *at behind it. NULL: it does not end. */
+/*
+ * Returns the string at *at of the descriptor and moves *at behind it, or returns NULL if the
+ * string does not end.
+ */
 static const char *take_string(const char *desc, size_t n, size_t *at)
 {
 	const char *s = desc + *at;
@@ -23,7 +26,10 @@ static const char *take_string(const char *desc, size_t n, size_t *at)
 	return end ? s : NULL;
 }
 
-/* Addresses were written before the linker or prelink moved .stapsdt.base: they move with it. */
+/*
+ * A note has the addresses as they were before the linker or prelink moved .stapsdt.base. They
+ * moved by the same distance.
+ */
 static void add_marker(struct dso *dso, const char *desc, size_t n, uint64_t base)
 {
 	struct dso_marker marker = { 0 };

@@ -7,7 +7,7 @@
 
 #include "symbol/dso/dso.h"
 
-/* The markers in the order of the file. Several may have the same name: each is one place. */
+/* Lists the markers in the order of the file. Several places may have a marker of the same name. */
 size_t dso_markers(struct dso *dso, const struct dso_marker **markers);
 
 #endif

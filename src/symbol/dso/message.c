@@ -13,9 +13,9 @@
 #include "base/text.h"
 #include "symbol/dso/patience.h"
 
-#define TURN_NS 100000000ull /* after which it looks for signals */
+#define TURN_NS 100000000ull /* a waiting process checks for signals this often */
 
-static uint64_t ends_ns; /* since when a signal that ends ispot waits; 0: none does */
+static uint64_t ends_ns; /* when a signal that ends ispot was first seen; 0: none is pending */
 
 void message_add_u64(struct text *t, uint64_t v)
 {
@@ -63,8 +63,8 @@ const void *message_read_bytes(struct answer *a, size_t n)
 }
 
 /*
- * Whether the child is stopped: its owner may stop it. A child that stops with its terminal goes on
- * with it.
+ * Whether the child is stopped: the owner of its file may stop it. A child that the terminal stops
+ * is continued together with ispot.
  */
 static bool is_stopped(pid_t pid)
 {
@@ -74,7 +74,7 @@ static bool is_stopped(pid_t pid)
 	       info.si_pid == pid;
 }
 
-/* One turn until the descriptor can be used; 0: not yet, or -errno. */
+/* Waits at most TURN_NS for the descriptor. Returns 1 if it is ready, 0 if not yet, or -errno. */
 static int await(const struct peer *peer, short events)
 {
 	struct pollfd p = { .fd = peer->fd, .events = events };
@@ -114,7 +114,7 @@ int message_send(const struct peer *peer, const void *data, size_t n)
 	return 0;
 }
 
-/* All of it until the deadline; 0: whenever it comes. */
+/* Without a deadline it waits as long as it takes. */
 int message_receive(const struct peer *peer, void *data, size_t n)
 {
 	for (char *at = data; n;) {

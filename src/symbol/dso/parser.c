@@ -21,16 +21,16 @@
 
 #define ANSWER_BYTES_MAX (1u << 29)
 
-#define CHILDREN_MAX 64 /* at once: for a further file the one that was asked longest ago ends */
+#define CHILDREN_MAX 64 /* at once; to start one more, the child that was idle longest is ended */
 #define NOBODY	     65534
 
 struct parser {
-	pid_t pid;	/* 0: it is not there */
-	bool failed;	/* it is not asked any more */
-	uint64_t asked; /* when last: a count of questions */
+	pid_t pid;	/* 0: not running */
+	bool failed;	/* it is not asked again */
+	uint64_t asked; /* number of its latest question */
 	int fd;
-	struct strtab strings; /* of answers to single questions */
-	uint64_t kept_bytes;   /* of its answers */
+	struct strtab strings; /* from answers to single questions */
+	uint64_t kept_bytes;   /* bytes of its answers that were kept */
 	bool is_child;
 };
 
@@ -38,14 +38,17 @@ struct parser {
 static struct {
 	VEC(struct parser *)
 } alive;
-static uint64_t questions; /* so far, of all */
+static uint64_t questions; /* number of questions to all children */
 static uint64_t kept_bytes;
 
 static bool told_of_room;
 uint64_t parser_bytes_most = 768ull << 20;
 
-/* Whose rights it has: the owner's, who gains nothing by them, and who may read what the file
- * refers to. Not the file's group's: a directory may have given it one that its owner is not in. */
+/*
+ * The child gets the rights of the file's owner, who gains nothing by them and may read the files
+ * that this one refers to. It does not get the file's group: a directory may have given the file a
+ * group that its owner is not in.
+ */
 static void become_child(struct dso *dso, int fd)
 {
 	uid_t uid = dso->st.st_uid ? dso->st.st_uid : NOBODY;
@@ -66,8 +69,7 @@ static void note_given_up(struct dso *dso)
 bool dso_is_foreign(const struct dso *dso)
 {
 #if BUILT_WITH_SANITIZER
-	(void)dso; /* a sanitizer asks for more than the sandbox allows, and is to see the parsing
-		    */
+	(void)dso; /* a sanitizer needs more than the sandbox allows, and should see the parsing */
 	return false;
 #else
 	return !(dso->parser && dso->parser->is_child) && dso->copied_bytes && !geteuid();
@@ -92,7 +94,10 @@ static void end(struct parser *p)
 	p->fd = -1;
 }
 
-/* A program may have any number of files; what was read of one stays, and it can be asked again. */
+/*
+ * Ends the child that was idle longest, as a program may have any number of files. Its answers
+ * stay, and it is started again when needed.
+ */
 static void make_room(void)
 {
 	struct parser *oldest = NULL;
@@ -139,7 +144,10 @@ static void give_up(struct dso *dso, int code)
 	note_given_up(dso);
 }
 
-/* The answer's bytes, which are to be freed; false: there is none. */
+/*
+ * Returns the answer in *a and its bytes in *room, which finish() frees. Returns false if there is
+ * no answer.
+ */
 static bool ask(struct dso *dso, struct request r, const char *name, char **room, struct answer *a)
 {
 	uint64_t bytes = 0, now_ns = clock_now_ns();
@@ -193,7 +201,7 @@ void parser_has_worked(struct dso *dso, uint64_t began_ns)
 		patience_waited(dso->st.st_uid, began_ns, false);
 }
 
-/* False: there is no room for so much more of this file. */
+/* Returns false if the limit does not allow to keep so many more bytes of this file. */
 static bool reserve(struct dso *dso, uint64_t bytes)
 {
 	if (kept_bytes + bytes <= parser_bytes_most) {
@@ -209,7 +217,7 @@ static bool reserve(struct dso *dso, uint64_t bytes)
 	return false;
 }
 
-/* An answer that stays, as most of it does. */
+/* Asks for an answer that is kept, nearly as a whole. */
 static bool ask_all(struct dso *dso, struct request r, char **room, struct answer *a)
 {
 	if (!ask(dso, r, NULL, room, a))
@@ -220,7 +228,10 @@ static bool ask_all(struct dso *dso, struct request r, char **room, struct answe
 	return false;
 }
 
-/* What this process does with an answer takes from the same time; ends what ask() has begun. */
+/*
+ * Ends what ask() began. The time that this process took to handle the answer counts as waiting,
+ * too.
+ */
 static void finish(struct dso *dso, const struct answer *a, char *room)
 {
 	free(room);
@@ -386,7 +397,7 @@ void parser_functions(struct dso *dso)
 	char *room;
 	bool answered = ask_all(dso, (struct request){ .question = ASK_FUNCTIONS }, &room, &a);
 
-	dso->symbols_loaded = true; /* not before the child is there, which loads them */
+	dso->symbols_loaded = true; /* after ask_all(): the child forked there must load them */
 	dso->symbol_source = "none";
 	if (!answered)
 		return;
@@ -400,7 +411,7 @@ void parser_functions(struct dso *dso)
 		file_offset = dso_address_to_offset(dso, f.address);
 		if (a.is_bad || file_offset == UINT64_MAX)
 			continue;
-		if (!reserve(dso, 2 * sizeof(f))) /* and while there are more, twice */
+		if (!reserve(dso, 2 * sizeof(f))) /* twice: a growing vector has spare room */
 			break;
 		f.file_offset = file_offset;
 		f.symbol = arena_strdup(&dso->strings, symbol);
@@ -500,7 +511,7 @@ struct dso_line parser_function_line(struct dso *dso, const struct dso_function 
 			(struct request){ .question = ASK_FUNCTION_LINE, .n = number_of(dso, f) });
 }
 
-/* Without an answer they are the symbol. */
+/* Leaves the names unset if the answer is bad; parser_names() then uses the symbol. */
 static void read_names(struct dso *dso, struct answer *a, struct dso_function *f)
 {
 	const char *name = message_read_string(a), *bare = message_read_string(a);

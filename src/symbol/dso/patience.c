@@ -7,16 +7,16 @@
 #include "base/text.h"
 #include "base/vec.h"
 
-#define ANSWER_NS  120000000000ull /* one of them */
-#define ALL_USERS  3		   /* times as much for all of them: a user may have many uids */
-#define ONE_IN	   4		   /* the part of the time since */
+#define ANSWER_NS  120000000000ull /* for one answer */
+#define ALL_USERS  3		   /* factor for all users together: a user may have many uids */
+#define ONE_IN	   4		   /* 1/4 of the time since the first answer */
 #define RUN_ONE_IN 8
 
-/* How one user's files, or all users', have been borne with. */
+/* The time spent on the files of one user, or of all users. */
 struct patience {
 	uid_t uid;
 	uint64_t since_ns, waited_ns;
-	bool was_late; /* then nothing more of this user is waited for longer than the least */
+	bool was_late; /* later answers get PATIENCE_LEAST_NS only */
 	bool is_told;
 };
 
@@ -42,7 +42,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Returns the rest of a first budget plus a part of the time that has passed since. */
+/* Returns what is left of a budget: first_ns, plus a part of the time that has passed since. */
 static uint64_t left_ns(const struct patience *p, uint64_t now_ns, uint64_t first_ns, unsigned part)
 {
 	uint64_t all_ns = first_ns + (now_ns - p->since_ns) / part;
@@ -50,7 +50,10 @@ static uint64_t left_ns(const struct patience *p, uint64_t now_ns, uint64_t firs
 	return all_ns > p->waited_ns ? all_ns - p->waited_ns : 0;
 }
 
-/* The recording's share in that: draining its buffers, and its end, wait no longer. */
+/*
+ * Returns the limit that a recording sets: its buffers must be drained and its end must not take
+ * long.
+ */
 static uint64_t recording_ns(uint64_t now_ns)
 {
 	uint64_t end_ns = recording.since_ns + patience_after_ns;

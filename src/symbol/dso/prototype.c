@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Parameters and result of a function, from DWARF. */
+/* Reads the parameters and the result of a function from DWARF. */
 #include "symbol/dso/prototype.h"
 
 #include <dwarf.h>
@@ -12,8 +12,8 @@
 #include "symbol/dso/parser.h"
 #include "symbol/dso/symbols.h"
 
-#define DEPTH_MAX	16 /* of types made of types: deeper is damage */
-#define REGISTERS_LEAST 6  /* for integer arguments, of all machines */
+#define DEPTH_MAX	16 /* of nested types; only damaged files are deeper */
+#define REGISTERS_LEAST 6  /* for integer arguments, on every machine */
 
 static bool type_of(Dwarf_Die *die, Dwarf_Die *type)
 {
@@ -100,7 +100,10 @@ static void classify_base(Dwarf_Die *die, struct dso_parameter *p)
 		p->passed = p->bytes <= 8 ? DSO_PASSED_INTEGER : DSO_PASSED_AGGREGATE;
 }
 
-/* How a value of the type travels: in an integer register, in a floating-point one, otherwise. */
+/*
+ * Finds how a value of the type is passed: in an integer register, in a floating-point register, or
+ * otherwise.
+ */
 static void classify(Dwarf_Die *die, struct dso_parameter *p)
 {
 	Dwarf_Die type = *die;
@@ -161,7 +164,10 @@ static void describe(struct dso *dso, Dwarf_Die *die, struct dso_parameter *p)
 	classify(&type, p);
 }
 
-/* A pointer's name needs no blank behind it. A type may have no name at all. */
+/*
+ * Returns the blank between a type and a name: none behind a pointer's star, nor behind an empty
+ * type.
+ */
 static const char *blank_after(const char *type)
 {
 	size_t n = strlen(type);
@@ -188,8 +194,7 @@ static const char *print_prototype(struct dso *dso, const char *name, const stru
 	return kept;
 }
 
-/* An assembler's functions are described without their parameters: how many there are is not known.
- */
+/* An assembler describes its functions without parameters, so their number is unknown. */
 static bool is_assembler(Dwarf_Die *die)
 {
 	Dwarf_Die cu;
@@ -204,7 +209,10 @@ static bool origin_of(Dwarf_Die *die, Dwarf_Die *origin)
 	return dwarf_formref_die(dwarf_attr(die, DW_AT_abstract_origin, &attr), origin) != NULL;
 }
 
-/* The parameter as the code at hand has it: its source's, or itself. */
+/*
+ * Finds the DIE of the parameter in this copy of the function: one whose origin is parameter, or
+ * parameter itself.
+ */
 static bool instance_of(Dwarf_Die *function, Dwarf_Die *parameter, Dwarf_Die *out)
 {
 	Dwarf_Die child, origin;
@@ -221,7 +229,10 @@ static bool instance_of(Dwarf_Die *function, Dwarf_Die *parameter, Dwarf_Die *ou
 	return false;
 }
 
-/* DWARF numbers registers in an order of its own. */
+/*
+ * Returns the index of the register among the argument registers, which DWARF numbers in another
+ * order.
+ */
 static uint32_t argument_register(struct dso *dso, const Dwarf_Op *at)
 {
 	static const uint8_t x86[] = { 5, 4, 1, 2, 8, 9 }; /* rdi rsi rdx rcx r8 r9 */
@@ -257,8 +268,9 @@ static bool is_marked_changed(Dwarf_Die *function)
 }
 
 /*
- * clang leaves parameters out of a function that others do not see without a word: one that has
- * another place than the convention gives it, or none where others have one, says so.
+ * clang removes parameters of a function that no other file sees and does not mark the function.
+ * The parameters reveal the change: one has another place than the convention gives it, or some
+ * have a place and others none.
  */
 static bool is_changed_unsaid(const struct dso_prototype *p)
 {
@@ -282,8 +294,8 @@ static bool is_changed_unsaid(const struct dso_prototype *p)
 }
 
 /*
- * gcc makes copies of a function without parameters that are always the same, or of which it wants
- * a part, and leaves out results that nobody uses (.isra).
+ * gcc makes copies of a function without those parameters that are always the same (.constprop), or
+ * that are used only in part, and without unused results (.isra).
  */
 static void find_changes(const struct dso_function *f, Dwarf_Die *function,
 			 struct dso_prototype *out)
@@ -322,7 +334,7 @@ bool dso_prototype(struct dso *dso, const struct dso_function *f, struct dso_pro
 	if (!dso_subprogram(dso, f->address, &function) || is_assembler(&function))
 		return false;
 	describe(dso, &function, &out->result);
-	/* a copy of gcc's has its parameters in any order */
+	/* the parameters of gcc's copies may be in any order */
 	if (!strchr(f->symbol, '.') || !origin_of(&function, &source))
 		source = function;
 	if (!dwarf_child(&source, &child))

@@ -7,7 +7,10 @@
 
 #include "symbol/dso/dso.h"
 
-/* From DWARF; false: there is none for it. Strings live as long as the dso. */
+/*
+ * Reads the prototype of a function. Returns false if DWARF has none. The strings live as long as
+ * the dso.
+ */
 bool dso_prototype(struct dso *dso, const struct dso_function *f, struct dso_prototype *out);
 
 #endif

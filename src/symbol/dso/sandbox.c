@@ -31,7 +31,10 @@
 #define ARCH AUDIT_ARCH_AARCH64
 #endif
 
-/* The system calls of a parser: memory, reading, its answers. All others fail with EPERM. */
+/*
+ * The system calls that a parser needs for memory, reading and its answers. All others fail with
+ * EPERM.
+ */
 static const uint32_t allowed[] = {
 	__NR_read,	__NR_write,	     __NR_pread64,	__NR_lseek,	    __NR_close,
 	__NR_fstat,	__NR_newfstatat,     __NR_statx,	__NR_readlinkat,    __NR_getcwd,
@@ -47,8 +50,10 @@ static const uint32_t allowed[] = {
 
 #define ALLOWED_N (sizeof(allowed) / sizeof(allowed[0]))
 
-/* Words of the filter, in this order: the architecture, the allowed calls, openat for reading,
- * mmap and mprotect without execution, the end. */
+/*
+ * The instructions of the filter check, in this order: the architecture, the allowed calls, openat
+ * for reading, mmap and mprotect without PROT_EXEC. Anything else is refused.
+ */
 #define LOAD(field)          \
 	(struct sock_filter) \
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
@@ -92,7 +97,7 @@ static void limit(int what, rlim_t most)
 	setrlimit((__rlimit_resource_t)what, &(struct rlimit){ most, most });
 }
 
-/* A sanitizer reserves more address space than there is memory. */
+/* Not with a sanitizer, which reserves more address space than there is memory. */
 static void limit_memory(void)
 {
 #if !BUILT_WITH_SANITIZER
@@ -107,7 +112,9 @@ static void limit_memory(void)
 #endif
 }
 
-/* Several may take much at once: if memory runs out, they are the first to go. */
+/*
+ * Several children may take much memory at once: if memory runs out, the kernel kills them first.
+ */
 static void be_dispensable(void)
 {
 	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -115,11 +122,11 @@ static void be_dispensable(void)
 	if (fd < 0)
 		return;
 	if (write(fd, "1000", 4) != 4)
-		errno = 0; /* then the kernel chooses */
+		errno = 0; /* then the kernel chooses its victim itself */
 	close(fd);
 }
 
-/* Up to 512 shared mappings are taken out; false: that was all of them. */
+/* Unmaps up to 512 shared mappings. Returns false if those were all. */
 static bool drop_some(void)
 {
 	struct {
@@ -143,7 +150,7 @@ static bool drop_some(void)
 	return more;
 }
 
-/* Rings and regions: what is written there another process reads. */
+/* Unmaps rings and other regions, because other processes read what is written there. */
 static void drop_shared_memory(void)
 {
 	while (drop_some())
@@ -170,7 +177,7 @@ static void reset_signals(void)
 
 	for (int number = 1; number < _NSIG; number++)
 		signal(number, SIG_DFL);
-	signal(SIGINT, SIG_IGN); /* the terminal's, for those who record */
+	signal(SIGINT, SIG_IGN); /* the terminal sends these to ispot, which then ends the child */
 	signal(SIGQUIT, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
@@ -192,7 +199,7 @@ int sandbox_enter(uid_t uid, gid_t gid, int fd, int other_fd)
 	limit(RLIMIT_CORE, 0);
 	if (setgroups(0, NULL) || setresgid(gid, gid, gid) || setresuid(uid, uid, uid))
 		return -errno;
-	if (!setresuid(0, 0, 0)) /* whatever the kernel's reason is */
+	if (!setresuid(0, 0, 0)) /* if the kernel allows it for any reason */
 		return -EPERM;
 	prctl(PR_SET_DUMPABLE, 0);
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The table of functions. libdwfl finds and merges the tables (.symtab of the file or of its debug
- * file, else .dynsym with .gnu_debugdata's); the file's own .dynsym is read besides, because only
- * it knows what is exported and which version is the default one.
+ * Makes the table of functions. libdwfl finds and merges the symbol tables (.symtab of the file or
+ * of its debug file, else .dynsym with that of .gnu_debugdata). The file's own .dynsym is read as
+ * well, because it alone tells which symbols are exported and which versions are the default.
  */
 #include "symbol/dso/symbols.h"
 
@@ -17,9 +17,9 @@
 enum {
 	SYM_IFUNC = 1,
 	SYM_EXPORTED = 2, /* seen in .dynsym */
-	SYM_OLD = 4,	  /* a version that is not the default one */
+	SYM_OLD = 4,	  /* not the default version */
 	SYM_DYN_DEFAULT = 8,
-	SYM_LABEL = 16, /* no type: hand-written assembly, or a label inside a function */
+	SYM_LABEL = 16, /* has no type: hand-written assembly, or a label inside a function */
 };
 
 #define GUESSED_MOST 4096
@@ -42,7 +42,7 @@ bool dso_string_ends(Elf *elf, const char *s)
 	return image && s >= image && s < image + n && memchr(s, '\0', (size_t)(image + n - s));
 }
 
-/* foo@@VERSION -> foo; says whether the version is the default one. */
+/* Turns foo@@VERSION into foo, and sets SYM_OLD if the version is not the default one. */
 static const char *cut_version(struct dso *dso, const char *symbol, unsigned *flags)
 {
 	const char *at = strchr(symbol, '@');
@@ -84,7 +84,7 @@ static void add_raw(struct dso *dso, struct raws *raws, const char *name, const 
 				       .flags = flags };
 }
 
-/* Addresses in a debug file may be moved against the file's own (prelink): libdwfl's are not. */
+/* Addresses in a debug file may differ from the file's own (prelink); libdwfl corrects them. */
 static Elf *read_merged(struct dso *dso, Dwfl_Module *module, struct raws *raws)
 {
 	int n = dwfl_module_getsymtab(module);
@@ -167,7 +167,7 @@ static int compare_raw(const void *a, const void *b)
 	return strcmp(x->symbol, y->symbol);
 }
 
-/* The same symbol out of .symtab and .dynsym, or in several versions, becomes one. */
+/* Merges a symbol that is in both .symtab and .dynsym, or has several versions, into one. */
 static void merge(struct raws *raws)
 {
 	size_t n = 0;
@@ -189,7 +189,7 @@ static void merge(struct raws *raws)
 	raws->n = n;
 }
 
-/* Labels inside a function that has a size are no functions. */
+/* Drops labels that are inside a function whose size is known. */
 static void drop_labels(struct raws *raws)
 {
 	uint64_t end = 0;
@@ -205,7 +205,10 @@ static void drop_labels(struct raws *raws)
 	raws->n = n;
 }
 
-/* Up to the next function; 0: there is none. An alias may have a size. */
+/*
+ * Returns the distance to the next function, or the size of an alias that has one; 0 if there is
+ * neither.
+ */
 static uint64_t distance_to_next(const struct raws *raws, size_t i)
 {
 	const struct raw *r = &raws->data[i];
@@ -220,9 +223,9 @@ static uint64_t distance_to_next(const struct raws *raws, size_t i)
 }
 
 /*
- * Returns the size by the function's unwind entry, else up to the next function or the section's
- * end. In a stripped file other functions lie in between, and a function without an entry is hand-
- * written code: not long.
+ * Returns the size of the function's unwind entry, else the distance to the next function or to the
+ * section's end. In a stripped file, functions without a symbol may come in between; as a function
+ * without an unwind entry is hand-written code, it is taken to be short.
  */
 static uint64_t guess_size(struct dso *dso, const struct raws *raws, size_t i, uint64_t room)
 {
@@ -235,7 +238,7 @@ static uint64_t guess_size(struct dso *dso, const struct raws *raws, size_t i, u
 	return size > GUESSED_MOST && !strcmp(dso->symbol_source, ".dynsym") ? GUESSED_MOST : size;
 }
 
-/* An end behind the section's is cut to it. */
+/* A size that reaches beyond the section is cut to the section. */
 static void set_size(struct dso *dso, const struct raws *raws, size_t i, struct dso_function *f)
 {
 	const struct raw *r = &raws->data[i];
@@ -254,7 +257,7 @@ static void add_function(struct dso *dso, const struct raws *raws, size_t i)
 	struct dso_function *f;
 
 	if (offset == UINT64_MAX)
-		return; /* the file is cut off before it */
+		return; /* the file is cut off before this function */
 	f = vec_add(&dso->functions);
 	f->symbol = r->symbol;
 	if (!symbol_is_mangled(r->symbol))
@@ -272,7 +275,7 @@ static size_t underscores(const char *s)
 	return strspn(s, "_");
 }
 
-/* Orders aliases with the most public first: it is the name that people use. */
+/* Orders aliases with the most public first, which is the name that people use. */
 static int compare_functions(const void *a, const void *b)
 {
 	const struct dso_function *x = a, *y = b;
@@ -370,7 +373,7 @@ const char *dso_symbol_source(struct dso *dso)
 	return dso->symbol_source;
 }
 
-/* The array is the dso's own: the constness is for everybody else. */
+/* Returns a writable pointer: the dso owns the functions, which are const for everybody else. */
 static struct dso_function *own(struct dso *dso, const struct dso_function *f)
 {
 	return &dso->functions.data[f - dso->functions.data];
@@ -410,8 +413,8 @@ const char *dso_function_bare_name(struct dso *dso, const struct dso_function *f
 }
 
 /*
- * Returns the first of the first n functions that is at the address of f[n - 1]: a file may give an
- * address any number of names.
+ * Returns the first function at the address of f[n - 1]. The search is binary, because a file may
+ * give any number of names to an address.
  */
 static size_t first_at(const struct dso_function *f, size_t n, uint64_t address)
 {
@@ -428,7 +431,7 @@ static size_t first_at(const struct dso_function *f, size_t n, uint64_t address)
 	return low;
 }
 
-/* Functions may lie in each other (assembly); nothing nests deeper than a few. */
+/* Functions may contain others (assembly), but no deeper than a few levels. */
 #define NESTING_MAX 16
 
 const struct dso_function *dso_function_at(struct dso *dso, uint64_t address)
@@ -454,7 +457,7 @@ const struct dso_function *dso_function_at(struct dso *dso, uint64_t address)
 	return NULL;
 }
 
-static const struct dso_function *sorting; /* qsort() has no argument for it */
+static const struct dso_function *sorting; /* qsort() passes no argument */
 
 static int compare_by_name(const void *a, const void *b)
 {
@@ -482,7 +485,7 @@ static void index_names(struct dso *dso)
 	parser_has_worked(dso, began_ns);
 }
 
-/* The first in by_name that is not below symbol, n bytes of it compared. */
+/* Returns the first index in by_name whose symbol is not below the first n bytes of symbol. */
 static size_t lower_bound(struct dso *dso, const char *symbol, size_t n)
 {
 	const struct dso_function *f;

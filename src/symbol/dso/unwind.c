@@ -15,22 +15,24 @@
 #include "symbol/vdso.h"
 
 /*
- * libunwind's search in .eh_frame_hdr's table, through our accessors. It exports the function
- * for unwinders of other processes (perf uses it so) but declares it in no public header.
+ * libunwind's search in the table of .eh_frame_hdr, through the accessors of this file. libunwind
+ * exports the function for unwinders of other processes (perf uses it, too) but declares it in no
+ * public header.
  */
 int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t as, unw_word_t ip, unw_dyn_info_t *di,
 				       unw_proc_info_t *pi, int need_unwind_info, void *arg);
 
-/* How what it finds begins (struct dwarf_cie_info of libunwind 1.2 to 1.8). */
+/* The beginning of what the search finds (struct dwarf_cie_info of libunwind 1.2 to 1.8). */
 struct found_info {
 	struct cfi_range of_cie, of_fde;
 	uint64_t code_align, data_align, return_column;
 };
 
 /*
- * Expressions in .eh_frame can jump backwards, and what they read may lie in none of thousands of
- * mappings: a file that lies must not hold us for ever. A stack may take so many reads of words,
- * and looks at objects for them; what takes more has a table that is not used after some stacks.
+ * Expressions in .eh_frame can jump backwards, and the addresses that they read may be in none of
+ * thousands of mappings: a malicious file must not keep ispot busy forever. So the reads of words,
+ * and the searches of objects for these words, are limited for each stack. An object whose stacks
+ * exceed a limit WASTED_MAX times is not unwound by its table any more.
  */
 #define READS_MAX  100000
 #define LOOKS_MAX  500000
@@ -46,18 +48,18 @@ struct unwinder {
 	struct {
 		VEC(struct wasteful)
 	} wasteful;
-	unsigned given_up; /* of them */
-	/* of the stack that is being unwound */
+	unsigned given_up; /* number of wasteful objects whose tables are not used */
+	/* state of the stack that is being unwound */
 	const struct unwind_input *in;
 	uint64_t sp;
-	uint64_t first_ip, first_sp; /* in the frame that the tables begin with */
-	uint64_t refused;	     /* a return address, if it was one, outside of the mappings */
+	uint64_t first_ip, first_sp; /* of the frame in which the tables take over */
+	uint64_t refused;	     /* a possible return address outside of all mappings */
 	unsigned reads, looks;
-	struct dso *dso; /* whose table was used last, loaded there; NULL: nobody's */
+	struct dso *dso; /* the object whose table was used last; NULL: none */
 	uint64_t bias;
 };
 
-/* N_REGISTERS: those that libunwind has a place for (DWARF_NUM_PRESERVED_REGS). */
+/* N_REGISTERS: the number of registers that libunwind has room for (DWARF_NUM_PRESERVED_REGS). */
 #if defined(__x86_64__)
 #define N_REGISTERS 17
 #define PERF_IP	    PERF_REG_X86_IP
@@ -75,7 +77,7 @@ const uint64_t unwind_register_mask = 0xff01ff; /* AX … IP, R8 … R15 */
 #define PERF_IP	    PERF_REG_ARM64_PC
 #define PERF_SP	    PERF_REG_ARM64_SP
 static const uint8_t perf_register[] = {
-	/* the same numbers in both */
+	/* DWARF and perf use the same numbers */
 	0,  1,	2,  3,	4,  5,	6,  7,	8,  9,	10, 11, 12, 13, 14, 15, 16,
 	17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32,
 };
@@ -94,8 +96,10 @@ static bool get_register(const struct unwind_input *in, unsigned number, uint64_
 	return true;
 }
 
-/* The object at an address and what to add to its file's addresses. Only code is in maps, but an
- * object's segments keep their distances. */
+/*
+ * Finds the object that is mapped at ip, and what to add to an address of its file. The mappings
+ * list only code, but an object's segments keep their distances.
+ */
 static struct dso *find_object(const struct unwind_input *in, uint64_t ip, uint64_t *bias)
 {
 	const struct mapping *m = mappings_find(in->maps, ip);
@@ -118,7 +122,9 @@ static bool is_code(struct unwinder *u, uint64_t ip)
 	return known;
 }
 
-/* aarch64 signs return addresses, in bits above those of addresses: without that, if that is code.
+/*
+ * aarch64 signs return addresses in the bits above the address. Returns the address without the
+ * signature, if it is in a mapping.
  */
 static uint64_t without_signature(const struct unwind_input *in, uint64_t word)
 {
@@ -141,7 +147,7 @@ static struct wasteful *wasteful(struct unwinder *u, const struct dso *dso)
 	return NULL;
 }
 
-/* The memory of libunwind for tables that are not used any more goes with them. */
+/* Forgets what libunwind keeps of a table once it is not used any more. */
 static void note_waste(struct unwinder *u, uint64_t ip)
 {
 	uint64_t bias;
@@ -158,7 +164,9 @@ static void note_waste(struct unwinder *u, uint64_t ip)
 	unwinder_forget(u);
 }
 
-/* Addresses in a table lie in the table's own object, as a rule. */
+/*
+ * Tries the object whose table is in use first: its table refers to its own addresses, as a rule.
+ */
 static bool read_own(const struct unwinder *u, uint64_t address, uint64_t *word)
 {
 	const uint8_t *bytes = u->dso ? dso_bytes(u->dso, address - u->bias, sizeof(*word)) : NULL;
@@ -252,12 +260,12 @@ static int access_fpreg(unw_addr_space_t as, unw_regnum_t number, unw_fpreg_t *v
 			void *arg)
 {
 	(void)as, (void)number, (void)value, (void)write, (void)arg;
-	return -UNW_EBADREG; /* not copied, and callers' frames do not depend on them */
+	return -UNW_EBADREG; /* not copied; the frames of callers do not depend on them */
 }
 
 /*
- * Finds the table for the code at ip; all results but n are in the file's terms, to which bias is
- * added.
+ * Finds the table for the code at ip. All results but n are addresses of the file, to which bias
+ * must be added.
  */
 static bool find_table(struct unwinder *u, uint64_t ip, uint64_t *bias, uint64_t *header,
 		       uint64_t *entries, uint64_t *n)
@@ -286,7 +294,7 @@ static bool read_word(void *u, uint64_t address, uint64_t *word)
 	return true;
 }
 
-/* A table that is not sound counts as one that wastes time: it is not used after some stacks. */
+/* An unsound table counts as a wasteful one, which is not used any more after some stacks. */
 static bool is_sound(struct unwinder *u, const unw_proc_info_t *pi)
 {
 	const struct cfi_memory memory = { .read = read_word, .ctx = u };
@@ -397,8 +405,8 @@ unsigned unwinder_given_up(const struct unwinder *u)
 
 struct frame {
 	uint64_t ip, sp, fp;
-	uint64_t place;	 /* where its return address was */
-	bool has_record; /* the tables have ended: frame pointers lead on */
+	uint64_t place;	 /* where its return address was stored */
+	bool has_record; /* reached by frame pointers: the tables ended */
 };
 
 #if defined(__x86_64__)
@@ -438,8 +446,10 @@ static bool has_just_begun(struct unwinder *u, const struct frame *f)
 	return (uint32_t)code == PACIASP || (uint32_t)code == BTI_C;
 }
 
-/* libunwind before 1.7 cannot read the tables of code that signs its return addresses; it has frame
- * records, which the frame pointer names. */
+/*
+ * libunwind before 1.7 cannot read the tables of code that signs its return addresses. Such code
+ * has frame records, to which the frame pointer leads.
+ */
 static bool step_by_record(struct unwinder *u, struct frame *f)
 {
 	unw_word_t next_fp, ip;
@@ -462,7 +472,7 @@ static bool step_by_record(struct unwinder *u, struct frame *f)
 
 #if defined(__x86_64__)
 #define FRAME_POINTER UNW_X86_64_RBP
-/* Steps out of a function that has not changed the stack since its call. */
+/* Steps out of a function that has not changed the stack since it was called. */
 static bool step_from_entry(struct unwinder *u, struct frame *f)
 {
 	unw_word_t ip;
@@ -488,7 +498,7 @@ static bool step_from_entry(struct unwinder *u, struct frame *f)
 }
 #endif
 
-/* The next frame out, if it lies above the last one: a stack only grows one way. */
+/* Steps to the next outer frame. It must lie above the last one, because stacks grow downwards. */
 static bool step_by_tables(unw_cursor_t *cursor, struct frame *f)
 {
 	unw_word_t sp, ip, fp;
@@ -506,7 +516,10 @@ static bool step_by_tables(unw_cursor_t *cursor, struct frame *f)
 	return true;
 }
 
-/* A return address is behind its call, which may be the last of a function. */
+/*
+ * A return address points behind its call, which may be the last instruction of a function, so one
+ * byte is subtracted before the function is looked up.
+ */
 static bool start(struct unwinder *u, unw_cursor_t *cursor, const struct frame *f)
 {
 	u->first_ip = f->ip - (f->place != UNWIND_NOWHERE);
@@ -552,6 +565,6 @@ size_t unwind_stack(struct unwinder *u, const struct unwind_input *in, uint64_t 
 	size_t found = unwind(u, in, ips, places, n);
 
 	if (found && (u->reads > READS_MAX || u->looks > LOOKS_MAX))
-		note_waste(u, ips[found - 1] - (found > 1)); /* it went no further than that */
+		note_waste(u, ips[found - 1] - (found > 1)); /* unwinding stopped at this frame */
 	return found;
 }

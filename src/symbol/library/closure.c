@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A program's libraries, found by reading what its dynamic loader (glibc's or musl's) would read:
+ * Finds a program's libraries by reading what its dynamic loader (glibc's or musl's) would read:
  * DT_NEEDED, RPATH and RUNPATH, LD_LIBRARY_PATH and LD_PRELOAD, the cache, the loader's own
- * directories. The loader itself could be asked (PT_INTERP --list), but the file chooses what that
- * runs: the interpreter is any program, and audit modules (DT_AUDIT) are initialized even then.
- * Looking at a file must run nothing of it. Should the loader map another file than was found here,
- * the recorder sees the mapping and probes that file, too.
+ * directories. Asking the loader itself (PT_INTERP --list) would run code that the file chooses:
+ * its interpreter is any program, and audit modules (DT_AUDIT) are initialized even then. Reading a
+ * file must not run any of its code. If the loader maps another file than the one found here, the
+ * recorder sees the mapping and probes that file, too.
  *
- * Left out: the subdirectories that glibc before 2.37 tries for old names of CPUs (tls/, haswell/),
- * and audit modules, which live in a namespace of their own.
+ * Two things are left out: the subdirectories that glibc before 2.37 tries for old names of CPUs
+ * (tls/, haswell/), and audit modules, which live in a namespace of their own.
  */
 #include "symbol/library/closure.h"
 
@@ -26,7 +26,7 @@
 #include "symbol/dso/dynamic.h"
 #include "symbol/library/loader.h"
 
-/* A file may ask for more than anybody waits for. */
+/* Bounds for a file that is made to keep ispot busy. */
 #define LIBRARIES_MAX 4096
 #define TRIES_MAX     (1u << 18)
 #define COMPARED_MAX  (1u << 25)
@@ -35,10 +35,10 @@ struct library {
 	struct dso *dso;
 	char *path, *origin;
 	struct dso_dynamic dynamic;
-	size_t loaded_by; /* the first one's: 0 */
+	size_t loaded_by; /* index of the library that asked for this one; 0 for the program */
 };
 
-struct alias { /* what a library has been asked for as */
+struct alias { /* a name under which a library was requested */
 	const char *name;
 	size_t library;
 };
@@ -48,16 +48,15 @@ struct walk {
 	struct dso *program, *interp;
 	struct dso_dynamic interp_dynamic;
 	struct loader loader;
-	const char *library_path, *preload; /* of the environment; NULL: not set */
+	const char *library_path, *preload; /* values from the environment; NULL: not set */
 	struct {
 		VEC(struct library)
-	} libraries; /* in the order in which they are loaded, but filters before what they filter
-		      */
+	} libraries; /* in load order, but filters come before the libraries that they filter */
 	struct {
 		VEC(struct alias)
 	} aliases;
-	uint64_t tries;	   /* paths, and elements of lists */
-	uint64_t compared; /* names with what is loaded, and with the cache */
+	uint64_t tries;	   /* number of paths and list elements tried */
+	uint64_t compared; /* number of comparisons with loaded names and cache entries */
 };
 
 struct found {
@@ -90,7 +89,7 @@ static bool is_exhausted(const struct walk *w)
 	return w->tries >= TRIES_MAX || w->compared >= COMPARED_MAX;
 }
 
-/* Takes path, which it frees if no library of the program's kind is there. */
+/* Owns path, and frees it unless a library for the program's machine is there. */
 static bool try_path(struct walk *w, char *path, struct found *found)
 {
 	struct err why = { 0 };
@@ -133,7 +132,7 @@ static void without_end_slashes(char *dir)
 		dir[--n] = '\0';
 }
 
-/* An empty element is the directory that one is in. */
+/* An empty element means the working directory. */
 static bool try_list(struct walk *w, const char *list, const char *ends,
 		     const struct library *owner, const char *name, struct found *found)
 {
@@ -156,8 +155,8 @@ static bool try_list(struct walk *w, const char *list, const char *ends,
 }
 
 /*
- * Tries the RPATHs of the library, and of those that have it loaded. glibc ignores all of these if
- * it has a RUNPATH; a RUNPATH stands only for the libraries that its own file asks for.
+ * Tries the RPATHs of a library and of those that led to its loading. In glibc, the RPATH of a file
+ * that also has a RUNPATH is ignored, and a RUNPATH only helps to find what its own file needs.
  */
 static bool try_rpaths(struct walk *w, size_t from, const char *name, struct found *found)
 {
@@ -243,7 +242,10 @@ static char *origin_of(const char *path)
 {
 	char *real = realpath(path, NULL), *copy, *origin;
 
-	/* A library's is where it was found, a program's where the file is, not a link to it. */
+	/*
+	 * $ORIGIN of a library is where it was found; that of a program is where its file is, not a
+	 * link.
+	 */
 	copy = xstrdup(*path == '/' || !real ? path : real);
 	origin = xstrdup(dirname(copy));
 	free(copy);
@@ -267,7 +269,7 @@ static bool is_called(struct walk *w, const char *name)
 	vec_for_each (&w->aliases, const struct alias, a)
 		if (!strcmp(a->name, name))
 			return true;
-	/* glibc knows a library by its own name, whatever path it came by. */
+	/* glibc compares with the library's SONAME, too, whatever path the library was found by. */
 	for (size_t i = 0; !w->loader.is_musl && i < w->libraries.n; i++) {
 		const char *soname = w->libraries.data[i].dynamic.soname;
 
@@ -312,7 +314,7 @@ static int load(struct walk *w, size_t from, const char *name, bool optional, st
 
 	if (is_exhausted(w))
 		return refuse(w, name, err);
-	if (strlen(name) >= PATH_MAX) /* no file has it, and comparing it takes long */
+	if (strlen(name) >= PATH_MAX) /* no file has such a name, and comparing it takes long */
 		return optional ? 0 : refuse(w, name, err);
 	if (is_called(w, name))
 		return 0;
@@ -332,7 +334,7 @@ static int load(struct walk *w, size_t from, const char *name, bool optional, st
 	return 0;
 }
 
-/* Names in the environment and in the loader's file live until the walk ends. */
+/* The names stay in the list, which must live until the walk ends. */
 static void load_preloads(struct walk *w, char *list)
 {
 	for (char *rest = list, *name; (name = strsep(&rest, ": \t\n"));)
@@ -356,7 +358,7 @@ static int load_all(struct walk *w, struct err *err)
 	return ret;
 }
 
-/* ---- the whole ---- */
+/* ---- all libraries of a program ---- */
 
 static int open_interp(struct walk *w, struct err *err)
 {
@@ -398,7 +400,7 @@ static int walk_all(struct walk *w, const char *program, char *const *environmen
 	free(real);
 	if (ret)
 		return ret;
-	/* A program with more rights than its user's ignores what the user says. */
+	/* A setuid program ignores these variables. */
 	if (!dso_is_setuid(w->program)) {
 		w->library_path = variable(environment, "LD_LIBRARY_PATH");
 		w->preload = variable(environment, "LD_PRELOAD");

@@ -11,8 +11,8 @@ struct err;
 struct dso_cache;
 
 /*
- * Files the dynamic loader would map for a program: itself, every DT_NEEDED library, the
- * interpreter; in load order, each once. Free with dso_closure_release.
+ * The files that the dynamic loader would map for a program: the program, every library that
+ * DT_NEEDED names, the interpreter; in load order, each once. dso_closure_release() frees the list.
  */
 struct dso_closure {
 	char **paths;
@@ -20,7 +20,7 @@ struct dso_closure {
 };
 int dso_closure(struct dso_cache *cache, const char *program, struct dso_closure *out,
 		struct err *err);
-/* In another environment than ispot's own (LD_LIBRARY_PATH, LD_PRELOAD). */
+/* The same with the LD_LIBRARY_PATH and LD_PRELOAD of another environment than ispot's own. */
 int dso_closure_in(struct dso_cache *cache, const char *program, char *const *environment,
 		   struct dso_closure *out, struct err *err);
 void dso_closure_release(struct dso_closure *c);

@@ -10,13 +10,13 @@
 #include "base/mem.h"
 #include "base/regular.h"
 
-/* More than ldconfig writes: the file may be one that a program names as its loader's. */
+/* Bounds above what ldconfig writes: a program may name any file as its loader's cache. */
 #define CACHE_BYTES_MAX (64u << 20)
 #define ENTRIES_MAX	(1u << 17)
 #define EXTENSIONS_MAX	64
 #define STRING_MAX	4096
 
-/* ---- subdirectories by what the CPU has ---- */
+/* ---- subdirectories by the features of the CPU ---- */
 
 static bool cpu_has(unsigned level)
 {
@@ -88,8 +88,10 @@ struct cache_entry {
 	uint64_t hwcap;
 };
 
-/* In hwcap: the lower half numbers a subdirectory of glibc-hwcaps. Other bits name CPUs in a way
- * that glibc gave up in 2.37. */
+/*
+ * If this bit of the upper half of hwcap is the only one, the lower half numbers a subdirectory of
+ * glibc-hwcaps. Other bits name CPUs in a way that glibc gave up in 2.37.
+ */
 #define HWCAP_EXTENSION (1u << 30)
 
 #define EXTENSIONS_MAGIC 0xeaa42174u
@@ -124,7 +126,7 @@ static const char *string_at(const struct ldcache *c, uint32_t offset)
 	return strnlen(s, room) < room ? s : NULL;
 }
 
-/* Without looking for the string's end, which may be nowhere. */
+/* Compares with s only: a damaged string may have no end. */
 static bool is_string(const struct ldcache *c, uint32_t offset, const char *s)
 {
 	uint64_t at = c->base + (uint64_t)offset;
@@ -138,7 +140,7 @@ static uint32_t least(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-/* The name of the subdirectory with that number; NULL: the file has no such number. */
+/* Returns the name of the subdirectory with that number, or NULL if the file has no such number. */
 static const char *hwcaps_name(const struct ldcache *c, const struct cache_head *head,
 			       uint32_t number)
 {
@@ -162,7 +164,9 @@ static const char *hwcaps_name(const struct ldcache *c, const struct cache_head 
 	return NULL;
 }
 
-/* The lower the better; UINT32_MAX: not for this CPU. */
+/*
+ * Returns the rank of an entry, a lower one being better, or UINT32_MAX if this CPU cannot use it.
+ */
 static uint32_t rank_of(const struct ldcache *c, const struct cache_head *head, uint64_t hwcap)
 {
 	const char *name;

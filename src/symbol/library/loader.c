@@ -31,7 +31,7 @@ static void forget_directories(struct loader *l)
 	vec_release(&l->directories);
 }
 
-/* A small text file, or NULL. */
+/* Returns the beginning of a small text file, or NULL if it cannot be opened. */
 static char *read_text(const char *path)
 {
 	int fd = regular_open(path, NULL);
@@ -49,7 +49,10 @@ static char *read_text(const char *path)
 
 /* ---- glibc ---- */
 
-/* Length of a directory's name, which ends with a slash and a NUL; 0: this is none. */
+/*
+ * Returns the length of the directory name at s, which ends with a slash and a NUL, or 0 if there
+ * is no such name.
+ */
 static size_t directory_at(const uint8_t *s, size_t n)
 {
 	size_t i = 0;
@@ -62,8 +65,8 @@ static size_t directory_at(const uint8_t *s, size_t n)
 }
 
 /*
- * glibc keeps its directories as strings one behind the other: "/lib64/\0/usr/lib64/\0". The
- * longest such row in the file is them.
+ * glibc keeps its directories as consecutive strings: "/lib64/\0/usr/lib64/\0". The longest series
+ * of such strings in the file is taken for them.
  */
 static void find_directories(struct loader *l, const uint8_t *bytes, size_t n)
 {
@@ -89,7 +92,7 @@ static void find_directories(struct loader *l, const uint8_t *bytes, size_t n)
 	}
 }
 
-/* The first string in the file with that end; NULL: none. */
+/* Returns the path in the file that ends with end, or NULL if there is none. */
 static const char *find_path(const uint8_t *bytes, size_t n, const char *end)
 {
 	const uint8_t *at = memmem(bytes, n, end, strlen(end) + 1), *start = at;
@@ -107,7 +110,7 @@ static void default_directories(struct loader *l)
 		add_directory(l, usual[i], strlen(usual[i]));
 }
 
-/* Returns the CPU's name as glibc has it for $PLATFORM. */
+/* Returns the CPU's name, as glibc substitutes it for $PLATFORM. */
 static const char *platform_of_cpu(void)
 {
 	const char *platform = (const char *)getauxval(AT_PLATFORM);
@@ -142,7 +145,7 @@ static void open_glibc(struct loader *l, const struct dso *dso)
 
 /* ---- musl ---- */
 
-/* PREFIX/lib/ld-musl-ARCH.so.1 has its list in PREFIX/etc/ld-musl-ARCH.path. */
+/* The list of PREFIX/lib/ld-musl-ARCH.so.1 is in PREFIX/etc/ld-musl-ARCH.path. */
 static void open_musl(struct loader *l, const char *path)
 {
 	const char *name = text_base_name(path), *end = strstr(name, ".so");
@@ -204,7 +207,7 @@ void loader_release(struct loader *l)
 	*l = (struct loader){ 0 };
 }
 
-/* Bytes of "$NAME" or "${NAME}" at s; 0: it is not that one. */
+/* Returns the length of "$NAME" or "${NAME}" at s, or 0 if something else is there. */
 static size_t token_at(const char *s, size_t n, const char *name)
 {
 	size_t bytes = strlen(name);
@@ -249,5 +252,5 @@ char *loader_expand(const struct loader *l, const char *s, size_t n, const char 
 			text_addn(&out, s + i, 1);
 		i += bytes ? bytes : 1;
 	}
-	return out.n < PATH_MAX ? out.s : without(&out); /* a longer one opens nothing */
+	return out.n < PATH_MAX ? out.s : without(&out); /* no longer path can be opened */
 }
