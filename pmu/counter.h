@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Counted events as a recording's meta lines have them. */
+/* Describes counted events as the meta lines of a recording have them. */
 #ifndef ISPOT_PMU_COUNTER_H
 #define ISPOT_PMU_COUNTER_H
 
@@ -9,9 +9,9 @@ struct meta_counter;
 struct pmu_event;
 
 /*
- * Returns the event's description, which borrows the event's strings and why. why: the reason for
- * which it is not counted, or "". How often the event is read (period, on_change) and who asked for
- * it (by_default) is the recorder's to say: as returned, no call is counted.
+ * Returns the event's description, which borrows the strings of the event and why. why: the reason
+ * for which the event is not counted, or "". The recorder sets how often the event is read (period,
+ * on_change) and who asked for it (by_default); the returned description counts no calls.
  */
 struct meta_counter pmu_counter(const struct pmu_event *e, uint32_t id, const char *why);
 

@@ -40,7 +40,10 @@ struct row {
 				(PERF_COUNT_HW_CACHE_RESULT_##result << 16)             \
 	}
 
-/* A role only where the event is by definition what the rules take it for, on every machine. */
+/*
+ * An event has a role only if, on every machine, it counts exactly what the cause rules expect of
+ * that role.
+ */
 static const struct row rows[] = {
 	TASK("page-faults", PAGE_FAULTS, "faults"),
 	TASK("minor-faults", MINOR_FAULTS, "faults"),
@@ -83,7 +86,7 @@ const char *pmu_source_name(enum pmu_source source)
 	return names[source];
 }
 
-/* ---- the kinds of words ---- */
+/* ---- the kinds of event names ---- */
 
 static bool from_row(struct pmu_event *e)
 {
@@ -150,7 +153,7 @@ static int from_sysfs(struct pmu_event *e, struct err *err)
 	return 0;
 }
 
-/* ---- a word that nobody knows ---- */
+/* ---- an unknown name ---- */
 
 #define NEAR_MAX 3
 
@@ -254,9 +257,12 @@ static int from_pfm(struct pmu_event *e, const char *word, struct err *err)
 	return 0;
 }
 
-/* ---- one word ---- */
+/* ---- one name ---- */
 
-/* Cuts ":u", ":k", ":uk" off the name; whether there was one. Not ":u=1" nor a unit mask. */
+/*
+ * Cuts ":u", ":k" or ":uk" off the name and returns whether there was one. ":u=1" and unit masks
+ * are no such modifiers.
+ */
 static bool cut_modifier(struct pmu_event *e)
 {
 	char *colon = strrchr(e->name, ':');
@@ -269,7 +275,9 @@ static bool cut_modifier(struct pmu_event *e)
 	return true;
 }
 
-/* Events of the kernel's own software, and of PMUs that cannot tell, count everything. */
+/*
+ * Software events, and events of PMUs that cannot separate user space from the kernel, count both.
+ */
 static void set_parts(struct pmu_event *e, bool modified)
 {
 	if (e->source != PMU_HARDWARE) {

@@ -22,15 +22,15 @@ struct err;
 struct text;
 
 enum pmu_source {
-	PMU_HARDWARE, /* of the core's PMU: shares its few counters */
+	PMU_HARDWARE, /* of the core PMU, which has few counters */
 	PMU_SOFTWARE, /* kept by the kernel, per CPU */
 	PMU_TASK,     /* kept by the kernel in the task: config is an enum pmu_task */
-	PMU_OTHER,    /* another PMU of sysfs (msr): no limit that groups know */
+	PMU_OTHER,    /* another PMU of sysfs (msr), whose limits are unknown */
 };
 
 const char *pmu_source_name(enum pmu_source source); /* "hardware" "software" "task" "other" */
 
-/* Kinds of tasks' counts, as probes/bpf/counters.h reads them. */
+/* Counts that the kernel keeps for each task, as probes/bpf/counters.h reads them. */
 enum pmu_task {
 	PMU_TASK_MINOR_FAULTS,
 	PMU_TASK_MAJOR_FAULTS,
@@ -40,31 +40,34 @@ enum pmu_task {
 	PMU_TASK_CONTEXT_SWITCHES, /* both */
 	PMU_TASK_MIGRATIONS,
 	PMU_TASK_SECTORS_READ,	  /* of 512 bytes, from block devices; CONFIG_TASK_IO_ACCOUNTING */
-	PMU_TASK_SECTORS_WRITTEN, /* the same that it has written itself: not what others do later
-				   */
+	PMU_TASK_SECTORS_WRITTEN, /* the task's own writes, not those that others do later */
 	PMU_TASKS,
 };
 
 #define PMU_NAME_MAX 96
 
 struct pmu_event {
-	char name[PMU_NAME_MAX];  /* as asked for, without modifier */
-	char event[PMU_NAME_MAX]; /* as the tables that know it call it */
-	char role[24];		  /* what it stands for in groups and cause rules; "": nothing */
+	char name[PMU_NAME_MAX];  /* as the user wrote it, without modifier */
+	char event[PMU_NAME_MAX]; /* as the tables with this event call it */
+	char role[24];		  /* its meaning in groups and cause rules; "": none */
 	const char *unit;	  /* static */
 	enum pmu_source source;
 	uint32_t type; /* PERF_TYPE_* or a PMU's of sysfs; unused by PMU_TASK */
 	uint64_t config, config1, config2;
-	bool user, kernel; /* whose part counts; events that know no difference: both */
+	bool user, kernel; /* what is counted; both if the event cannot separate them */
 };
 
 /*
- * -EINVAL: malformed, or unknown (naming the nearest); -ENODEV: known, but of other machines.
- * Nothing is opened: whether this machine counts it shows pmu/perf_event.h.
+ * Finds the event that a word names. -EINVAL: malformed, or unknown (the sentence names the
+ * nearest); -ENODEV: an event of other machines. Nothing is opened: pmu/perf_event.h tells whether
+ * this machine counts the event.
  */
 int pmu_event_parse(struct pmu_event *e, const char *word, struct err *err);
 
-/* perf's and the task's names and those of sysfs, for lists: visit is called once for each. */
+/*
+ * Lists the names of perf's events, the task's counts and the events of sysfs: calls visit once for
+ * each.
+ */
 void pmu_event_names(void (*visit)(void *ctx, const char *name, enum pmu_source source), void *ctx);
 
 #endif

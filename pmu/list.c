@@ -21,7 +21,7 @@ static bool same_event(const struct pmu_event *a, const struct pmu_event *b)
 	       a->kernel == b->kernel;
 }
 
-/* Another event with a name that is taken is told by its part: "cycles:k". */
+/* If the name is taken by another event, its part is appended: "cycles:k". */
 static int add(struct pmu_list *list, struct pmu_event *e, struct err *err)
 {
 	for (unsigned i = 0; i < list->n; i++) {
@@ -43,7 +43,7 @@ static int add(struct pmu_list *list, struct pmu_event *e, struct err *err)
 	return 0;
 }
 
-/* A role is known for an event that the group itself would have chosen here. */
+/* Gives the event the role for which a group would have chosen the same event on this machine. */
 static void find_role(struct pmu_event *e, const struct pmu_groups *groups)
 {
 	struct pmu_group_choice choice;
@@ -73,7 +73,7 @@ static int add_event(struct pmu_list *list, const char *word, const char *modifi
 	return ret ? ret : add(list, &e, err);
 }
 
-/* Rows that libpfm4 does not know are those of a newer table: left out, and said. */
+/* Adds the group's rows for this processor. */
 static int add_group(struct pmu_list *list, const struct pmu_group *g, struct err *err)
 {
 	struct pmu_group_choice choice;
@@ -129,7 +129,7 @@ static int add_word(struct pmu_list *list, const char *word, const char *modifie
 	return g ? add_group(list, g, err) : add_event(list, word, modifier, groups, err);
 }
 
-/* The end of a word: a comma that is not between slashes. */
+/* Returns the length of the word, which ends at a comma that is not between slashes. */
 static size_t word_length(const char *s)
 {
 	bool in_slashes = false;
@@ -143,8 +143,10 @@ static size_t word_length(const char *s)
 static int add_words(struct pmu_list *list, const char *words, const char *modifier,
 		     const struct pmu_groups *groups, struct err *err);
 
-/* "{a,b}:u": what is in braces, with the modifier. Braces need not group: everything counts at
- * once. Returns what it used, or negative. */
+/*
+ * Adds the words of "{a,b}:u", each with the modifier. Braces need not group, as everything counts
+ * at once. Returns the number of bytes used, or a negative errno.
+ */
 static ssize_t add_braces(struct pmu_list *list, const char *s, const struct pmu_groups *groups,
 			  struct err *err)
 {
@@ -207,7 +209,7 @@ int pmu_list_parse(struct pmu_list *list, const char *words, struct err *err)
 	return ret;
 }
 
-/* ---- what this machine counts ---- */
+/* ---- what this machine can count ---- */
 
 static void give_up(struct pmu_list *list, unsigned i, const char *why)
 {
@@ -233,7 +235,7 @@ static void try_each(struct pmu_list *list)
 	}
 }
 
-/* A group that is in its counters answers read(2); one that the PMU cannot take has an error. */
+/* Whether a group counts: read(2) fails for a group that does not fit into the PMU's counters. */
 static bool counts(int leader)
 {
 	uint64_t values[3];
@@ -241,7 +243,7 @@ static bool counts(int leader)
 	return read(leader, values, sizeof(values)) == sizeof(values);
 }
 
-/* How many of the hardware events, in order, count at once on a CPU. */
+/* Returns how many of the hardware events, in their order, count at once on a CPU. */
 static unsigned try_group(const struct pmu_list *list, unsigned *hardware)
 {
 	unsigned n = 0, fit = 0;
@@ -273,7 +275,7 @@ static const char *watchdog(void)
 	return on ? " (the NMI watchdog holds one: sysctl kernel.nmi_watchdog=0)" : "";
 }
 
-/* Cuts an automatic list to what fits. */
+/* An automatic list is cut to the events that fit; other lists fail. */
 static int fit_hardware(struct pmu_list *list, struct err *err)
 {
 	unsigned hardware, fits = try_group(list, &hardware), seen = 0;

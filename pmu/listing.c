@@ -18,7 +18,7 @@
 
 #define COLUMNS	      80
 #define LIST_INDENT   10
-#define MISSING_NAMED 3 /* of those that are missing for one reason */
+#define MISSING_NAMED 3 /* of the counters that cannot be used for the same reason */
 
 static void try_event(struct tried *t, const char *word)
 {
@@ -92,7 +92,10 @@ void counter_list_release(struct counter_list *l)
 
 /* ---- text ---- */
 
-/* The reason that all its missing events share, printed once; NULL: they have several. */
+/*
+ * Returns the reason that all unusable events of the group share, which is printed once, or NULL if
+ * they have several.
+ */
 static const char *common_reason(const struct tried_group *g)
 {
 	const char *why = NULL;
@@ -147,7 +150,10 @@ static void print_group(const struct tried_group *g, struct text *out)
 		print_event(t, common, out);
 }
 
-/* Adds a word of a list whose lines end before COLUMNS; *used: columns of the present line. */
+/*
+ * Adds a word to a list whose lines end before COLUMNS; *used counts the columns of the current
+ * line.
+ */
 static void add_word(const char *word, unsigned indent, unsigned *used, struct text *out)
 {
 	unsigned n = (unsigned)strlen(word);
@@ -184,7 +190,10 @@ static void add_words(const char *s, unsigned *used, struct text *out)
 	}
 }
 
-/* Those with this reason, "" those that can be used, in one list; the reason is below it. */
+/*
+ * Prints one list of the counters with this reason, which comes last; why "": those that can be
+ * used.
+ */
 static void print_alike(const struct counter_list *l, const char *why, struct text *out)
 {
 	unsigned used = LIST_INDENT;
@@ -247,7 +256,7 @@ static void print_group_short(const struct tried_group *g, struct text *out)
 	text_add(out, "\n");
 }
 
-/* Groups of which nothing counts, for one reason, are one line. */
+/* Prints one line for all groups in which nothing counts for the same reason. */
 static void print_unusable(const struct counter_list *l, const char *why, struct text *out)
 {
 	unsigned used = LIST_INDENT;

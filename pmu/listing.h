@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The counters' part of `ispot list`: every event and group, tried here. */
+/* The part of `ispot list` about counters: every event and group, tried on this machine. */
 #ifndef ISPOT_PMU_LISTING_H
 #define ISPOT_PMU_LISTING_H
 
@@ -12,7 +12,7 @@ struct text;
 
 struct tried {
 	struct pmu_event event;
-	char why[160]; /* "": it counts here */
+	char why[160]; /* why it does not count here; "": it does */
 };
 
 struct tried_group {
@@ -31,9 +31,9 @@ struct counter_list {
 	struct {
 		VEC(struct tried_group)
 	} tried_groups;
-	char pmu[64];	       /* as sysfs calls it */
-	const char *processor; /* as libpfm4 does; NULL: none that it knows */
-	int paranoid;	       /* INT32_MAX: no perf events */
+	char pmu[64];	       /* name in sysfs */
+	const char *processor; /* name in libpfm4; NULL: unknown to it */
+	int paranoid;	       /* INT32_MAX: the kernel has no perf events */
 };
 
 void counter_list_find(struct counter_list *l);

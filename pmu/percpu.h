@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A list's perf events, opened on CPUs: the hardware events of a CPU are one pinned group, so that
- * they count together and always. The task's own numbers need no descriptor. Needs CAP_PERFMON.
+ * The perf events of a list, opened on CPUs. The hardware events of a CPU form one pinned group, so
+ * that they count together and always. The counts of tasks need no descriptor. Needs CAP_PERFMON.
  */
 #ifndef ISPOT_PMU_PERCPU_H
 #define ISPOT_PMU_PERCPU_H
@@ -17,8 +17,10 @@ struct pmu_percpu {
 	size_t n_cpus, n_events;
 };
 
-/* cpus: their numbers; one that has gone since they were listed has no descriptors. -EBUSY: the
- * group does not count on one of them; or -errno. */
+/*
+ * Opens the events on CPUs, given by their numbers. A CPU that has gone offline since they were
+ * listed gets no descriptors. -EBUSY: the group does not count on some CPU; or another -errno.
+ */
 int pmu_percpu_open(struct pmu_percpu *p, const struct pmu_list *list, const uint16_t *cpus,
 		    size_t n_cpus, struct err *err);
 int pmu_percpu_fd(const struct pmu_percpu *p, size_t cpu, size_t event); /* cpu: index in cpus */

@@ -32,7 +32,7 @@ int perf_event_open(const struct pmu_event *e, int cpu, int group)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Counts that the kernel may be built without: accounts of tasks, block devices. */
+/* The kernel may be built without some counts: those of I/O accounting, or of block devices. */
 static int try_task(uint64_t config)
 {
 	const char *path = config == PMU_TASK_SECTORS_READ	? "/proc/self/io"
@@ -49,7 +49,7 @@ int perf_event_try(const struct pmu_event *e)
 	if (e->source == PMU_TASK)
 		return try_task(e->config);
 	fd = perf_event_open(e, -1, -1);
-	/* PMUs of sysfs may count CPUs only */
+	/* some PMUs of sysfs count CPUs only */
 	if (fd == -EINVAL && e->source == PMU_OTHER)
 		fd = perf_event_open(e, 0, -1);
 	if (fd < 0)

@@ -45,7 +45,7 @@ unsigned pfm_core_counters(void)
 	return get_core(&info) ? (unsigned)(info.num_cntrs + info.num_fixed_cntrs) : 0;
 }
 
-/* Unit masks are upper case, modifiers lower. */
+/* Returns the length without the modifiers, which are lower case; unit masks are upper case. */
 static size_t upper_part(const char *name)
 {
 	const char *p = strstr(name, "::");
@@ -76,7 +76,7 @@ int pfm_encode(const char *name, struct pfm_code *code, const char **why)
 		.user = !attr.exclude_user,
 		.kernel = !attr.exclude_kernel,
 	};
-	/* without the modifiers that were not given: ":e=0:i=0:u=1" */
+	/* cuts off the modifiers, which libpfm4 adds even if none was given: ":e=0:i=0:u=1" */
 	snprintf(code->name, sizeof(code->name), "%.*s", (int)upper_part(full ? full : name),
 		 full ? full : name);
 	free(full);
@@ -90,7 +90,10 @@ static bool get_event(int index, pfm_event_info_t *info)
 	return pfm_get_event_info(index, PFM_OS_PERF_EVENT, info) == PFM_SUCCESS;
 }
 
-/* The index of the event in a PMU's table, -1: not there. Names end at a colon. */
+/*
+ * Returns the index of the event in a PMU's table, or -1 if the table lacks it. The name ends at
+ * the first colon.
+ */
 static int find_in(const pfm_pmu_info_t *pmu, const char *name)
 {
 	size_t n = strcspn(name, ":");

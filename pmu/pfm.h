@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * libpfm4, the tables of what the PMUs of processors can count; pfm.c alone includes it.
- * LIBPFM_FORCE_PMU=skx makes it take the machine for another, LIBPFM_ENCODE_INACTIVE=1 encodes
- * "icx::EVENT" on any.
+ * libpfm4, the tables of the events of all processors' PMUs; only pfm.c includes it.
+ * LIBPFM_FORCE_PMU=skx makes libpfm4 take this machine for another one, and
+ * LIBPFM_ENCODE_INACTIVE=1 makes it encode "icx::EVENT" on any machine.
  */
 #ifndef ISPOT_PMU_PFM_H
 #define ISPOT_PMU_PFM_H
@@ -17,20 +17,26 @@ struct pfm_code {
 	char name[96]; /* in full, with the PMU: "skx::INST_RETIRED:ANY_P" */
 };
 
-/* 0; -ENOENT: no such event or unit mask here, *why (static) says it in libpfm4's words. */
+/*
+ * Encodes an event. -ENOENT: this machine has no such event or unit mask; *why (static) has
+ * libpfm4's words for it.
+ */
 int pfm_encode(const char *name, struct pfm_code *code, const char **why);
 
-/* The core PMU that libpfm4 takes this machine for ("skx"); NULL: none that it knows. */
+/* Returns the name of this machine's core PMU ("skx"), or NULL if libpfm4 does not know it. */
 const char *pfm_core(void);
-/* Returns the number of its counters, fixed ones included; 0: not known. */
+/* Returns the number of counters of the core PMU, fixed ones included, or 0 if unknown. */
 unsigned pfm_core_counters(void);
 
-/* Another machine's PMU that has an event of this name; NULL: none. */
+/* Returns the PMU of another machine that has an event of this name, or NULL if none has. */
 const char *pfm_other_core(const char *name);
 
-/* The events of this machine's core PMU. */
+/* Lists the events of this machine's core PMU. */
 void pfm_names(void (*visit)(void *ctx, const char *name), void *ctx);
-/* Unit masks of an event of it, ", " between them; false: no such event, or it has none. */
+/*
+ * Writes the unit masks of one of its events, separated by ", ". Returns false if there is no such
+ * event, or it has no masks.
+ */
 bool pfm_masks(const char *event, char *masks, unsigned n);
 
 #endif

@@ -18,7 +18,7 @@ void sysfs_set_root(const char *path)
 	root = path;
 }
 
-/* The first line of a file below the root, without its end. */
+/* Reads the first line of a file below the root, without its newline. */
 static int read_file(char *buf, size_t n, const char *pmu, const char *dir, const char *name)
 {
 	char *path = xasprintf("%s/%s%s%s/%s", root, pmu, *dir ? "/" : "", dir, name);
@@ -47,7 +47,10 @@ static int read_type(struct sysfs_event *e, const char *pmu)
 	return 0;
 }
 
-/* Spreads value over the bits of a format: "config:0-7,32-35"; what does not fit is an error. */
+/*
+ * Spreads value over the bits of a format like "config:0-7,32-35". -ERANGE: the value has more
+ * bits.
+ */
 static int set_bits(uint64_t *word, const char *bits, uint64_t value)
 {
 	while (*bits) {
@@ -103,7 +106,7 @@ static int set_field(struct sysfs_event *e, const char *field, uint64_t value, s
 
 static int set_terms(struct sysfs_event *e, const char *terms, bool nested, struct err *err);
 
-/* "event=0x3c", "name" (an event or a field that is 1). */
+/* Sets a term: "event=0x3c", or "name", which is an event or a field that is 1. */
 static int set_term(struct sysfs_event *e, char *term, bool nested, struct err *err)
 {
 	char *value = strchr(term, '='), named[256];
@@ -171,7 +174,7 @@ bool sysfs_is_core(const char *pmu)
 	       !strncmp(pmu, "armv9_", 6);
 }
 
-/* Calls fn for the names in a directory until it answers true. */
+/* Calls fn for the names in a directory until fn returns true. */
 static bool each_name(const char *pmu, const char *dir, bool (*fn)(void *ctx, const char *name),
 		      void *ctx)
 {
@@ -224,7 +227,7 @@ struct listing {
 	const char *pmu;
 };
 
-/* "mem-loads.scale" and its like are no events. */
+/* Files like "mem-loads.scale" describe an event and are none. */
 static bool list_event(void *ctx, const char *name)
 {
 	struct listing *l = ctx;
