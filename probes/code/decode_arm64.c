@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * aarch64 instructions for placement. All are four bytes and the kernel decides by masks
- * (arch/arm64/kernel/probes/decode-insn.c), so masks say it here too.
+ * Decodes aarch64 instructions for placement. All have four bytes, and the kernel decides by masks
+ * (arch/arm64/kernel/probes/decode-insn.c), so this file uses masks, too.
  *
- * Registers written are over-stated where telling would take a table (Rd of vector instructions
- * counts as a general register): that ends a run early, never late.
+ * Some instructions count as writing a general register that they do not write: the exact answer
+ * would take a table (Rd of a vector instruction counts as a general register). This may end a run
+ * too early, but never too late.
  */
 #include "probes/code/decode.h"
 #include "probes/code/decode_arm64.h"
@@ -51,7 +52,10 @@ static const struct mask simulated[] = {
 	{ 0xffffffff, 0xd503201f }, /* nop (stepped before 6.13) */
 };
 
-/* Hints the kernel steps: nop, pointer authentication, landing pads; not yield, wfe, esb, … */
+/*
+ * Hints that the kernel can single-step: nop, pointer authentication, landing pads, but not yield,
+ * wfe, esb and so on.
+ */
 static bool steppable_hint(uint32_t w)
 {
 	switch (field(w, 11, 5)) {
@@ -115,7 +119,7 @@ static const char *refusal_of(uint32_t w)
 	return NULL;
 }
 
-/* ---- what it does ---- */
+/* ---- what an instruction does ---- */
 
 static void set_flow(uint32_t w, struct insn *out)
 {
@@ -155,7 +159,7 @@ static void set_sp_add(struct insn *out, int64_t delta)
 	out->sp_delta = (int32_t)delta;
 }
 
-/* Data processing: who is written, and what becomes of sp and the frame pointer. */
+/* Data processing: finds the written register, and what happens to sp and the frame pointer. */
 static void set_data_immediate(uint32_t w, struct insn *out)
 {
 	unsigned rd = field(w, 4, 0), rn = field(w, 9, 5);
@@ -275,7 +279,7 @@ static void set_memory(uint32_t w, struct insn *out)
 		   (w & 0xbf000000) == 0x0d000000) { /* ld1, st1 */
 		out->loads = w & 0x00400000;
 		out->stores = !out->loads;
-		if (w & 0x00800000) /* by a register or the size: rarely on sp, then unknown */
+		if (w & 0x00800000) /* the step is a register or the size; sp is rare here */
 			field(w, 9, 5) == SP_OR_ZERO ? (void)(out->sp = SP_LOST)
 						     : write_back(w, 0, out);
 	} else { /* exclusive, acquire and release, cas, cpy, tags */
@@ -286,7 +290,7 @@ static void set_memory(uint32_t w, struct insn *out)
 	}
 }
 
-/* SVE: what is not known to be harmless ends a run; addvl and addpl move sp. */
+/* SVE: instructions not known to be harmless end a run; addvl and addpl move sp. */
 static void set_sve(uint32_t w, struct insn *out)
 {
 	out->ordered = true;
@@ -296,8 +300,8 @@ static void set_sve(uint32_t w, struct insn *out)
 }
 
 /*
- * System instructions. Reading the thread pointer is harmless; barriers, cache maintenance, waits
- * and exceptions are moments that a probe is there to see.
+ * System instructions. Reading the thread pointer is harmless. Placement must not pass barriers,
+ * cache maintenance, waits and exceptions: a probe is there to see when they happen.
  */
 static void set_system(uint32_t w, struct insn *out)
 {
@@ -309,7 +313,7 @@ static void set_system(uint32_t w, struct insn *out)
 		out->ordered = (w & 0xffc00000) == 0xd5000000 || (w & 0xff000000) == 0xd4000000;
 }
 
-/* paciasp, autiasp and their kin rewrite the return address. */
+/* paciasp, autiasp and similar hints rewrite the return address. */
 static void set_hint(uint32_t w, struct insn *out)
 {
 	unsigned hint = field(w, 11, 5);

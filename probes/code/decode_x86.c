@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * x86-64 instructions for placement: what capstone says that an instruction reads and writes.
- * Whether the kernel takes a probe on it, and how, is raw_x86.h's.
+ * Decodes x86-64 instructions for placement: capstone tells what an instruction reads and writes.
+ * Whether the kernel accepts a probe on an instruction, and at which cost, is decided in raw_x86.h.
  */
 #include "probes/code/decode.h"
 
 #include <capstone/capstone.h>
 
 #if CS_API_MAJOR < 5
-#define X86_INS_UD1 X86_INS_UD2B /* capstone's former name for it */
+#define X86_INS_UD1 X86_INS_UD2B /* the former name in capstone */
 #endif
 #include <string.h>
 
@@ -88,8 +88,8 @@ static void mark_write(struct insn *out, unsigned reg)
 }
 
 /*
- * capstone's own list, and the first operand (its access flags miss some), and the second of
- * those that write two.
+ * Collects the registers that capstone lists, the first operand (capstone's access flags miss
+ * some), and the second operand of instructions that write two.
  */
 static void find_writes(const struct decoder *d, const cs_insn *ci, bool writes_first,
 			struct insn *out)
@@ -136,7 +136,9 @@ static bool reads_first(unsigned id)
 	return false;
 }
 
-/* Prefetches name memory and neither wait for it nor change it; lea and nop name no memory at all.
+/*
+ * Whether the instruction only names memory: prefetches neither wait for memory nor change it, and
+ * lea and nop do not access it.
  */
 static bool names_memory_only(unsigned id)
 {
@@ -154,7 +156,7 @@ static bool names_memory_only(unsigned id)
 	return false;
 }
 
-/* Widening loads: offsets, which function pointers are not. */
+/* A load that widens its value loads an offset, which is never a function pointer. */
 static bool is_narrow_load(unsigned id)
 {
 	return id == X86_INS_MOVSXD || id == X86_INS_MOVSX || id == X86_INS_MOVZX;
@@ -200,8 +202,9 @@ static void find_memory(const cs_insn *ci, struct insn *out)
 }
 
 /*
- * Never passed, because the time they take, or the moment they happen, is what a probe is there
- * to see. A division may be passed: at most some 40 ns of own work, under a probe's jitter.
+ * Whether placement must not pass the instruction, because a probe is there to see the time that it
+ * takes or the moment when it happens. A division may be passed: it takes at most some 40 ns, which
+ * is less than a probe's jitter.
  */
 static bool is_ordered(const cs_insn *ci, const struct raw *r)
 {
@@ -290,7 +293,7 @@ static void find_stack(const cs_insn *ci, struct insn *out)
 		out->frame = FRAME_LOST;
 		return;
 	case X86_INS_CALL:
-		return; /* the callee takes its return address off again */
+		return; /* the return takes the address off the stack again */
 	default:
 		if (!(out->writes & 1u << RSP))
 			break;
@@ -358,8 +361,8 @@ static void find_flow(const cs_insn *ci, const struct raw *r, struct insn *out)
 }
 
 /*
- * capstone 4 does not know all of AVX-512 and BMI. Vector encodings have few shapes, so their
- * length is computed; what else they do is taken to be the worst.
+ * capstone 4 does not know all of AVX-512 and BMI. Vector encodings have few shapes, so the length
+ * is computed; the worst is assumed of everything else.
  */
 static bool decode_vector(const uint8_t *code, size_t n, struct insn *out)
 {
@@ -374,7 +377,7 @@ static bool decode_vector(const uint8_t *code, size_t n, struct insn *out)
 	modrm = p[at + 1];
 	if (map == 3 || (map == 1 && ((p[at] >= 0x70 && p[at] <= 0x73) || p[at] == 0xc2 ||
 				      (p[at] >= 0xc4 && p[at] <= 0xc6))))
-		out->length = 1; /* an immediate */
+		out->length = 1; /* an immediate follows */
 	out->length += (uint8_t)(at + 2);
 	if (modrm < 0xc0) {
 		bool sib = (modrm & 7) == 4;

@@ -5,7 +5,10 @@
 
 #include "probes/code/decode.h"
 
-/* Returns a decoder. multibyte_nops: the kernel emulates and optimises them. */
+/*
+ * Returns a decoder, or NULL. multibyte_nops: the kernel emulates multi-byte nops and optimizes
+ * nop5.
+ */
 void *decoder_x86_new(bool multibyte_nops);
 void decoder_x86_free(void *decoder);
 bool decode_x86(void *decoder, const uint8_t *code, size_t n, uint64_t address, struct insn *out);

@@ -9,7 +9,7 @@
 #include "probes/code/decode_x86.h"
 #include "probes/code/input.h"
 
-/* ---- reading ---- */
+/* ---- decoding ---- */
 
 struct insns {
 	VEC(struct insn)
@@ -23,9 +23,9 @@ static int compare_branches(const void *a, const void *b)
 }
 
 /*
- * Behind bytes that are no instruction the boundaries of the following ones are a guess: good
- * enough to learn of branch targets, not to put a probe there, which in the middle of an
- * instruction would corrupt the target.
+ * After bytes that cannot be decoded, the boundaries of instructions are a guess. That is good
+ * enough to learn of branch targets, but no probe may go there: in the middle of an instruction it
+ * would corrupt the target.
  */
 static void read_part(struct code *code, struct insns *insns, decode_fn decode, void *decoder,
 		      const struct code_part *part, unsigned step)
@@ -220,8 +220,8 @@ static void walk_on(struct walk *w)
 }
 
 /*
- * Blocks that only a switch table or an unwinder reaches: they run in the function's body, with
- * the frame that its indirect jumps, else its calls, have.
+ * Returns the stack of blocks that only a switch table or an unwinder reaches. They run in the
+ * function's body, with the stack of an indirect jump, or, if there is none, of the first call.
  */
 static struct stack body_stack(const struct walk *w)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A function's decoded instructions, where its branches go, how far the stack pointer is from its
- * value at entry, and so where control leaves: part of placement, machine-independent.
+ * The decoded instructions of a function, the targets of its branches, and the distance of the
+ * stack pointer from its value at entry. exits.h finds from these where control leaves the
+ * function. It works the same for every machine.
  */
 #ifndef ISPOT_PROBES_CODE_FLOW_H
 #define ISPOT_PROBES_CODE_FLOW_H
@@ -17,24 +18,24 @@ struct code_input;
 
 struct branch {
 	uint64_t target;
-	size_t from; /* index of the instruction; SIZE_MAX: among bytes that are no instruction */
+	size_t from; /* index of the instruction; SIZE_MAX: in bytes whose boundaries are a guess */
 };
 
 struct code {
-	struct insn *insns; /* the function's, by address, then those of its further parts */
+	struct insn *insns; /* of the function, by address, then of its other parts */
 	size_t n, n_main;
 	struct {
 		VEC(struct branch)
-	} branches; /* the direct ones, by target */
+	} branches; /* direct branches, sorted by target */
 	struct {
 		VEC(size_t)
-	} bounds;	      /* index of each part's first instruction, and the end */
-	uint64_t undecodable; /* address of the first byte that is no instruction */
-	bool incomplete;      /* there is one */
+	} bounds;	      /* index of the first instruction of each part, and the end */
+	uint64_t undecodable; /* address of the first byte that cannot be decoded */
+	bool incomplete;      /* undecodable is valid */
 	bool too_large;	      /* only the first CODE_BYTES_MAX bytes were read */
 };
 
-/* Symbols of megabytes are hand-made tables, not functions; reading on would only take time. */
+/* Symbols of megabytes are hand-made tables, not functions; reading more would only take time. */
 #define CODE_BYTES_MAX (1u << 20)
 
 void code_read(struct code *code, const struct code_input *in);
@@ -43,10 +44,10 @@ bool code_is_target(const struct code *code, uint64_t address);
 size_t code_first_branch_to(const struct code *code,
 			    uint64_t address);		      /* branches.n: none at or above */
 size_t code_index(const struct code *code, uint64_t address); /* of an insn; SIZE_MAX: none */
-bool insn_goes_on(const struct insn *insn);		      /* to the next one, perhaps */
+bool insn_goes_on(const struct insn *insn); /* may go on to the next instruction */
 
 struct stack {
-	int32_t sp, frame; /* bytes from sp's value at entry */
+	int32_t sp, frame; /* distance in bytes from the value of sp at entry */
 	bool reached, sp_known, frame_known;
 };
 
@@ -57,15 +58,15 @@ struct later {
 
 struct walk {
 	const struct code *code;
-	struct stack *at;  /* before each instruction */
-	bool reads_tables; /* through an index, as switches do; else an indirect jump is a tail call
-			    */
+	struct stack *at;  /* the stack before each instruction */
+	bool reads_tables; /* has loads through an index, as switches do; without, an indirect jump
+			      is a tail call */
 	struct {
 		VEC(size_t)
 	} work;
 	/*
-	 * The blocks behind calls. Behind a call that never returns stands a block that others
-	 * reach with another stack, so these wait until every jump has been followed.
+	 * Blocks behind calls. If a call never returns, the block behind it is one that others
+	 * reach with another stack, so these blocks wait until every jump has been followed.
 	 */
 	struct {
 		VEC(struct later)

@@ -12,7 +12,7 @@
 #include "symbol/dso/parser.h"
 #include "symbol/dso/symbols.h"
 
-#define LOOPS_MAX	   64 /* of a function, the first by address of their branch back */
+#define LOOPS_MAX	   64 /* of a function; further ones are ignored */
 #define FUNCTION_BYTES_MAX (64u << 10)
 
 struct loops {
@@ -22,13 +22,16 @@ struct loops {
 	unsigned n;
 };
 
-/* ---- branches back ---- */
+/* ---- back edges ---- */
 
 struct back {
 	size_t from, to; /* instructions */
 };
 
-/* Depth first over the instructions: a branch to one whose visit has not ended goes back. */
+/*
+ * A depth-first search over the instructions: a branch to an instruction whose visit has not ended
+ * is a back edge.
+ */
 struct search {
 	const struct code *code;
 	uint8_t *state; /* [instruction] */
@@ -40,7 +43,7 @@ struct search {
 	} back;
 };
 
-enum { UNSEEN, NEXT, TARGET, BOTH, LEFT }; /* what of an instruction is to be followed */
+enum { UNSEEN, NEXT, TARGET, BOTH, LEFT }; /* edges of an instruction still to follow */
 
 static void enter(struct search *s, size_t from, size_t to)
 {
@@ -80,13 +83,13 @@ static void follow(struct search *s, size_t root)
 static void find_back(struct search *s)
 {
 	s->state = xcalloc(s->code->n_main + 1, sizeof(*s->state));
-	/* A block that only a jump through a table reaches is a root of its own. */
+	/* A block that only a jump table reaches is a root of its own. */
 	for (size_t i = 0; i < s->code->n_main; i++)
 		if (s->state[i] == UNSEEN)
 			follow(s, i);
 }
 
-/* ---- what lies between ---- */
+/* ---- the bodies ---- */
 
 struct body {
 	struct loops *l;
@@ -104,7 +107,10 @@ static void include(struct body *b, size_t i)
 	*vec_add(&b->work) = i;
 }
 
-/* All that leads to the branch back without passing the head, which is included already. */
+/*
+ * Includes everything that leads to the back edge without passing the head, which is included
+ * already.
+ */
 static void include_before(struct body *b)
 {
 	const struct code *code = &b->l->code;
@@ -191,7 +197,10 @@ struct loops *loops_read_at(struct dso *dso, uint64_t address)
 	return loops;
 }
 
-/* Returns the instruction at an address; for a call the address may be its last byte. */
+/*
+ * Returns the index of the instruction that contains address, or SIZE_MAX. For a call, the address
+ * may be that of its last byte.
+ */
 static size_t insn_with(const struct code *code, uint64_t address)
 {
 	size_t low = 0, high = code->n_main;

@@ -54,7 +54,7 @@ void raw_parse(struct raw *r, const uint8_t *p)
 	r->opcode = *p;
 }
 
-/* One-byte opcodes the kernel refuses in 64-bit programs (good_insns_64), by row of 16. */
+/* One-byte opcodes that the kernel refuses in 64-bit programs (good_insns_64), 16 in a row. */
 static const uint16_t refused_opcodes[16] = {
 	0x40c0, 0xc0c0, 0x8080, 0x8080, 0xffff, 0x0000, 0xf007, 0x0000,
 	0x0004, 0x0400, 0x0000, 0x0000, 0xf030, 0x0070, 0xf4f0, 0x0c13,
@@ -65,12 +65,15 @@ struct danger {
 	const char *refusal;
 };
 
-/* Instructions that the kernel takes, or takes on some versions, and that should not be probed. */
+/* Instructions that all or some kernels accept, but that must not be probed. */
 static const struct danger dangers[] = {
-	/* Measured on 6.18: after the step the target continues at a wild address. */
+	/* Measured on 6.18: after the step, the target continues at a wild address. */
 	{ 2, 0x05, "is a system call" },
 	{ 2, 0x34, "is a system call" },
-	/* Measured: the step's trap flag is pushed, popf restores it, SIGTRAP ends the target. */
+	/*
+	 * Measured: pushf saves the step's trap flag, popf restores it, and SIGTRAP ends the
+	 * target.
+	 */
 	{ 1, 0x9c, "pushes the flags, which single-stepping changes" },
 	{ 2, 0x00, "is a system instruction" },
 	{ 2, 0x01, "is a system instruction" },
@@ -122,12 +125,12 @@ const char *raw_refusal(const struct raw *r)
 	if (raw_is_repeated(r))
 		return "is repeated, and a probe on it fires each time";
 	/*
-	 * Up to 6.18 it is emulated as a nop. On 7.3, in an emulated machine, programs with a probe
-	 * on it died with SIGSEGV; why is not known.
+	 * Kernels up to 6.18 emulate pause as a nop. On 7.3, in an emulated machine, programs with
+	 * a probe on a pause died of SIGSEGV for an unknown reason.
 	 */
 	if (r->map == 1 && r->opcode == 0x90 && r->repeat)
 		return "is a pause, after whose step some kernels lose their way";
-	/* xchg %rax, %r8 wears the opcode of nop, and the kernel emulates it as one. */
+	/* xchg %rax, %r8 has the opcode of nop, and the kernel emulates it as a nop. */
 	if (r->map == 1 && r->opcode == 0x90 && (r->rex & 1))
 		return "would be emulated as a nop";
 	return NULL;
@@ -159,7 +162,10 @@ static bool is_emulated_push(const struct raw *r)
 	       (!r->prefixes || (r->prefixes == 1 && r->rex == 0x41));
 }
 
-/* The optimisation writes five bytes at once, so it leaves out those that cross a page. */
+/*
+ * The optimization writes five bytes at once, so it does not apply to instructions that cross a
+ * page.
+ */
 static bool crosses_page(uint64_t address)
 {
 	return (address & 4095) > 4096 - 5;

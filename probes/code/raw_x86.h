@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * An x86-64 instruction as the kernel's uprobes see it (arch/x86/kernel/uprobes.c): prefixes and
- * opcode, and from these alone whether it takes a probe, and how.
+ * opcode. These alone decide whether the kernel accepts a probe, and at which cost.
  */
 #ifndef ISPOT_PROBES_CODE_RAW_X86_H
 #define ISPOT_PROBES_CODE_RAW_X86_H
@@ -17,12 +17,14 @@ struct raw {
 	uint8_t prefixes;
 };
 
-/* p has 15 readable bytes. */
+/* Parses the instruction at p, where 15 bytes must be readable. */
 void raw_parse(struct raw *r, const uint8_t *p);
 bool raw_is_branch(const struct raw *r);
 bool raw_is_repeated(const struct raw *r);    /* rep movs, cmps, stos, lods, scas */
-const char *raw_refusal(const struct raw *r); /* why it is not to be probed; NULL: it may */
-/* Returns the class of an instruction that is not refused; CLASS_N: some kernels refuse it. */
+const char *raw_refusal(const struct raw *r); /* why not to probe it; NULL: it may be probed */
+/*
+ * Returns the class of an instruction that raw_refusal() allows; CLASS_N: some kernels refuse it.
+ */
 enum probe_class raw_class(const struct raw *r, const uint8_t *code, uint8_t length,
 			   uint64_t address, bool multibyte_nops);
 

@@ -25,7 +25,7 @@ static bool is_pause(const uint8_t *code, size_t n, bool aarch64)
 	return word == waiting[0] || word == waiting[1] || word == waiting[2];
 }
 
-/* Most instructions are nowhere near a pause: then nothing needs decoding. */
+/* Most instructions have no pause nearby; then nothing needs decoding. */
 static bool pause_near(const uint8_t *code, size_t n, size_t at, bool aarch64)
 {
 	size_t from = at > SPINLOOP_BYTES_MAX ? at - SPINLOOP_BYTES_MAX : 0;
@@ -42,7 +42,7 @@ struct scan {
 	size_t n;
 	uint64_t start, address;
 	bool aarch64;
-	/* pauses near the address, the latest SCAN_PAUSES */
+	/* a ring of the latest pauses near the address */
 	uint64_t pauses[16];
 	unsigned n_pauses;
 };
@@ -57,7 +57,7 @@ static bool pause_within(const struct scan *s, uint64_t from, uint64_t to)
 	return false;
 }
 
-/* A branch back over the address and over a pause. */
+/* Whether this branch goes back over both the address and a pause. */
 static bool closes_loop(const struct scan *s, const struct insn *in)
 {
 	uint64_t end = in->address + in->length;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Is an instruction part of a loop that waits by spinning: a short loop around `pause` (x86),
- * `yield`, `wfe` or `isb` (aarch64)? Compilers put them nowhere else, and processors' manuals ask
- * for them there. Found out when the recording ends, so that reports need no binary.
+ * Tells whether an instruction is part of a loop that waits by spinning: a short loop around
+ * `pause` (x86), `yield`, `wfe` or `isb` (aarch64). Compilers emit these nowhere else, and the
+ * processors' manuals recommend them for such loops. The answer is stored when the recording ends,
+ * so that reports need no binary.
  */
 #ifndef ISPOT_PROBES_CODE_SPINLOOP_H
 #define ISPOT_PROBES_CODE_SPINLOOP_H
@@ -13,7 +14,7 @@
 
 struct dso;
 
-#define SPINLOOP_BYTES_MAX 128 /* of a loop, from its first byte to its branch back */
+#define SPINLOOP_BYTES_MAX 128 /* from the first byte of the loop to the end of its branch back */
 
 bool spinloop_at(struct dso *dso, uint64_t address);
 
