@@ -34,7 +34,9 @@ static const char *const twice_names[] = {
 	"__clone2",    "clone3",       "__clone3",     NULL
 };
 
-/* At their first instruction (%rsp) holds no return address, or they follow no calling convention.
+/*
+ * Functions at whose first instruction (%rsp) holds no return address, or that follow no calling
+ * convention.
  */
 static const char *const odd_names[] = { "_start",
 					 "_dl_start_user",
@@ -107,8 +109,9 @@ static const char *const caller_readers[] = { "dlsym",
 					      NULL };
 
 /*
- * libc functions through whose frames nothing unwinds: no callback, no cancellation point. Of
- * the others in libc, those that take callbacks let exceptions pass; any may be cancelled.
+ * libc functions through whose frames nothing unwinds, as they take no callback and are no
+ * cancellation point. Of the other libc functions, those that take callbacks let exceptions pass,
+ * and any may be canceled.
  */
 static const char *const never_cancelled[] = { "pthread_mutex_lock",
 					       "pthread_mutex_trylock",
@@ -187,8 +190,10 @@ static const char *const leaving_names[] = {
 	"makecontext",	  "__makecontext", "_Unwind_Resume",	"make_fcontext", NULL
 };
 
-/* Signal handlers compare the interrupted address with their bounds: none of their instructions may
- * run elsewhere. */
+/*
+ * Signal handlers compare the interrupted address with the bounds of these functions, so none of
+ * their instructions may run elsewhere.
+ */
 static const char *const compared_names[] = { "__syscall_cancel_arch", "__syscall_cp_asm", NULL };
 
 const char *exit_odd_by_name(const char *symbol)
@@ -223,8 +228,11 @@ static bool in_libc(const struct exit_facts *f)
 	       (is_one_of(f->symbol, never_cancelled) || blocking_kind(f->symbol));
 }
 
-/* No exception leaves a region, or what a barrier runs meanwhile; and many of these end by a jump
- * into what waits, before which a probe would see them off. */
+/*
+ * No exception leaves a parallel region, or what a barrier runs while it waits. Many of these
+ * functions end in a jump to the function that waits; a probe on this jump would see the exit too
+ * early.
+ */
 static bool in_openmp(const struct exit_facts *f)
 {
 	return !strncmp(f->symbol, "GOMP_", 5) || !strncmp(f->symbol, "__kmpc_", 7);
@@ -270,7 +278,7 @@ static bool is_jvm(const struct exit_facts *f)
 	return f->traits->jvm;
 }
 
-/* A frame that calls nobody cannot be passed: what unwinds starts in a call. */
+/* Unwinding starts in a call, so a function that calls nothing cannot be unwound through. */
 static bool exception_passes(const struct exit_facts *f)
 {
 	if (!f->traits->unwinds || f->place->leaf || in_openmp(f))
@@ -314,7 +322,7 @@ static bool no_return_probe(const struct exit_facts *f)
 	return !f->place->return_possible;
 }
 
-/* The first row that holds decides. incomplete: what is said where the exits are not all known. */
+/* The first row that holds decides. incomplete: the reason if not all exits are known. */
 static const struct {
 	bool (*holds)(const struct exit_facts *f);
 	bool refused;
@@ -374,7 +382,7 @@ void exit_choose_by_facts(const struct exit_facts *facts, struct exit_choice *ch
 	}
 }
 
-/* ---- the facts: what a target program is known to do, from its ELF objects ---- */
+/* ---- the facts: what a program does, known from its ELF objects ---- */
 
 #define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -423,12 +431,14 @@ static const struct trait_row trait_rows[] = {
 	TRAIT("daemon", forks),
 	TRAIT("forkpty", forks),
 	TRAIT("wordexp", forks),
-	TRAIT("dlopen", forks), /* what it loads may */
+	TRAIT("dlopen", forks), /* the loaded object may fork */
 	TRAIT("JNI_CreateJavaVM", jvm),
 	TRAIT("JLI_Launch", jvm),
 };
 
-/* Imports that say nothing about the program. object is a stem or a glob; name NULL: all of them.
+/*
+ * Imports that tell nothing about the program. object is a stem or a glob; name NULL: all imports
+ * of the object.
  */
 static const struct {
 	const char *object, *name;
@@ -440,12 +450,14 @@ static const struct {
 	{ "ld-linux-x86-64", NULL },
 	{ "ld-linux-aarch64", NULL },
 	{ "libgcc_s", NULL },
-	/* The teardown of its idle threads, through its own frames only. */
+	/* Ends its idle threads, only through its own frames. */
 	{ "libgomp", "pthread_exit" },
-	/* g_thread_exit(), which counts where it is called. */
+	/* Belongs to g_thread_exit(), whose importers count. */
 	{ "libglib-2.0", "pthread_exit" },
-	/* ASYNC_start_job(), which counts where it is called; libssl offers it to programs that
-	   ask. */
+	/*
+	 * Belong to ASYNC_start_job(), whose importers count; libssl only offers it to programs
+	 * that ask for it.
+	 */
 	{ "libcrypto", "makecontext" },
 	{ "libcrypto", "setcontext" },
 	{ "libcrypto", "swapcontext" },
@@ -485,9 +497,9 @@ void target_traits_import(struct target_traits *traits, const char *object, cons
 }
 
 /*
- * A function that is linked in shows as a symbol instead of an import; in a library it may be
- * unused. Every static program has an unwinder (libc's pthread_cancel wants one), so an unwinder
- * says nothing.
+ * Adds the traits of functions that are linked into an executable, where they are symbols instead
+ * of imports; in a library they may be unused. Every static program has an unwinder (libc's
+ * pthread_cancel needs one), so an unwinder tells nothing.
  */
 static void add_defined(struct target_traits *traits, struct dso *dso)
 {

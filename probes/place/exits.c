@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Where control leaves a function: rets, tail jumps, and what cannot be told from them. */
+/*
+ * Finds where control leaves a function: rets, tail jumps, and jumps that may be either inside or
+ * out.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -56,7 +59,9 @@ static void continues(struct exits *e, const struct insn *insn, const char *why)
 	incomplete(e, insn, why);
 }
 
-/* A tail call leaves the stack as it was at entry; a jump into a part that lies elsewhere need not.
+/*
+ * A tail call leaves the stack as it was at entry; a jump into a part that lies elsewhere need not
+ * do so.
  */
 static void direct_jump(struct exits *e, size_t i)
 {
@@ -77,7 +82,10 @@ static void direct_jump(struct exits *e, size_t i)
 
 #define LOOK_BACK 16
 
-/* A bound check among the last instructions before i: cmp with a constant, then a branch. */
+/*
+ * Whether a bound check is among the last instructions before i: cmp with a constant, then a
+ * branch.
+ */
 static bool is_bounded(const struct code *code, size_t i)
 {
 	bool branch = false;
@@ -93,9 +101,9 @@ static bool is_bounded(const struct code *code, size_t i)
 }
 
 /*
- * Where the register of an indirect jump comes from, over every way that leads to the jump. A
- * switch reads its table right before it jumps, with no call in between; what is loaded without an
- * index, kept across a call or passed in is a function pointer.
+ * Finds where the register of an indirect jump comes from, over all ways that lead to the jump. A
+ * switch reads its table right before it jumps, with no call in between. A value that was loaded
+ * without an index, kept across a call or passed in is a function pointer.
  */
 #define ORIGIN_BLOCKS 24
 
@@ -103,7 +111,7 @@ struct origin {
 	const struct code *code;
 	size_t jump;
 	uint32_t wanted;
-	size_t blocks[ORIGIN_BLOCKS]; /* index of a block's last instruction, plus one */
+	size_t blocks[ORIGIN_BLOCKS]; /* one more than the index of a block's last instruction */
 	size_t n_blocks;
 	bool is_switch, unclear;
 };
@@ -119,7 +127,7 @@ static void origin_add_block(struct origin *o, size_t end)
 		o->blocks[o->n_blocks++] = end;
 }
 
-/* True: the origin is known on this way. */
+/* Returns true if the origin on this way is known. */
 static bool origin_at(struct origin *o, const struct insn *insn)
 {
 	bool writes = insn->writes & o->wanted;
@@ -133,7 +141,7 @@ static bool origin_at(struct origin *o, const struct insn *insn)
 			o->unclear = true;
 		return true;
 	}
-	/* An offset loaded into another register may yet be added to this one. */
+	/* An offset that was loaded into another register may be added to this one later. */
 	o->unclear |= insn->table_load && insn->relative_table;
 	return false;
 }
@@ -160,7 +168,7 @@ static void origin_walk_block(struct origin *o, size_t end)
 			entered = true;
 		}
 		if (i > 1 && !leads_to(&insns[i - 2], start)) {
-			o->unclear |= !entered; /* reached by a table, or by what is not known */
+			o->unclear |= !entered; /* reached through a table, or unknown */
 			return;
 		}
 	}
@@ -172,7 +180,7 @@ static enum jump_kind register_origin(const struct code *code, size_t i)
 			    .jump = i,
 			    .wanted = 1u << (code->insns[i].jump_register & 31) };
 
-	origin_add_block(&o, i + 1); /* branches may lead to the jump itself */
+	origin_add_block(&o, i + 1); /* end of the jump itself: branches may lead to it */
 	for (size_t b = 0; b < o.n_blocks; b++)
 		origin_walk_block(&o, o.blocks[b]);
 	return o.is_switch ? JUMP_SWITCH : o.unclear ? JUMP_UNCLEAR : JUMP_LEAVES;
@@ -184,7 +192,7 @@ enum jump_kind exits_jump_kind(const struct walk *w, size_t i)
 	const struct stack *s = &w->at[i];
 
 	if (insn->notrack || (s->sp_known && s->sp))
-		return JUMP_SWITCH; /* a tail call would have given the frame back */
+		return JUMP_SWITCH; /* a tail call would have released the frame */
 	if (!s->sp_known)
 		return JUMP_UNCLEAR;
 	if (!w->reads_tables)
@@ -211,7 +219,9 @@ static void indirect_jump(struct exits *e, size_t i)
 	}
 }
 
-/* A return probe has the address of its trampoline there. */
+/*
+ * Whether the instruction reads the return address: a return probe replaces it by its trampoline.
+ */
 static bool reads_caller(const struct insn *insn, const struct stack *s)
 {
 	switch (insn->slot_base) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Where control leaves a function: its rets, and its jumps into other functions. */
+/* Finds where control leaves a function: its rets, and its jumps into other functions. */
 #ifndef ISPOT_PROBES_PLACE_EXITS_H
 #define ISPOT_PROBES_PLACE_EXITS_H
 
@@ -10,12 +10,12 @@ struct placement;
 struct code_input;
 struct walk;
 
-/* Fills ret_sites, ret_sites_complete and ret_sites_reason of out. */
+/* Fills the members of out from n_ret_sites on: the exits, and what the walk to them finds. */
 void exits_find(const struct code *code, const struct code_input *in, struct placement *out);
 
 enum jump_kind { JUMP_SWITCH, JUMP_LEAVES, JUMP_UNCLEAR };
 
-/* Where instruction i of the walked code goes, which is an indirect jump. */
+/* Returns where instruction i of the walked code, an indirect jump, leads. */
 enum jump_kind exits_jump_kind(const struct walk *walk, size_t i);
 
 #endif

@@ -10,10 +10,16 @@
 #include "symbol/dso/parser.h"
 #include "symbol/dso/symbols.h"
 
-/* Switches spread over many cold parts are rare; each costs another look at the function. */
+/*
+ * Functions whose switches lead to many cold parts are rare, and each part costs another pass over
+ * the function.
+ */
 #define PARTS_MAX 8
 
-/* Another symbol's start inside: hand-written code with two entries (read and __read_nocancel). */
+/*
+ * Returns the offset of another symbol inside the function, or 0: hand-written code may have two
+ * entries (read and __read_nocancel).
+ */
 static uint32_t entry_limit(struct dso *dso, const struct dso_function *f, uint64_t size)
 {
 	const struct dso_function *functions;
@@ -30,8 +36,9 @@ static uint32_t entry_limit(struct dso *dso, const struct dso_function *f, uint6
 }
 
 /*
- * May the code at start, which a function jumps to, be a part of it? Not if it has a name, except
- * a cold part's, whose stem may be another of the function's names (_IO_new_fclose.cold).
+ * Whether the code at start, to which a function jumps, may be a part of the function. Code with a
+ * name is another function, except a cold part, whose stem may be an alias of the function
+ * (_IO_new_fclose.cold).
  */
 static bool is_part(struct dso *dso, uint64_t start)
 {

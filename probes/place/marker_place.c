@@ -26,7 +26,8 @@ static bool bytes_are(struct dso *dso, uint64_t address, const uint8_t *wanted, 
 }
 
 /*
- * Returns the nop at the note's place: of 1 or 5 bytes, or both, behind a jump over the red zone.
+ * Returns the kind of nop at the note's address: of 1 or 5 bytes, or both, and whether an lea that
+ * skips the red zone stands before both.
  */
 static enum nop nop_at(struct dso *dso, uint64_t address)
 {
@@ -43,7 +44,7 @@ static enum nop nop_at(struct dso *dso, uint64_t address)
 		       : NOP_BOTH;
 }
 
-/* The worst of several places decides: a block has one class. */
+/* Returns the worst nop of several places, as a block has one class. */
 static enum nop worst(struct dso *dso, const struct marker_points *points, enum nop so_far)
 {
 	vec_for_each (points, const struct marker_point, at) {

@@ -16,9 +16,9 @@
 
 #define NO_REGISTER WIRE_NO_REGISTER
 
-/* Registers by their place in the kernel's struct pt_regs; %ah and its like are 8 bits up. */
+/* Registers by their index in the kernel's struct pt_regs; %ah and the like are 8 bits higher. */
 static const struct {
-	const char *names[5]; /* 64, 32, 16, 8 bits, the second 8 */
+	const char *names[5]; /* of 64, 32, 16 and 8 bits, and the second of 8 bits */
 	uint8_t number;
 } x86_registers[] = {
 	{ { "rax", "eax", "ax", "al", "ah" }, 10 }, { { "rbx", "ebx", "bx", "bl", "bh" }, 5 },
@@ -36,7 +36,7 @@ static bool word_is(const char *s, size_t n, const char *word)
 	return word && strlen(word) == n && !strncmp(s, word, n);
 }
 
-/* "%eax"; moves *s behind it. */
+/* Parses a register like "%eax" and moves *s behind it. */
 static uint8_t x86_register(const char **s, uint8_t *shift)
 {
 	const char *name = *s + 1;
@@ -56,7 +56,7 @@ static uint8_t x86_register(const char **s, uint8_t *shift)
 	return NO_REGISTER;
 }
 
-/* "x19", "w1", "sp"; moves *s behind it. */
+/* Parses a register like "x19", "w1" or "sp" and moves *s behind it. */
 static uint8_t arm64_register(const char **s)
 {
 	char *end;
@@ -95,7 +95,7 @@ static long long take_number(const char **s)
 
 static const char unreadable[] = "it is in no register and on no stack that can be read";
 
-/* "$5", "%eax", "-80(%rbx)", "(%rdi,%rcx,8)" */
+/* Parses "$5", "%eax", "-80(%rbx)" or "(%rdi,%rcx,8)". Returns NULL, or why it cannot be read. */
 static const char *parse_x86(const char *s, struct wire_operand *o)
 {
 	uint8_t unused;
@@ -128,7 +128,7 @@ static const char *parse_x86(const char *s, struct wire_operand *o)
 	return take(&s, ')') ? NULL : unreadable;
 }
 
-/* "5", "x1", "[sp, 24]", "[x0, x1]" */
+/* Parses "5", "x1", "[sp, 24]" or "[x0, x1]". Returns NULL, or why it cannot be read. */
 static const char *parse_arm64(const char *s, struct wire_operand *o)
 {
 	if (take(&s, '[')) {
@@ -161,7 +161,7 @@ static const char *parse_arm64(const char *s, struct wire_operand *o)
 	return o->base == NO_REGISTER ? "it is a floating-point number" : NULL;
 }
 
-/* One operand, "[-]N[f]@PLACE"; without "N@" it is a whole register. */
+/* Parses one operand, "[-]N[f]@LOCATION"; without "N@" it is a whole register. */
 static const char *parse_one(const char *s, int machine, struct wire_operand *o)
 {
 	const char *at = strchr(s, '@');
@@ -183,7 +183,9 @@ static const char *parse_one(const char *s, int machine, struct wire_operand *o)
 	return machine == DSO_AARCH64 ? parse_arm64(s, o) : parse_x86(s, o);
 }
 
-/* Blanks part operands, but not inside of brackets: "[sp, 24]". */
+/*
+ * Returns the length of an operand. Blanks separate operands, but not within brackets: "[sp, 24]".
+ */
 static size_t length_of(const char *s)
 {
 	size_t n = 0;
@@ -212,9 +214,9 @@ uint32_t operands_parse(const char *note, int machine, struct wire_operands *out
 	return count;
 }
 
-/* ---- which are recorded ---- */
+/* ---- which arguments are recorded ---- */
 
-/* The operands that all begins of a block have. */
+/* The operands that all begins of a marker have. */
 struct offered {
 	uint32_t n;
 	const char *why[WIRE_ARGS_MAX];
@@ -261,7 +263,7 @@ static void choose(struct arguments *a, const struct offered *all, uint32_t i)
 	m->name = a->names[i];
 	m->type = type_of(all, i);
 	m->is_signed = all->is_signed[i];
-	a->bytes[i] = 8; /* the program has widened it */
+	a->bytes[i] = 8; /* the program widens the value */
 	a->registers |= 1u << i;
 }
 
@@ -309,7 +311,7 @@ static int choose_words(struct planned *p, const struct offered *all, struct err
 	return ret;
 }
 
-/* The row of what is recorded at a place; 0 without any, or without room. */
+/* Returns the row for the operands recorded at a place, or 0 if the table is full. */
 static uint8_t row_of(const struct planned *p, const struct marker_point *at,
 		      struct operand_rows *rows)
 {

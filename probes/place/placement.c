@@ -14,7 +14,7 @@
 #define SYSV_REGISTERS	       6
 #define ALL_ARGUMENTS(machine) ((machine) == CODE_AARCH64 ? 0xffu : (1u << SYSV_REGISTERS) - 1)
 
-/* General register that carries integer argument i, by hardware number. */
+/* Returns the general register that carries integer argument i, by its hardware number. */
 static uint32_t argument_register(const struct code_input *in, uint32_t i)
 {
 	static const uint8_t sysv[SYSV_REGISTERS] = {
@@ -57,20 +57,23 @@ static bool may_pass(const struct code_input *in, const struct insn *insn)
 struct choice {
 	const struct insn *insn;
 	bool past_load;
-	uint32_t written; /* registers, before it */
+	uint32_t written; /* bits of the registers that were written before insn */
 };
 
-/* Cheaper class first; of equals the earlier, so that least is left out of the call's time. */
+/*
+ * Prefers the cheaper class, and of equal ones the earlier, so that less of the call's time is
+ * missed.
+ */
 static bool better(const struct insn *insn, bool past_load, const struct choice *best)
 {
 	if (!best->insn)
 		return true;
 	if (past_load && best->insn->class != CLASS_SINGLE_STEP)
-		return false; /* a load's miss may cost more than what nop5 saves over emulation */
+		return false; /* a miss of the load may cost more than nop5 saves over emulation */
 	return insn->class < best->insn->class;
 }
 
-/* The probe on the first run of the function. */
+/* Chooses the best instruction of the first straight-line run for the probe. */
 static struct choice choose(const struct code_input *in, const struct code *code)
 {
 	struct choice best = { 0 };
@@ -102,8 +105,9 @@ static void refuse(struct placement *out, const char *what)
 }
 
 /*
- * x86-64: both probes share the best place. aarch64: the return probe is bound to +0, and its
- * trap is paid anyway, so the entry probe joins it there; alone, it goes to the best place.
+ * x86-64: both probes share the best place. aarch64: the return probe is bound to +0 and its trap
+ * is paid anyway, so the entry probe joins it there; without a return probe, the entry probe goes
+ * to the best place.
  */
 static void place(const struct code_input *in, const struct code *code, struct placement *out)
 {

@@ -35,7 +35,7 @@ void probeset_use_sessions(struct probeset *set)
 	set->session = usession_new();
 }
 
-#define PAGE_BITS 12 /* of the smallest pages there are */
+#define PAGE_BITS 12 /* of the smallest page size */
 
 static bool has_read(const struct probeset *set, const char *path, uint64_t offset)
 {
@@ -43,18 +43,20 @@ static bool has_read(const struct probeset *set, const char *path, uint64_t offs
 	       !strcmp(set->read.path, path);
 }
 
-/* The kernel reads the page when it sets the breakpoint; where that read fails the probe is
- * silently absent. */
+/*
+ * Reads the page into the page cache: the kernel reads it when it sets the breakpoint, and if that
+ * fails the probe is silently missing.
+ */
 static void read_page(struct probeset *set, const char *path, uint64_t file_offset)
 {
-	char instruction[16]; /* may reach into the next page */
+	char instruction[16]; /* may extend into the next page */
 	uint64_t last_byte = file_offset + sizeof(instruction) - 1;
 	ssize_t n;
 	int fd;
 
 	if (has_read(set, path, file_offset) && has_read(set, path, last_byte))
 		return;
-	fd = regular_open(path, NULL); /* whatever has come to its place since it was chosen */
+	fd = regular_open(path, NULL); /* fails for a device or a FIFO that replaced the file */
 	if (fd < 0)
 		return;
 	n = pread(fd, instruction, sizeof(instruction), file_offset);
@@ -89,7 +91,7 @@ bool probeset_add_session(struct probeset *set, const char *path, uint64_t file_
 	return true;
 }
 
-/* Negative in a part of the function that lies before it. */
+/* offset is negative in a part of the function that lies before its entry. */
 static uint64_t offset_in_file(const struct planned *p, int64_t offset)
 {
 	return dso_address_to_offset(p->what.dso, p->what.function->address + (uint64_t)offset);
@@ -150,7 +152,7 @@ int probeset_create(struct probeset *set,
 
 int probeset_open(struct probeset *set, struct bpfprog *b, pid_t pid, struct err *err)
 {
-	/* Exits first: an entry whose exit is not probed yet would stay open for good. */
+	/* Exits first: a call whose entry is probed before its exit could stay open for good. */
 	for (int c = SET_CLASSES - 1; c >= 0; c--) {
 		int fd, ret;
 
@@ -222,8 +224,10 @@ void probeset_unhold(struct probeset *set)
 
 void probeset_quiet(struct probeset *set)
 {
-	/* Entries first: an exit without its entry is nobody's, an entry without its exit stays
-	 * open. */
+	/*
+	 * Entries first: an exit without its entry is ignored, but an entry without its exit stays
+	 * open.
+	 */
 	for (int c = 0; c < SET_CLASSES; c++)
 		if (set->events[c])
 			dynevent_close_carriers(set->events[c]);

@@ -6,7 +6,10 @@
 
 #include "probes/bpf/wire.h"
 
-/* Whether there was the trampoline, in these of its bits, at this offset of the copy. */
+/*
+ * If the word at this offset of the copy, masked by bits, is the trampoline, replaces it by address
+ * and returns true.
+ */
 static bool restore_at(struct wire_copy *w, uint64_t at, uint64_t bits, uint64_t address)
 {
 	uint64_t word;
@@ -20,7 +23,7 @@ static bool restore_at(struct wire_copy *w, uint64_t at, uint64_t bits, uint64_t
 	return true;
 }
 
-/* The frame's lowest: what lies above could be left over from calls before. */
+/* Restores the lowest one in the frame: those above could be left from earlier calls. */
 static void restore_in_frame(struct wire_copy *w, uint64_t from, uint64_t to, uint64_t address)
 {
 	if (to > w->n_bytes)
@@ -31,8 +34,8 @@ static void restore_in_frame(struct wire_copy *w, uint64_t from, uint64_t to, ui
 }
 
 /*
- * Restores the link of the function that has just begun; returns how many of the returns it stands
- * for.
+ * Restores the link register of a function that has just begun. Returns how many of the returns
+ * this settles.
  */
 static uint32_t restore_link(struct wire_copy *w, uint32_t n, uint32_t link)
 {
@@ -41,7 +44,7 @@ static uint32_t restore_link(struct wire_copy *w, uint32_t n, uint32_t link)
 	if (!n || (w->registers[link] & WIRE_SIGNED_TRAMPOLINE(w->trampoline)) != w->trampoline)
 		return 0;
 	w->registers[link] = w->returns[0].address;
-	while (i < n && w->returns[i].stack == w->returns[0].stack) /* tail calls share it */
+	while (i < n && w->returns[i].stack == w->returns[0].stack) /* tail calls share the place */
 		i++;
 	return i;
 }
