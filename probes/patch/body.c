@@ -11,7 +11,7 @@
 struct reading {
 	struct body *b;
 	const struct targets *t;
-	uint64_t part_at; /* a part that is still to be read is found there; 0: none */
+	uint64_t part_at; /* address in a part that is still to be read; 0: none */
 	bool has_switch, is_unclear;
 	const char *refusal;
 };
@@ -35,7 +35,10 @@ bool body_contains(const struct body *b, uint64_t address)
 
 #define JUMPS_TO_PART_MAX 1000
 
-/* All direct jumps into the frame come from this function: it is its part, or might as well be. */
+/*
+ * Whether all direct jumps into the frame come from this function, so that the frame is its part or
+ * can be treated as one.
+ */
 static bool only_comes_from(const struct reading *r, const struct frame *f)
 {
 	const struct targets *t = r->t;
@@ -51,8 +54,8 @@ static bool only_comes_from(const struct reading *r, const struct frame *f)
 }
 
 /*
- * A part of the function that the compiler has moved away (.cold), named or not: nobody calls it,
- * and only its function jumps there.
+ * Finds a part of the function that the compiler moved away (.cold), named or not: nothing calls
+ * the part, and only the function jumps there. Returns NULL if there is none at address.
  */
 static const struct frame *part_at(const struct reading *r, uint64_t address)
 {
@@ -94,7 +97,7 @@ static void add_exit(struct reading *r, size_t insn, enum patch_exit kind)
 	*vec_add(&r->b->exits) = (struct body_exit){ insn, kind };
 }
 
-/* A stub of the procedure linkage table jumps through a slot. */
+/* Whether a stub of the procedure linkage table is at address, which jumps through a slot. */
 static bool is_stub(const struct targets *t, uint64_t address)
 {
 	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
@@ -194,9 +197,9 @@ const struct body_exit *body_exit_at(const struct body *b, size_t insn)
 	return NULL;
 }
 
-/* ---- who else comes in ---- */
+/* ---- other ways in ---- */
 
-/* What the bytes of a stretch are targets of, but for its first one. */
+/* Returns the marks of all bytes of a range but the first. */
 static uint8_t marks_inside(const struct targets *t, uint64_t start, uint64_t size)
 {
 	const uint8_t *marks = targets_marks(t, start);

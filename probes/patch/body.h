@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The code of one function with its parts that lie elsewhere, and every instruction that leaves it.
+/*
+ * The code of one function with its parts that lie elsewhere, and every instruction that leaves it.
  */
 #ifndef ISPOT_PROBES_PATCH_BODY_H
 #define ISPOT_PROBES_PATCH_BODY_H
@@ -26,14 +27,17 @@ struct body {
 	struct walk walk;
 	struct {
 		VEC(struct body_exit)
-	} exits; /* as code has them */
+	} exits; /* in the order of code */
 };
 
-/* Returns why not all exits are known, or others enter it in its middle, a clause; NULL: fine. */
+/*
+ * Reads a function. Returns NULL, or a clause that says why not all of its exits are known, or that
+ * other code enters it in its middle.
+ */
 const char *body_read(struct body *b, const struct targets *t, const struct dso_function *f);
 void body_release(struct body *b);
 bool body_contains(const struct body *b, uint64_t address);
-/* The exit at that instruction; NULL: it is none. */
+/* Returns the exit at that instruction, or NULL if it is none. */
 const struct body_exit *body_exit_at(const struct body *b, size_t insn);
 
 #endif

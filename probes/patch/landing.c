@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The form of these tables is that of the Itanium C++ ABI and of the LSB's chapter on DWARF
- * extensions. Whoever made the file may have written anything: what cannot be read makes that frame
- * unreadable.
+ * Reads the tables whose form the Itanium C++ ABI and the LSB's chapter on DWARF extensions define.
+ * The file may contain anything: a frame that cannot be read is marked as unreadable.
  */
 #include "probes/patch/landing.h"
 
@@ -16,7 +15,7 @@
 
 struct bytes {
 	const struct dso *dso;
-	uint64_t address; /* of the next one */
+	uint64_t address; /* of the next byte */
 	bool failed;
 };
 
@@ -79,7 +78,7 @@ static uint64_t next_value(struct bytes *b, uint8_t format)
 	return 0;
 }
 
-/* An encoded pointer; 0 stays 0, which stands for none. */
+/* Reads an encoded pointer. 0 stays 0, which means no pointer. */
 static uint64_t next_pointer(struct bytes *b, uint8_t encoding)
 {
 	uint64_t at = b->address, value = next_value(b, encoding & 0x0f);
@@ -92,7 +91,7 @@ static uint64_t next_pointer(struct bytes *b, uint8_t encoding)
 
 /* ---- the unwind table ---- */
 
-struct entry_form { /* what a CIE says of its FDEs */
+struct entry_form { /* what a CIE says about its FDEs */
 	uint8_t pointer, landing;
 	bool has_data, is_signal;
 };
@@ -138,7 +137,7 @@ static bool read_form(const struct dso *dso, uint64_t cie, struct entry_form *fo
 	for (size_t i = 0; (augmentation[i] = (char)next(&b)); i++)
 		if (i + 2 == sizeof(augmentation))
 			return false;
-	next_uleb(&b); /* the code's alignment, the data's, the register of the return address */
+	next_uleb(&b); /* alignment of code and of data, register of the return address */
 	next_uleb(&b);
 	if (version == 1)
 		next(&b);
@@ -152,8 +151,9 @@ static bool read_form(const struct dso *dso, uint64_t cie, struct entry_form *fo
 
 /* ---- where exceptions land ---- */
 
-/* All tables together are not longer than what is loaded; a made file may name one a thousand
- * times.
+/*
+ * All tables together are not longer than the loaded bytes; a malicious file may name one table a
+ * thousand times.
  */
 static bool read_landings(struct targets *t, const struct dso *dso, uint64_t table,
 			  uint64_t function)
@@ -166,7 +166,7 @@ static bool read_landings(struct targets *t, const struct dso *dso, uint64_t tab
 		base = next_pointer(&b, encoding);
 	encoding = next(&b);
 	if (encoding != ENCODED_NOT)
-		next_uleb(&b); /* how far away the types are */
+		next_uleb(&b); /* the distance to the types */
 	encoding = next(&b);
 	end = next_uleb(&b);
 	end += b.address;
@@ -194,7 +194,7 @@ static bool read_frame(struct targets *t, const struct dso *dso, uint64_t fde, s
 	struct entry_form form;
 	uint64_t landing, id_at;
 
-	if (next_bytes(&b, 4) == UINT32_MAX) /* of 64 bits: no linker makes them */
+	if (next_bytes(&b, 4) == UINT32_MAX) /* the 64-bit form, which no linker emits */
 		return false;
 	id_at = b.address;
 	if (!read_form(dso, id_at - next_bytes(&b, 4), &form))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The unwind table (.eh_frame) of an object and what it leads to: the tables of where exceptions
- * land (LSDA, in .gcc_except_table).
+ * Reads the unwind table (.eh_frame) of an object, and the tables that it leads to, of the places
+ * where exceptions land (LSDA, in .gcc_except_table).
  */
 #ifndef ISPOT_PROBES_PATCH_LANDING_H
 #define ISPOT_PROBES_PATCH_LANDING_H
@@ -10,8 +10,8 @@ struct dso;
 struct targets;
 
 /*
- * Fills the frames, and marks where exceptions land. Returns why that cannot be known, a clause;
- * NULL: it is, but for frames that are marked as unreadable.
+ * Fills the frames, and marks where exceptions land. Frames that cannot be read are marked. Returns
+ * NULL, or a clause that says why none can be read.
  */
 const char *landing_read(struct targets *t, struct dso *dso);
 

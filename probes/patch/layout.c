@@ -6,10 +6,11 @@
 #define INSN_BYTES_MAX 15
 
 /*
- * What follows an opcode, a character for each of a row's 16: '.' nothing, 'm' a ModRM byte, 'b'
- * and 'z' immediates of 1 byte and of the operand's size (at most 4), 'B' and 'Z' ModRM and these,
- * 'w' 2 bytes, 'e' 3, 'v' as many as the operand, 'a' an address, 'r' and 'R' branches of 1 and 4
- * bytes, 'g' and 'G' the groups f6 and f7, '-' no instruction.
+ * What follows an opcode, one character for each of the 16 opcodes of a row: '.' nothing, 'm' a
+ * ModRM byte, 'b' and 'z' immediates of 1 byte and of the operand's size (at most 4), 'B' and 'Z' a
+ * ModRM byte and such an immediate, 'w' 2 bytes, 'e' 3 bytes, 'v' an immediate of the operand's
+ * full size, 'a' an address, 'r' and 'R' branch distances of 1 and 4 bytes, 'g' and 'G' the groups
+ * f6 and f7, '-' no instruction.
  */
 static const char one_byte[16][17] = {
 	"mmmmbz--mmmmbz--", "mmmmbz--mmmmbz--", "mmmmbz--mmmmbz--", "mmmmbz--mmmmbz--",
@@ -149,7 +150,10 @@ static void read_operands(struct reader *r, struct layout *l, char kind)
 	}
 }
 
-/* Processors disagree about the size of a branch with an operand prefix: it is no instruction. */
+/*
+ * Processors disagree about the size of a branch with an operand prefix, so it counts as no
+ * instruction.
+ */
 static void read_plain(struct reader *r, struct layout *l)
 {
 	char kind;
@@ -171,7 +175,10 @@ static void read_plain(struct reader *r, struct layout *l)
 	if (l->map == MAP_BYTE && l->opcode == 0xc7 && l->modrm == 0xf8)
 		l->relative = true;
 	r->failed |= l->relative && l->operand16 && !r->wide;
-	/* Control and debug registers: what looks like a memory operand is a register. */
+	/*
+	 * Moves from and to control and debug registers: what looks like a memory operand is a
+	 * register.
+	 */
 	if (l->map == MAP_0F && l->opcode >= 0x20 && l->opcode <= 0x23)
 		r->failed |= l->modrm < 0xc0;
 	/* AMD's XOP, and its extrq with two immediates. */
@@ -179,7 +186,7 @@ static void read_plain(struct reader *r, struct layout *l)
 	r->failed |= l->map == MAP_0F && l->opcode == 0x78 && r->prefixed;
 }
 
-/* VEX and EVEX: few shapes, and the map says which. */
+/* Reads VEX and EVEX encodings. They have few shapes, which depend on the map. */
 static void read_vector(struct reader *r, struct layout *l)
 {
 	uint8_t first = next(r), second = next(r), map;
@@ -240,7 +247,7 @@ uint64_t layout_leads_to(const struct layout *l, const uint8_t *code, uint64_t a
 	return address + l->length + (uint64_t)signed_at(code + l->imm_at, l->imm_bytes);
 }
 
-/* ---- what it is ---- */
+/* ---- kinds of instructions ---- */
 
 static unsigned extension(const struct layout *l)
 {
@@ -291,8 +298,8 @@ bool layout_stops(const struct layout *l)
 }
 
 /*
- * A call would leave a return address in the copy. A system call may be looked for by its address
- * (seccomp, signal handlers), and so are traps.
+ * A copied call would leave a return address that points into the copy. The kernel or the program
+ * may compare the address of a system call (seccomp, signal handlers) or of a trap.
  */
 bool layout_can_move(const struct layout *l)
 {
@@ -304,7 +311,7 @@ bool layout_can_move(const struct layout *l)
 	if (l->map == MAP_0F)
 		return l->opcode != 0x05 && l->opcode != 0x07 && l->opcode != 0x34 &&
 		       l->opcode != 0x35 && l->opcode != 0x01;
-	/* int, into, iret, retf, and enter, whose frame nobody here follows */
+	/* int, into, iret, retf, and enter, whose frame is not followed here */
 	return l->map != MAP_BYTE ||
 	       !(l->opcode == 0xcd || l->opcode == 0xcf || (l->opcode & 0xfe) == 0xca ||
 		 l->opcode == 0xc8 || l->opcode == 0xf1);
@@ -327,7 +334,7 @@ static enum layout_flags flags_one_byte(const struct layout *l)
 	return FLAGS_READ;
 }
 
-/* Moves, and the vector instructions of compiled code: of these only comparisons set flags. */
+/* Knows moves and the vector instructions of compiled code, of which only comparisons set flags. */
 static enum layout_flags flags_two_bytes(const struct layout *l)
 {
 	unsigned op = l->opcode;

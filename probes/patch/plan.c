@@ -24,7 +24,8 @@ struct patch_plan {
 	const char *refusal;
 	struct targets targets;
 	struct {
-		VEC(struct planned_function *) /* what is shown stays where it is */
+		VEC(struct planned_function *) /* pointers, so that a patch_function that was
+						  returned stays in place */
 	} functions;
 	struct map by_address; /* indices into functions */
 };
@@ -83,7 +84,7 @@ const char *patch_plan_refusal(const struct patch_plan *plan)
 
 /* ---- one function ---- */
 
-/* Any of the names at its address may say that it is no usual function. */
+/* Any of the names at this address may mean that it is no ordinary function. */
 static const char *refuse_by_name(struct dso *dso, uint64_t address)
 {
 	const struct dso_function *functions;

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Where the functions of an object can be patched, so that jumps to a recorder's code stand at
- * their entries and at all their exits. This folder only plans: it reads files, never a process,
- * and it knows nothing of what is recorded or how. It may call probes/code, probes/place and
- * src/symbol/dso. Whoever writes into a process calls it: for each site it asks patch_relocate()
- * for the displaced instructions, puts its own code into their gap, and writes the jump last.
+ * Plans where the functions of an object can be patched, so that jumps to a recorder's code stand
+ * at their entries and at all their exits. This folder reads files, never a process, and does not
+ * know what is recorded or how. It may call probes/code, probes/place and src/symbol/dso. The code
+ * that writes into a process calls this folder: for each site it asks patch_relocate() for the
+ * displaced instructions, puts its own code into their gap, and writes the jump last.
  *
- * What the planner promises of every site of one plan:
+ * The planner promises of all sites of one plan:
  * - No two sites overlap, islands included, and no jump lies on two pages.
  * - No direct branch of the object, switch table, relocation, address that code computes, data word
- *   or landing pad leads to a byte inside a displaced range; to an exit's first byte they may.
- * - A call is never displaced, so no return address points inside a range; to its first byte one
- *   may.
- * - Another tool's probe on the function's first instruction runs a copy of it and goes on behind
+ *   or landing pad leads to a byte inside a displaced range. They may lead to the first byte of an
+ *   exit's range.
+ * - A call is never displaced, so no return address points inside a range, except to its first
+ *   byte.
+ * - Another tool's probe on a function's first instruction runs a copy of it and continues behind
  *   it. So a jump covers that instruction alone, or none of it.
  *
- * x86-64 only; objects for other machines are refused.
+ * Only x86-64 is supported; objects for other machines are refused.
  */
 #ifndef ISPOT_PROBES_PATCH_PLAN_H
 #define ISPOT_PROBES_PATCH_PLAN_H
@@ -33,41 +34,46 @@ enum patch_exit {
 	PATCH_NO_EXIT, /* control goes on behind the site */
 	PATCH_RET,     /* the displaced instructions end with a ret */
 	PATCH_JUMP,    /* they end with a jump into another function (a tail call) */
-	PATCH_BRANCH,  /* they end with a conditional one; not taken, it goes on behind the site */
+	PATCH_BRANCH,  /* they end with a conditional jump; if it is not taken, control goes on
+			  behind the site */
 };
 
-/* Of a site: what a jump covers, and the rest of its last instruction. */
+/* Bytes of a site at most: what a jump covers, and the rest of its last instruction. */
 #define PATCH_BYTES_MAX 24
 
-/* The first of a function's sites is its entry. In a tiny function that is an exit as well. */
+/*
+ * A place where a jump is written. The first site of a function is its entry, which in a tiny
+ * function is an exit, too.
+ */
 struct patch_site {
 	bool is_entry;
 	enum patch_exit exit;
-	uint64_t address;		   /* of the jump that is written, in the file's terms */
-	uint8_t n_bytes;		   /* displaced, with padding that the jump covers */
-	uint8_t n_code;			   /* of these, instructions: the first ones */
+	uint64_t address;		   /* of the jump, as in the file */
+	uint8_t n_bytes;		   /* displaced bytes, with padding that the jump covers */
+	uint8_t n_code;			   /* how many of these, from the start, are instructions */
 	uint8_t original[PATCH_BYTES_MAX]; /* n_bytes as the file has them */
 	/*
-	 * 0: a jump of PATCH_JUMP_BYTES is written at address. Otherwise the address, in reach of a
-	 * short jump, of PATCH_JUMP_BYTES of padding: they get the jump to the stub, and address
-	 * gets a jump of PATCH_SHORT_BYTES to them, after it.
+	 * 0: a jump of PATCH_JUMP_BYTES is written at address. Otherwise the address of
+	 * PATCH_JUMP_BYTES of padding within reach of a short jump: the padding gets the jump to
+	 * the stub, and after it address gets a jump of PATCH_SHORT_BYTES to the padding.
 	 */
 	uint64_t island;
 	uint8_t island_original[PATCH_JUMP_BYTES];
-	/* The rest is of the entry. */
+	/* The other members belong to the entry. */
 	uint8_t entry_offset; /* bytes from the function's start to address */
 	/*
-	 * At address the stack pointer plus this is its value when the function began: the place of
-	 * the return address. In the gap of an exit the stack pointer has that value itself.
+	 * The stack pointer at address plus this is its value when the function began, which is the
+	 * place of the return address. In the gap of an exit the stack pointer has that value
+	 * itself.
 	 */
 	int32_t sp_correction;
-	/* The function reads what they have at address. At exits both are dead. */
+	/* The function reads these as they are at address. At exits both are dead. */
 	bool flags_live, red_zone_live;
 };
 
 struct patch_function {
 	const struct dso_function *function;
-	const char *refusal;		/* a clause, "calls setjmp"; NULL: it has its sites */
+	const char *refusal;		/* a clause, "calls setjmp"; NULL: it has sites */
 	const struct patch_site *sites; /* the entry, then all exits by address */
 	size_t n_sites;
 };
@@ -80,11 +86,11 @@ struct patch_plan;
  */
 struct patch_plan *patch_plan_new(struct dso *dso);
 void patch_plan_free(struct patch_plan *plan);
-/* Returns why no function of the object can be patched, a clause; NULL: some can. */
+/* Returns NULL, or a clause that says why no function of the object can be patched. */
 const char *patch_plan_refusal(const struct patch_plan *plan);
 /*
- * Plans a function of dso_functions() when it is asked for first. What it returns, refusal
- * included, stays until patch_plan_free(), refusals for ever. Aliases have the same sites.
+ * Plans a function of dso_functions() when it is first asked for. The result, also a refusal, stays
+ * the same and valid until patch_plan_free(). Aliases have the same sites.
  */
 const struct patch_function *patch_plan_function(struct patch_plan *plan,
 						 const struct dso_function *f);

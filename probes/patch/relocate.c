@@ -20,7 +20,7 @@ static void put(struct writer *w, const uint8_t *bytes, size_t n)
 	w->address += n;
 }
 
-/* Fills in where an instruction of n bytes that is next leads to or what it names. */
+/* Writes the distance to target into the next instruction, which has n bytes. */
 static void aim(struct writer *w, uint8_t *insn, size_t at, size_t n, uint64_t target)
 {
 	int64_t distance = (int64_t)(target - (w->address + n));
@@ -68,7 +68,10 @@ static void put_moved(struct writer *w, const struct layout *l, const uint8_t *c
 	}
 }
 
-/* The side that stays goes around the caller's code and the jump behind it. */
+/*
+ * The branch is inverted, so that control that stays in the function skips the caller's code and
+ * the jump behind it.
+ */
 static void put_leaving_branch(struct writer *w, const struct layout *l, const uint8_t *code,
 			       uint64_t address, size_t gap)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a site of plan.h displaces, at another address; and the jumps that lead there. */
+/*
+ * Writes the instructions that a site of plan.h displaces to another address, and the jumps that
+ * lead there.
+ */
 #ifndef ISPOT_PROBES_PATCH_RELOCATE_H
 #define ISPOT_PROBES_PATCH_RELOCATE_H
 
@@ -14,16 +17,17 @@ struct patch_site;
 #define PATCH_CODE_MAX 128
 
 /*
- * A stub's code but for its gaps, for which the caller says how many bytes it wants:
+ * The code of a stub without its gaps, whose sizes the caller chooses:
  *
- *   stub_address:  entry_gap bytes of the caller's     if is_entry
- *                  bytes[0] up to bytes[exit_at]
- *                  exit_gap bytes of the caller's      if exit is not PATCH_NO_EXIT
- *                  bytes[exit_at] up to bytes[n]
+ *     stub_address:  entry_gap bytes of the caller's     if is_entry
+ *                    bytes[0] up to bytes[exit_at]
+ *                    exit_gap bytes of the caller's      if exit is not PATCH_NO_EXIT
+ *                    bytes[exit_at] up to bytes[n]
  *
- * It ends with the way out: a jump behind the site, the ret, or the tail call. The caller's code
- * in a gap runs once for each entry or exit, falls through to its end, and keeps all registers;
- * flags and the 128 bytes below the stack pointer too, if the site says that they are live.
+ * The code ends with the way out: a jump behind the site, the ret, or the tail call. The caller's
+ * code in a gap runs once for each entry or exit, falls through to its end, and preserves all
+ * registers, and, if the site says that they are live, the flags and the 128 bytes below the stack
+ * pointer.
  */
 struct patch_code {
 	uint8_t bytes[PATCH_CODE_MAX];
@@ -31,14 +35,14 @@ struct patch_code {
 };
 
 /*
- * Relocates a site's displaced instructions. site_address: of site->address in the process, as
- * loaded. A gap that the site does not have must be 0. 0, or -ERANGE: something that they name or
- * jump to is further than 2 GB away from the stub.
+ * Relocates the displaced instructions of a site. site_address is where site->address is loaded in
+ * the process. A gap that the site does not have must be 0. Returns 0, or -ERANGE if something that
+ * the instructions name or jump to is more than 2 GB away from the stub.
  */
 int patch_relocate(const struct patch_site *site, uint64_t site_address, uint64_t stub_address,
 		   size_t entry_gap, size_t exit_gap, struct patch_code *out);
 
-/* Writes PATCH_JUMP_BYTES or PATCH_SHORT_BYTES; -ERANGE: to is too far away. */
+/* Write PATCH_JUMP_BYTES or PATCH_SHORT_BYTES. -ERANGE: to is too far away. */
 int patch_jump(uint64_t from, uint64_t to, uint8_t bytes[PATCH_JUMP_BYTES]);
 int patch_short_jump(uint64_t from, uint64_t to, uint8_t bytes[PATCH_SHORT_BYTES]);
 

@@ -14,7 +14,9 @@ struct chooser {
 	struct sites *out;
 };
 
-/* Instructions of a site: first to last, and the padding behind that its jump covers. */
+/*
+ * The instructions of a site, from first to last, and the padding behind them that its jump covers.
+ */
 struct stretch {
 	size_t first, last;
 	size_t n_code, n_bytes;
@@ -49,7 +51,7 @@ static bool can_move(const struct chooser *c, size_t i)
 	return read_layout(c, i, &l) && layout_can_move(&l);
 }
 
-/* Does instruction i + 1 stand behind instruction i, in the same part? */
+/* Whether control goes on from instruction i to i + 1, which lies directly behind it. */
 static bool goes_on(const struct chooser *c, size_t i)
 {
 	const struct insn *insn = insn_at(c, i);
@@ -98,10 +100,13 @@ static bool is_free_stretch(const struct chooser *c, uint64_t address, size_t n)
 	return true;
 }
 
-/* Bytes of padding right behind code: its own jump may want them. */
+/*
+ * Bytes of padding right behind code that other sites leave free: a jump of that code may need
+ * them.
+ */
 #define KEPT_FOR_CODE 4
 
-/* A write is torn between two pages if the writer is killed in that moment. */
+/* If the writer is killed between two pages, only a part of the jump is written. */
 #define PAGE 4096
 
 static bool is_on_one_page(uint64_t address, size_t n)
@@ -129,7 +134,10 @@ static uint64_t find_island(const struct chooser *c, uint64_t site, size_t kept)
 	return 0;
 }
 
-/* Returns where a short jump at a site can find room for a long one; 0: nowhere. */
+/*
+ * Returns the address of padding for a long jump, within reach of a short jump at the site, or 0 if
+ * there is none. Padding that other jumps may need comes last.
+ */
 static uint64_t island_for(const struct chooser *c, uint64_t site)
 {
 	uint64_t island = find_island(c, site, KEPT_FOR_CODE);
@@ -161,7 +169,10 @@ static void drop_from(const struct chooser *c, size_t n)
 		mark_site(c, &c->out->data[--c->out->n], false);
 }
 
-/* A jump of PATCH_JUMP_BYTES, or a short one if there is an island for it. */
+/*
+ * Adds a site with a jump of PATCH_JUMP_BYTES, or a short one if there is an island for it. Returns
+ * NULL if there is no room.
+ */
 static struct patch_site *add_site(const struct chooser *c, const struct stretch *s, size_t jump)
 {
 	uint64_t address = insn_at(c, s->first)->address, island = 0;
@@ -192,7 +203,7 @@ static struct patch_site *add_site(const struct chooser *c, const struct stretch
 
 /* ---- the entry ---- */
 
-/* Takes the fewest instructions from first on that have room for a jump. */
+/* Finds the fewest instructions from first on that have room for a jump. */
 static bool stretch_forward(const struct chooser *c, size_t first, size_t jump, struct stretch *s)
 {
 	*s = (struct stretch){ .first = first };
@@ -213,7 +224,10 @@ static bool stretch_forward(const struct chooser *c, size_t first, size_t jump, 
 	return !insn_goes_on(insn_at(c, s->last)) && s->n_bytes >= jump;
 }
 
-/* Is what the flags say there still to be read? They say nothing when a function begins. */
+/*
+ * Whether the function reads flags at instruction at that it set before. Flags have no meaning when
+ * a function begins.
+ */
 static bool flags_are_live(const struct chooser *c, size_t at)
 {
 	bool changed = false;
@@ -264,7 +278,7 @@ static bool add_entry(const struct chooser *c, size_t at, size_t jump, bool clea
 	return true;
 }
 
-/* Can the entry be behind instruction i, which then runs before it? */
+/* Whether the entry may be behind instruction i, which then runs before the jump. */
 static bool may_pass(const struct chooser *c, size_t i)
 {
 	const struct insn *insn = insn_at(c, i);
@@ -275,8 +289,9 @@ static bool may_pass(const struct chooser *c, size_t i)
 }
 
 /*
- * Another tool's probe on the function's first instruction runs a copy of it and goes on behind it.
- * So the jump covers that instruction alone, or none of it.
+ * Whether the jump covers the first instruction alone. Another tool's probe on the first
+ * instruction runs a copy of it and continues behind it, so a jump covers that instruction alone or
+ * none of it.
  */
 static bool covers_one(const struct chooser *c, size_t jump)
 {
@@ -287,7 +302,7 @@ static bool covers_one(const struct chooser *c, size_t jump)
 
 /* ---- exits ---- */
 
-/* From an exit back, while its jump has no room. */
+/* Adds instructions before an exit until the jump has room. */
 static bool stretch_back(const struct chooser *c, size_t exit, size_t jump, struct stretch *s)
 {
 	const struct insn *last = insn_at(c, exit);
@@ -322,7 +337,7 @@ static bool add_exit(const struct chooser *c, size_t exit)
 	       (stretch_back(c, exit, PATCH_SHORT_BYTES, &s) && add_site(c, &s, PATCH_SHORT_BYTES));
 }
 
-/* The entry's site, which stands first, may be an exit as well. */
+/* Whether the entry's site, which comes first, covers this exit, too. */
 static bool is_done(const struct chooser *c, size_t exit)
 {
 	const struct patch_site *entry = &c->out->data[0];
@@ -342,7 +357,7 @@ static bool add_exits(const struct chooser *c)
 
 /* ---- the choice ---- */
 
-#define PASSED_MAX 5 /* instructions before the entry */
+#define PASSED_MAX 5 /* at most so many instructions may run before the entry's jump */
 
 struct outcome {
 	bool has_entry, done;

@@ -14,8 +14,8 @@ struct sites {
 };
 
 /*
- * Adds the sites, the entry first, and marks their bytes as used. Otherwise nothing is marked, and
- * it returns why not, a clause.
+ * Adds the sites, the entry first, marks their bytes as used and returns NULL. If there is no room,
+ * marks nothing and returns the reason, a clause.
  */
 const char *sites_choose(struct sites *out, const struct body *b, struct targets *t);
 

@@ -49,7 +49,7 @@ static int compare_stretches(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* Sections of a file that somebody has made may overlap; then nothing here would hold. */
+/* The sections of a malicious file may overlap, which none of the code here expects. */
 static const char *read_stretches(struct targets *t, struct dso *dso)
 {
 	uint64_t start, end, lowest = UINT64_MAX, last = 0;
@@ -132,9 +132,9 @@ struct sweep {
 	struct targets *t;
 	struct {
 		VEC(uint64_t)
-	} tables;	     /* data that code computes the address of: perhaps tables of offsets */
-	uint64_t start, end; /* what lies between two starts of functions */
-	bool dead;	     /* nothing comes here from above */
+	} tables;	     /* data whose address is in the code: perhaps tables of offsets */
+	uint64_t start, end; /* the range between two starts of functions */
+	bool dead;	     /* control does not get here from above */
 };
 
 static void note_branch(struct sweep *s, const struct layout *l, const uint8_t *code, uint64_t at)
@@ -175,7 +175,7 @@ static void note_insn(struct sweep *s, const struct layout *l, const uint8_t *co
 		note_address(s, layout_names(l, code, at));
 }
 
-/* The nops behind what does not go on are no part of any function. */
+/* Marks nops behind an instruction that does not go on: they belong to no function. */
 static void note_padding(struct sweep *s, const struct layout *l, uint64_t at)
 {
 	if (!s->dead || !(layout_is_nop(l) || (l->map == MAP_BYTE && l->opcode == 0xcc)))
@@ -221,7 +221,7 @@ static void sweep_stretch(struct sweep *s, const struct code_stretch *c)
 	}
 }
 
-/* What a branch leads to among nops is reached, and so are the nops behind it. */
+/* A branch may lead into the nops. The nops from there on are reached, and no padding. */
 static void end_padding(struct targets *t)
 {
 	bool dead = true;
@@ -275,8 +275,10 @@ static uint64_t end_of_loaded(const struct dso *dso, uint64_t address)
 	return 0;
 }
 
-/* A table ends where the next may begin: how long it is stands in code that would have to be
- * understood. */
+/*
+ * A table is read up to the start of the next one, as its length is only in code that would have to
+ * be understood.
+ */
 static void read_tables(struct sweep *s, struct dso *dso)
 {
 	vec_sort(&s->tables, compare_u64);
