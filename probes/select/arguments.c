@@ -56,8 +56,8 @@ static const char left_out[] =
 	"by its debug information the compiler has left it out of the function";
 
 /*
- * The integer register of parameter i, or why it has none. Behind a structure that is passed by
- * value the count is not certain.
+ * Finds the integer register of parameter i. Returns NULL, or why it has none. Behind a structure
+ * passed by value the number of the register is uncertain.
  */
 static const char *find_register(const struct choice *c, uint32_t i, uint32_t *number)
 {
@@ -124,7 +124,7 @@ static void describe_known(struct meta_argument *m, const struct known_arg *k)
 	m->key = !k->aside;
 }
 
-/* Parameter i; twice is once. */
+/* Adds parameter i, unless it was added before. Returns NULL, or why it cannot be recorded. */
 static const char *add_parameter(struct choice *c, uint32_t i)
 {
 	const struct known_arg *known = known_of(c, i + 1);
@@ -151,7 +151,7 @@ static const char *add_parameter(struct choice *c, uint32_t i)
 	return NULL;
 }
 
-/* Why what it returns is in no register; NULL: it is in one. */
+/* Returns NULL if the result is in a register, otherwise the reason why it is not. */
 static const char *find_return(const struct choice *c)
 {
 	const struct dso_parameter *result = &c->prototype.result;
@@ -181,7 +181,7 @@ static const char *add_return(struct choice *c)
 	return NULL;
 }
 
-/* The parameter of a name, or UINT32_MAX. */
+/* Returns the index of the parameter with this name, or UINT32_MAX. */
 static uint32_t named(const struct choice *c, const char *name)
 {
 	for (uint32_t i = 0; i < c->prototype.n; i++)
@@ -255,7 +255,7 @@ static void name_parameter(const struct choice *c, uint32_t number, const char *
 		(struct meta_parameter){ .number = number, .name = name, .why = why ? why : "" };
 }
 
-/* For who reads the recording, and asks what else could have been recorded. */
+/* Lists all parameters, so that a reader of the recording can see what else could be recorded. */
 static void name_parameters(const struct choice *c)
 {
 	c->a->n_prototype = 0;
@@ -288,7 +288,7 @@ int arguments_choose(struct arguments *a, const char *words, bool some, struct d
 	find_prototype(&c);
 	ret = *words ? add_words(&c, words, some, err) : 0;
 	for (size_t i = 0; i < c.n_known && !is_off(no_key, &c); i++)
-		add_known(&c, c.known[i]); /* what cannot be is left out */
+		add_known(&c, c.known[i]); /* those that cannot be recorded are skipped */
 	return ret;
 }
 

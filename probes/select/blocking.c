@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Functions that wait, as rows. Where the kind depends on what the descriptor is, it is "unknown"
+ * Functions that wait, as rows. If the kind of waiting depends on the descriptor, it is "unknown"
  * here, and the descriptor or the samples decide later.
  */
 #include <stdlib.h>
@@ -232,7 +232,7 @@ static const char *const releases[][2] = {
 	{ "pthread_rwlock_wrlock", "pthread_rwlock_unlock" },
 	{ "pthread_spin_lock", "pthread_spin_unlock" },
 	{ "mtx_lock", "mtx_unlock" },
-	/* that all are released, not one, tells a barrier */
+	/* a barrier releases all waiters, not one */
 	{ "pthread_cond_wait", "pthread_cond_broadcast" },
 	{ "pthread_cond_timedwait", "pthread_cond_broadcast" },
 	{ "pthread_cond_clockwait", "pthread_cond_broadcast" },
@@ -269,7 +269,9 @@ bool blocking_part(const char *symbol)
 		"__pthread_disable_",
 		"__pthread_mutex_lock_full",
 		"__pthread_mutex_unlock_usercnt",
-		/* what glibc 2.41 and later puts between a blocking function and its system call */
+		/*
+		 * functions of glibc 2.41 and later between a blocking function and its system call
+		 */
 		"__syscall_cancel",
 		"__internal_syscall_cancel",
 		"__GI___internal_syscall_cancel",

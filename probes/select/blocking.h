@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Functions that wait, by name: a table of rows, for the exits (place/exitmech.h), for the hybrid
- * selection and for what check says.
+ * Functions that wait, by name. The table serves the choice of exits (place/exitmech.h), the hybrid
+ * selection, and the output of check.
  */
 #ifndef ISPOT_PROBES_SELECT_BLOCKING_H
 #define ISPOT_PROBES_SELECT_BLOCKING_H
@@ -9,20 +9,22 @@
 #include <stdbool.h>
 
 /*
- * Functions that wait: the kind of waiting as a cause kind; "unknown" where it depends on what the
- * descriptor is (read, write, poll). NULL: not known to wait.
+ * Returns the kind of waiting of a function, as a cause kind, "unknown" if it depends on the
+ * descriptor (read, write, poll), or NULL if the function is not known to wait.
  */
 const char *blocking_kind(const char *symbol);
 bool blocking_by_descriptor(const char *symbol);
-/* Threads make each other wait there: a lock, a condition, a barrier. */
+/* Whether threads make each other wait in it: a lock, a condition, a barrier. */
 bool blocking_on_threads(const char *symbol);
-/* Returns the function that releases the lock that such a function takes; NULL: none is known. */
+/* Returns the function that releases what symbol waits for, or NULL if none is known. */
 const char *blocking_release(const char *symbol);
-/* Whether it releases a lock, and wakes at most who waits for that. */
+/* Whether it releases a lock, and thus wakes only threads that wait for this lock. */
 bool blocking_is_unlock(const char *symbol);
-/* A part of one of them that no program calls, or where a thread begins: not to be chosen. */
+/*
+ * Whether it is an internal part of a waiting function, or where a thread begins: not to be chosen.
+ */
 bool blocking_part(const char *symbol);
-/* All their names, for the hybrid selection; NULL-terminated. */
+/* Returns all their names, NULL-terminated, for the hybrid selection. */
 const char *const *blocking_names(void);
 
 #endif

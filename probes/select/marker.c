@@ -13,7 +13,7 @@
 #include "probes/select/select.h"
 #include "symbol/dso/markers.h"
 
-/* The suffixes of a marker's notes, behind its name. */
+/* The suffixes of the names of a marker's notes. */
 static const char begin_suffix[] = "__begin", loop_suffix[] = "__loop", end_suffix[] = "__end";
 
 void marker_free(struct marker *m)
@@ -76,7 +76,7 @@ int marker_pattern_parse(struct pattern *p, const char *rest, struct err *err)
 
 /* ---- names ---- */
 
-/* Length of the marker's name in a note's, 0: it is none of these. */
+/* Returns the length of the marker's name in a note's name, or 0 without that suffix. */
 static size_t stem_length(const char *note, const char *suffix)
 {
 	size_t n = strlen(note), k = strlen(suffix);
@@ -98,8 +98,8 @@ static bool name_matches(const struct pattern *p, const char *name)
 }
 
 /*
- * Finds the part of the name that the `*` of a pattern stands for; false: the name does not match.
- * *n: 0 without a `*`.
+ * Finds the part of the name that the `*` of a pattern stands for; *n is 0 if the pattern has no
+ * `*`. Returns false if the name does not match.
  */
 static bool star_match(const char *pattern, const char *name, const char **stem, size_t *n)
 {
@@ -119,7 +119,7 @@ static bool star_match(const char *pattern, const char *name, const char **stem,
 	return true;
 }
 
-/* The pattern with its `*` replaced. */
+/* Returns the pattern with its `*` replaced by stem. */
 static char *star_fill(const char *pattern, size_t n_pattern, const char *stem, size_t n)
 {
 	const char *star = memchr(pattern, '*', n_pattern);
@@ -168,7 +168,7 @@ static void add_begin(struct marker *m, const struct dso_marker *note)
 	m->function.file_offset = note->file_offset;
 }
 
-/* "-4@$1000": how the note of a loop says that it records one iteration in 1000. */
+/* Returns the period of a loop's note: "-4@$1000" means that one iteration in 1000 is recorded. */
 static uint64_t period_of(const char *arguments)
 {
 	const char *at = strchr(arguments, '@');
@@ -179,7 +179,7 @@ static uint64_t period_of(const char *arguments)
 	return n ? n : 1;
 }
 
-/* Returns the values of a loop's begin, which stand behind that number. */
+/* Returns the values of a loop's begin, which follow the period. */
 static const char *behind_period(const char *arguments)
 {
 	const char *blank = strchr(arguments, ' ');
@@ -230,7 +230,7 @@ static void match_usdt_begin(const struct pattern *p, const struct dso_marker *n
 	add_begin(block_of(found, symbol, 5), note);
 }
 
-/* The ends in a block's name: "provider:begin..done|failed". */
+/* Whether the note is one of the ends in a block's name: "provider:begin..done|failed". */
 static bool is_end_of(const struct marker *m, const struct dso_marker *note)
 {
 	const char *name = m->function.name, *end = strstr(name, "..");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Whether a pattern means a function. A big C++ program has 10^5 symbols and demangling costs
- * 1 us each, so symbols are looked up by binary search and mangled names are first searched for
- * the pattern's longest identifier, which mangling leaves readable.
+ * Tells whether a pattern means a function. A big C++ program has 10^5 symbols, and demangling
+ * costs 1 us each. So symbols are looked up by binary search, and mangled names are first searched
+ * for the pattern's longest identifier, which mangling leaves readable.
  */
 
 #include "probes/select/match.h"
@@ -23,12 +23,11 @@
 #include "symbol/dso/dso.h"
 #include "symbol/dso/symbols.h"
 
-/* Copies of a whole function that the compiler made and named after it; .part and .cold are pieces.
- */
+/* Suffixes of copies of a whole function that the compiler makes. .part and .cold are pieces. */
 static const char *const clone_suffixes[] = { ".constprop.", ".isra.", ".lto_priv.", ".llvm.",
 					      ".localalias" };
 
-/* Words that demangled names show and mangled ones abbreviate ("St", "Ss", "b", "cl"). */
+/* Words in demangled names that mangled names abbreviate ("St", "Ss", "b", "cl"). */
 static const char abbreviated[] =
 	"std string allocator basic_string basic_istream basic_ostream basic_iostream istream "
 	"ostream iostream char_traits operator anonymous namespace unnamed lambda clone new delete "
@@ -73,7 +72,10 @@ static bool is_cold_part(const char *symbol)
 	return (n > 5 && !strcmp(symbol + n - 5, ".cold")) || strstr(symbol, ".cold.");
 }
 
-/* The longest identifier in a literal or glob, outside of <…>, (…) and […]. */
+/*
+ * Returns the longest identifier of a literal or glob outside of <…>, (…) and […], or NULL if it
+ * has none or mangling may abbreviate it.
+ */
 static char *find_token(const char *name)
 {
 	size_t best = 0, n;
@@ -108,7 +110,7 @@ void pattern_prepare(struct pattern *p)
 		p->token = find_token(p->name);
 }
 
-/* Namespaces that their library means to be invisible. */
+/* Inline namespaces of libraries, which users do not write. */
 static size_t inline_namespace(const char *s)
 {
 	static const char *const names[] = { "__cxx11::", "__1::", "__ndk1::", "__debug::" };
@@ -120,7 +122,10 @@ static size_t inline_namespace(const char *s)
 	return 0;
 }
 
-/* "operator<", "operator<<", "operator->", "operator()" … are no brackets. */
+/*
+ * Skips the name of an operator like "operator<", "operator->" or "operator()", whose signs are no
+ * brackets.
+ */
 static const char *skip_operator(const char *s)
 {
 	static const char word[] = "operator";
@@ -167,14 +172,14 @@ static bool matches_text(const struct pattern *p, const char *s)
 	switch (p->kind) {
 	case PATTERN_REGEX:
 		return regexec(&p->regex, s, 0, NULL, 0) == 0;
-	case PATTERN_GLOB: /* literally too: "operator[]", "f[abi:cxx11](char*)" */
+	case PATTERN_GLOB: /* compared literally, too: "operator[]", "f[abi:cxx11](char*)" */
 		return !strcmp(p->name, s) || fnmatch(p->name, s, 0) == 0;
 	default:
 		return !strcmp(p->name, s);
 	}
 }
 
-/* "f(int) [clone .isra.0]" -> "f(int)", unless it is a piece only. */
+/* Turns "f(int) [clone .isra.0]" into "f(int)", unless the clone is a piece of a function. */
 static void cut_clone(char *name)
 {
 	char *clone = strstr(name, " [clone ");
@@ -205,7 +210,7 @@ static bool matches_demangled(const struct pattern *p, struct dso *dso,
 		return true;
 	if (!strpbrk(bare, "<[") && !strstr(bare, "::__"))
 		return false;
-	whole = xstrdup(bare); /* the clone's mark has brackets of its own */
+	whole = xstrdup(bare); /* without the mark of a clone, which has brackets */
 	cut_clone(whole);
 	bare = name_without_templates(whole);
 	free(whole);
@@ -236,7 +241,7 @@ static bool matches_symbol(const struct pattern *p, const char *symbol)
 	return matches_cut(p, whole);
 }
 
-/* Code that its function jumps to: nobody calls it. */
+/* A cold part, which only its function jumps to, matches only if the pattern names it. */
 static bool is_unasked_part(const struct pattern *p, const struct dso_function *f)
 {
 	return is_cold_part(f->symbol) && !strstr(p->name, ".cold");
@@ -249,7 +254,7 @@ bool pattern_matches_function(const struct pattern *p, struct dso *dso,
 	       (matches_symbol(p, f->symbol) || matches_mangled_name(p, dso, f));
 }
 
-/* An old version is meant only where there is no default one of that name. */
+/* Whether this is an old version of a symbol that also has a default version. */
 static bool is_shadowed(struct dso *dso, const struct dso_function *all, uint32_t i)
 {
 	const uint32_t *same;
@@ -299,7 +304,10 @@ const char *object_base_name(const struct dso *dso)
 	return text_base_name(dso_path(dso));
 }
 
-/* "libc" means libc.so.6 and libc-2.31.so; "libfoo-1.2" libfoo-1.2.so.3. */
+/*
+ * Matches without suffix and version: "libc" means libc.so.6 and libc-2.31.so; "libfoo-1.2" means
+ * libfoo-1.2.so.3.
+ */
 static bool matches_short(const char *object, const char *base)
 {
 	const char *so = strstr(base, ".so"), *dash;
@@ -363,6 +371,8 @@ bool pattern_matches_object(const struct pattern *p, struct dso *dso)
 	}
 	if (matches_base(p->object, dso_path(dso)))
 		return true;
-	/* "python3.11" where python3 was started, and the other way round */
+	/*
+	 * "python3.11" also means the program that was started as python3, and the other way round
+	 */
 	return realpath(dso_path(dso), real) && matches_base(p->object, real);
 }

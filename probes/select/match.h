@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The meaning of one pattern: which objects, which functions of an object. */
+/* The meaning of one pattern: which objects it means, and which functions of an object. */
 #ifndef ISPOT_PROBES_SELECT_MATCH_H
 #define ISPOT_PROBES_SELECT_MATCH_H
 
@@ -16,16 +16,16 @@ void pattern_prepare(struct pattern *p); /* finds the token */
 bool pattern_matches_object(const struct pattern *p, struct dso *dso);
 bool pattern_matches_function(const struct pattern *p, struct dso *dso,
 			      const struct dso_function *f);
-/* Where only the names are known: of a file and of a symbol in it. */
+/* The same if only the names of a file and of a symbol in it are known. */
 bool pattern_matches_names(const struct pattern *p, const char *path, const char *symbol);
 
-/* Indices into dso_functions() of all that match, default versions only where there is a choice. */
+/* Indices into dso_functions() of all matches; of several versions, only the default one. */
 struct hits {
 	VEC(uint32_t)
 };
 
 void pattern_match(const struct pattern *p, struct dso *dso, struct hits *hits);
-/* "std::__cxx11::list<int>::push[abi:cxx11]" -> "std::list::push", into a new string. */
+/* Turns "std::__cxx11::list<int>::push[abi:cxx11]" into a new string "std::list::push". */
 char *name_without_templates(const char *bare);
 
 const char *object_base_name(const struct dso *dso);

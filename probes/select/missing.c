@@ -30,7 +30,7 @@
 #include "symbol/maps.h"
 
 #define NEAREST 3
-/* A name that contains what was typed and is longer than this beyond it means something else. */
+/* A name that contains the typed text and is longer by more than this means something else. */
 #define CONTAINING_MORE 12
 
 struct near {
@@ -42,7 +42,7 @@ struct near {
 struct nearest {
 	struct near found[NEAREST];
 	size_t n;
-	unsigned limit; /* a name farther away than this is another name */
+	unsigned limit; /* names with a larger distance are not offered */
 };
 
 static void offer(struct nearest *nearest, struct dso *dso, const char *name, unsigned distance)
@@ -89,7 +89,10 @@ static unsigned distance(const char *a, const char *b, unsigned limit)
 	return strcasecmp(a, b) ? text_distance(a, b, limit) : 0;
 }
 
-/* "find" is near to "ns::map<int>::find": what is typed is often the last part. */
+/*
+ * Returns the distance of the typed text to a name, or to its last part, which people often type
+ * alone: "find" is near to "ns::map<int>::find".
+ */
 static unsigned distance_to(const char *typed, const char *bare, unsigned limit)
 {
 	unsigned whole = distance(typed, bare, limit), part;
@@ -118,7 +121,7 @@ static void find_near(struct nearest *nearest, const struct pattern *p, struct d
 	}
 }
 
-/* Where no name is near: short names that contain what was typed. */
+/* If no name is near, offers short names that contain the typed text. */
 static void find_containing(struct nearest *nearest, const struct pattern *p, struct dso *dso)
 {
 	const struct dso_function *all;
@@ -176,7 +179,7 @@ static bool is_stripped(struct dso *dso)
 	return !strcmp(source, "none") || !strcmp(source, ".dynsym");
 }
 
-struct objects { /* that a pattern looks into */
+struct objects { /* those that a pattern looks into */
 	VEC(struct dso *)
 };
 
@@ -189,7 +192,7 @@ static void objects_of(const struct pattern *p, struct dso *const *dsos, size_t 
 	}
 }
 
-/* Not an error: an object that is not mapped yet may be later. */
+/* This is no error: the object may be mapped later. */
 static void notice_no_object(const struct pattern *p, struct dso *const *dsos, size_t n)
 {
 	unsigned best = (unsigned)strlen(p->object) / 4 + 1, far;
@@ -214,7 +217,10 @@ static void notice_no_object(const struct pattern *p, struct dso *const *dsos, s
 		near ? "?)" : "");
 }
 
-/* The function this machine's loader chose, if ispot itself runs with the same file. */
+/*
+ * Returns the function that the loader chose on this machine, if ispot itself runs with the same
+ * file, or NULL.
+ */
 static const struct dso_function *chosen_here(struct dso *dso, const char *symbol)
 {
 	struct mappings maps = { 0 };
@@ -234,7 +240,7 @@ static const struct dso_function *chosen_here(struct dso *dso, const char *symbo
 	return f && !f->ifunc ? f : NULL;
 }
 
-/* As -F takes it, and a shell. */
+/* Adds FILE:FUNCTION, quoted for a shell, as -F takes it. */
 static void add_with_file(struct text *t, const char *file, const char *function)
 {
 	char *word = xasprintf("%s:%s", file, function);
@@ -321,7 +327,7 @@ static void add_list_command(struct text *t, struct dso *dso)
 	text_add(t, "` lists what there is");
 }
 
-/* Behind the nearest names, if there are any. */
+/* Adds other advice, after the nearest names if there are any. */
 static void add_what_else(struct text *t, const struct pattern *p, struct dso *dso)
 {
 	bool asked = t->s[t->n - 1] == '?';
@@ -339,7 +345,7 @@ static void add_what_else(struct text *t, const struct pattern *p, struct dso *d
 		add_list_command(t, dso);
 }
 
-/* A name with its file is waited for. */
+/* A function that does not exist yet can be waited for if its file is named. */
 static void add_later(struct text *t, const char *function)
 {
 	bool asked = t->s[t->n - 1] == '?';
@@ -433,7 +439,7 @@ int selection_missing(const struct selection *s, struct patterns *patterns, stru
 
 #define NAMES_MAX 5
 
-struct names { /* of the notes of one kind, each once, near ones first */
+struct names { /* names of notes of one kind, without duplicates, the nearest first */
 	const char *typed;
 	VEC(char *)
 };
@@ -474,7 +480,7 @@ static void report_names(struct text *t, const struct names *all)
 		text_printf(t, " and %zu more", all->n - NAMES_MAX);
 }
 
-/* A marker's name from its note's: cut off at the last "__". */
+/* Returns the marker's name in a note's name, which is cut off at the last "__". */
 static char *marker_name(const char *note)
 {
 	const char *last = note;
@@ -502,7 +508,7 @@ static void gather(const struct pattern *p, struct dso *dso, struct names *same,
 	}
 }
 
-#define NEAR 2 /* edits: a slip of the keys */
+#define NEAR 2 /* edits: a typing error */
 
 static bool is_near(const char *provider, const struct names *others)
 {
@@ -512,7 +518,7 @@ static bool is_near(const char *provider, const struct names *others)
 	return false;
 }
 
-/* Probes of a library that is loaded later join then, as its functions do. */
+/* USDT probes of a library that is loaded later join then, as its functions do. */
 static int no_probes(const struct pattern *p, const struct names *others, struct err *err)
 {
 	struct text t = { 0 };

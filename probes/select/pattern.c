@@ -16,10 +16,10 @@
 #include "trace/meta/meta.h"
 #include "trace/read/reader.h"
 
-/* @FILE in @FILE in …: deeper than this it names itself. */
+/* Limits the nesting of @FILE in @FILE: a deeper one names itself. */
 #define FILES_MAX 8
 
-#define REGEX_COPIES_MAX (1u << 12) /* more of them take seconds */
+#define REGEX_COPIES_MAX (1u << 12) /* compiling more takes seconds */
 
 static int usage(struct err *err, int code)
 {
@@ -28,7 +28,9 @@ static int usage(struct err *err, int code)
 	return code;
 }
 
-/* Where "/regex/" at s ends: its closing slash; NULL: it is a path. No function's name has a slash.
+/*
+ * Returns the closing slash of "/regex/" at s, or NULL if s is a path. No function's name has a
+ * slash.
  */
 static const char *regex_end(const char *s)
 {
@@ -37,7 +39,7 @@ static const char *regex_end(const char *s)
 	return slash && slash > s + 1 && (slash[1] == '\0' || slash[1] == '@') ? slash : NULL;
 }
 
-/* The next ':' that is one alone, outside of "[[:alpha:]]" and "[abi:cxx11]". */
+/* Returns the next single ':' outside of brackets like "[[:alpha:]]" and "[abi:cxx11]". */
 static const char *next_separator(const char *s)
 {
 	int brackets = 0;
@@ -55,8 +57,10 @@ static const char *next_separator(const char *s)
 	return NULL;
 }
 
-/* The ':' behind an object, whose path may have some of its own: the last one, or that before
- * "/regex/". */
+/*
+ * Returns the ':' behind an object, whose path may have colons, too: the last one, or the one
+ * before "/regex/". Returns NULL if no object is named.
+ */
 static const char *find_separator(const char *s)
 {
 	const char *at, *next;
@@ -71,7 +75,7 @@ static const char *find_separator(const char *s)
 	return at;
 }
 
-/* Whether it has an anchor (^ $ \b \< …) elsewhere than at its ends. */
+/* Whether it has an anchor (^ $ \b \< …) elsewhere than at its beginning or end. */
 static bool has_inner_anchor(const char *regex)
 {
 	for (const char *s = regex; *s; s++) {
@@ -84,9 +88,10 @@ static bool has_inner_anchor(const char *regex)
 }
 
 /*
- * The C library copies what is repeated, once for + and as often as {} says, so that repetitions of
- * repetitions take memory without end. Counted as if each were of all. What repetitions can pass by
- * it copies for each way to an anchor, which takes time without end.
+ * Whether compiling the regular expression would take too much time or memory. The C library copies
+ * what is repeated, once for + and as often as {} says, so repetitions of repetitions multiply.
+ * This counts each repetition as one of the whole expression. If an anchor follows parts that may
+ * be empty, the C library copies them for each way to the anchor, too.
  */
 static bool is_too_large(const char *regex)
 {
@@ -116,7 +121,7 @@ static int compile_regex(struct pattern *p, struct err *err)
 	int ret;
 
 	if (is_too_large(p->name)) {
-		p->kind = PATTERN_NAME; /* nothing to free */
+		p->kind = PATTERN_NAME; /* compiled nothing that has to be freed */
 		return usage(err,
 			     err_set(err, -EINVAL,
 				     "-F '%s': its repetitions multiply; use fewer * + {}, ^ and $",
@@ -127,13 +132,13 @@ static int compile_regex(struct pattern *p, struct err *err)
 	if (!ret)
 		return 0;
 	regerror(ret, &p->regex, why, sizeof(why));
-	p->kind = PATTERN_NAME; /* nothing to free */
+	p->kind = PATTERN_NAME; /* compiled nothing that has to be freed */
 	return usage(err,
 		     err_set(err, -EINVAL, "-F '%s': %s; it is a POSIX extended regular expression",
 			     p->typed, why));
 }
 
-/* "name[@args]" behind the object. */
+/* Parses "name[@args]", which follows the object. */
 static int parse_name(struct pattern *p, const char *s, struct err *err)
 {
 	const char *end = regex_end(s), *at;
@@ -247,16 +252,18 @@ static int parse_text(struct patterns *all, const char *path, FILE *file, unsign
 	return ret;
 }
 
-/* The pattern that the agent takes for a method of an earlier recording: agents match names without
- * parameters, so methods that share a name are all chosen. A synchronized block is no method; its
- * method is rewritten for the blocks alone. */
+/*
+ * Returns the agent's pattern for a method of an earlier recording. Agents match names without
+ * parameters, so all methods that share a name are chosen. A synchronized block is no method; its
+ * method is rewritten only for its blocks.
+ */
 static char *java_word(const char *name)
 {
 	return xasprintf("%s%.*s", strstr(name, " block:") ? "synchronized:" : "",
 			 (int)strcspn(name, "("), name);
 }
 
-/* The functions of an earlier recording: by symbol, in the object of that name. */
+/* Adds the functions of an earlier recording: by their symbols, in objects of the same name. */
 static int parse_trace(struct patterns *all, const char *path, struct err *err)
 {
 	struct trace_reader *reader = NULL;
@@ -301,10 +308,10 @@ static int parse_file(struct patterns *all, const char *path, unsigned depth, st
 		return usage(err, err_set(err, -errno, "-F '@%s': %s; name a file of patterns",
 					  path, strerror(errno)));
 	n = fread(head, 1, sizeof(head), file);
-	if (ferror(file)) { /* a directory opens too */
+	if (ferror(file)) { /* a directory can be opened, but not read */
 		ret = err_set(err, -EIO, "-F '@%s': it cannot be read; name a file of patterns",
 			      path);
-	} else if (memchr(head, '\0', n)) { /* no text */
+	} else if (memchr(head, '\0', n)) { /* not a text file */
 		ret = parse_trace(all, path, err);
 		if (ret)
 			ret = err_prefix(err, "-F '@%s'", path);

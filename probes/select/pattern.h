@@ -20,41 +20,47 @@ struct pattern {
 	char *arguments;
 	enum pattern_kind kind;
 	enum { PATTERN_OF_FUNCTIONS, PATTERN_OF_MARKERS, PATTERN_OF_USDT } of;
-	char *end; /* of a USDT pair; object is its provider, name its begin */
+	char *end; /* the end of a USDT pair, of which object is the provider and name the begin */
 	bool excludes;
-	regex_t regex; /* compiled for PATTERN_REGEX only */
-	char *token; /* part of name that every mangled name it can mean contains, NULL: none known
-		      */
-	bool in_executable; /* matched there: libraries are not asked any more */
+	regex_t regex; /* compiled only for PATTERN_REGEX */
+	char *token;   /* part of name that each match's mangled name contains; NULL: unknown */
+	bool in_executable; /* the executable has a match, so libraries are not searched */
 	bool matched;
-	char *impossible; /* why a function of this name cannot be traced, NULL: none met */
+	char *impossible; /* why a function of this name cannot be traced; NULL: none was met */
 };
 
 struct patterns {
 	VEC(struct pattern)
 };
 
-/* The words of -F as they are typed, heap; what an @FILE stands for is in its place. */
+/* The words of -F as the user wrote them, on the heap; each @FILE is replaced by its patterns. */
 struct pattern_words {
 	VEC(char *)
 };
 
-/* Errors, exit status 2: empty name, bad regex, a number (perf's frequency: says so), @FILE
- * missing. */
+/*
+ * Parses the words of -F. Errors have exit status 2: an empty name, a bad regular expression, a
+ * number (which is a frequency in perf; the sentence says so), or an @FILE that cannot be read.
+ */
 int patterns_parse(struct patterns **p, const char *const *words, size_t n, struct err *err);
 void patterns_free(struct patterns *p);
-/* Replaces each @FILE by its patterns, for a recorder with a grammar of its own, as that of Java
- * methods. Other words stay as they are. Errors: those of patterns_parse() for @FILE. */
+/*
+ * Replaces each @FILE by its patterns, for a recorder with a grammar of its own, such as Java
+ * methods. Other words stay as they are. Errors are those of patterns_parse() for @FILE.
+ */
 int pattern_words_expand(struct pattern_words *all, const char *const *words, size_t n,
 			 struct err *err);
 void pattern_words_release(struct pattern_words *all);
-/* How many choose functions. 0: no -F, or only exclusions, which patterns_exclude() answers. */
+/*
+ * Returns how many patterns choose functions. 0: there is no -F, or all patterns exclude functions
+ * (patterns_exclude()).
+ */
 size_t patterns_n(const struct patterns *p);
-/* The same of words as -F has them; none of those that @FILE holds is looked at. */
+/* Whether all words of -F exclude functions; an @FILE counts as a word that does not. */
 bool patterns_only_exclude(const char *const *words, size_t n);
-/* Whether any of them chooses markers or static probes. */
+/* Whether any pattern chooses markers or static probes. */
 bool patterns_choose_markers(const struct patterns *p);
-/* Each of them found something: none waits for an object that is mapped later. */
+/* Whether every pattern matched something, so that none waits for an object to be mapped. */
 bool patterns_all_matched(const struct patterns *p);
 
 #endif

@@ -18,13 +18,16 @@ struct place {
 
 static struct place place_of(const struct dso *dso, const struct dso_function *f)
 {
-	/* Several blocks may begin at one static probe. No function's symbol has a colon. */
+	/*
+	 * Several blocks may begin at one static probe, so their names distinguish them; no
+	 * function's symbol has a colon.
+	 */
 	uint64_t block = strchr(f->symbol, ':') ? hash_bytes(f->symbol, strlen(f->symbol)) : 0;
 
 	return (struct place){ dso_device(dso), dso_inode(dso), f->file_offset ^ block };
 }
 
-/* Slot of the map that holds this place, or would. */
+/* Returns the key in the map under which this place is, or would be put. */
 static uint64_t place_key(const struct selection *s, const struct place *place)
 {
 	uint64_t key = hash_bytes(place, sizeof(*place));
@@ -58,7 +61,7 @@ static void leave_out(struct selection *s, struct pattern *p, struct dso *dso,
 				     p->of != PATTERN_OF_FUNCTIONS };
 }
 
-/* The most public of the names at this address: aliases stand together, the best first. */
+/* Returns the most public of the names at this address. Aliases are adjacent, the best first. */
 static const struct dso_function *public_name(struct dso *dso, const struct dso_function *f)
 {
 	const struct dso_function *all, *first = f;
@@ -98,8 +101,8 @@ bool patterns_exclude(const struct patterns *all, struct dso *dso, const struct 
 }
 
 /*
- * Joins the arguments of all patterns that name one function; an argument that two of them name is
- * recorded once.
+ * Joins the arguments of several patterns that name one function. An argument that two of them name
+ * is recorded once.
  */
 static const char *join_arguments(struct selection *s, const char *first, const char *second)
 {
@@ -111,9 +114,12 @@ static const char *join_arguments(struct selection *s, const char *first, const 
 	return *vec_last(&s->joined);
 }
 
-/* What holds of all names of an address: a file may give one any number of them. */
+/*
+ * The facts that hold for all names at an address, kept because a file may give any number of names
+ * to an address.
+ */
 struct names {
-	const struct dso_function *first; /* that was asked about; NULL: none yet */
+	const struct dso_function *first; /* the function that was looked at; NULL: none yet */
 	const struct dso_function *public;
 	bool excluded;
 };
@@ -152,7 +158,7 @@ static void choose(struct selection *s, struct pattern *p, struct dso *dso,
 	chosen = &s->chosen.data[i];
 	chosen->arguments = join_arguments(s, chosen->arguments, p->arguments);
 	if (exact &&
-	    !chosen->by_name) /* the name that was asked for beats the one that a glob found */
+	    !chosen->by_name) /* the name that was asked for replaces the name that a glob found */
 		*chosen = (struct selected){ dso, f, p->typed, chosen->arguments, true, NULL };
 }
 
@@ -177,7 +183,7 @@ static bool marker_excluded(const struct patterns *all, const struct marker *m)
 	return false;
 }
 
-/* Takes the block, or frees it. */
+/* Owns the block, and frees it if it is not chosen. */
 static void choose_marker(struct selection *s, const struct patterns *patterns, struct pattern *p,
 			  struct dso *dso, struct marker *m)
 {
@@ -223,7 +229,7 @@ static void match_markers(struct selection *s, const struct patterns *patterns, 
 	}
 }
 
-/* Says whether the object has such a function, traceable or not. */
+/* Returns whether the object has such a function, even if it cannot be traced. */
 static bool match_object(struct selection *s, const struct patterns *patterns, struct pattern *p,
 			 struct dso *dso)
 {
@@ -244,7 +250,7 @@ static bool match_object(struct selection *s, const struct patterns *patterns, s
 			continue;
 		}
 		p->matched =
-			true; /* also if another pattern excludes it: that is what was asked for */
+			true; /* even if another pattern excludes it, as the user asked for that */
 		look_at_names(&names, s, patterns, dso, f);
 		if (!names.excluded)
 			choose(s, p, dso, p->kind == PATTERN_NAME ? f : names.public);
@@ -268,8 +274,8 @@ static bool exports(struct dso *dso, const char *symbol)
 }
 
 /*
- * A plain name means what the dynamic linker binds it to: the first library that exports it.
- * Where none does (a static function, a C++ name without its mangling) every library is asked.
+ * A plain name means what the dynamic linker would bind it to: the first library that exports it.
+ * If none does (a static function, a C++ name without its mangling), every library is searched.
  */
 static void match_libraries(struct selection *s, const struct patterns *patterns, struct pattern *p,
 			    struct dso *const *dsos, size_t n)
@@ -342,7 +348,7 @@ static void find_again(struct selection *s)
 	}
 }
 
-/* Sorts the new entries only: others hold indices to the earlier ones. */
+/* Sorts only the new entries, because indices of the earlier ones are in use. */
 static void sort_from(struct selection *s, size_t first, struct order *order)
 {
 	if (s->chosen.n - first < 2)
@@ -372,7 +378,7 @@ int selection_add(struct selection *s, struct patterns *patterns, struct dso *co
 {
 	size_t first = s->chosen.n;
 
-	(void)err; /* nothing here can fail today */
+	(void)err; /* no error is possible yet */
 	if (n_executables > n)
 		n_executables = n;
 	vec_for_each (patterns, struct pattern, p) {

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Which functions -F means. The grammar of a pattern:
+ * Finds the functions that -F means. The grammar of a pattern:
  *
- *	[object:]name[@args]   name, a glob (*, ?, [..]) or /regex/ (POSIX extended)
- *	!pattern               takes out what it matches, whatever the order
- *	marker:name            a marker of probes/ispot.h
- *	usdt:provider:begin..end     a pair of a program's own static probes (select/marker.h)
- *	@FILE                  one pattern a line, or an ispot.data whose selection is used again
+ *     [object:]name[@args]         name, a glob (*, ?, [..]) or /regex/ (POSIX extended)
+ *     !pattern                     excludes what it matches, in any order
+ *     marker:name                  a marker of probes/ispot.h
+ *     usdt:provider:begin..end     a pair of a program's own static probes (select/marker.h)
+ *     @FILE                        one pattern a line, or an ispot.data whose selection is reused
  *
  * `::` is never a separator, so `std::foo` is a name and `libx.so:std::foo` has an object. object
- * is a path, a base name, or the base name up to ".so" ("libc", "libc.so.6"), globs allowed. The
- * name is tried on the mangled name, the full demangled name, the demangled name without its
- * parameter list, and that without template arguments. A name without an object is looked for in
- * the executable first and in the libraries only if it is not there: in the first that exports it,
- * as the dynamic linker would bind it, else in all; with a glob or regex in the executable only,
- * unless nothing matches there. "foo" also means the copies that a compiler made of it
- * (foo.constprop.0). Of several versions of a libc function the default one is taken.
+ * is a path, a base name, or the base name up to ".so" ("libc", "libc.so.6"), and may be a glob.
+ * The name is compared with the mangled name, the full demangled name, the demangled name without
+ * its parameter list, and the latter without template arguments. A name without an object is looked
+ * up in the executable first, and only if it is not there, in the libraries: in the first one that
+ * exports it, to which the dynamic linker would bind it, or if none does, in all. A glob or regex
+ * is looked up in the executable only, unless nothing matches there. "foo" also means the copies
+ * that a compiler made of it (foo.constprop.0). Of several versions of a libc function the default
+ * one is chosen.
  */
 #ifndef ISPOT_PROBES_SELECT_SELECT_H
 #define ISPOT_PROBES_SELECT_SELECT_H
@@ -35,55 +36,60 @@ struct marker;
 
 struct patterns; /* parsed */
 
-/* Taken out by a !pattern, under whichever of its names: also for whoever chooses without patterns.
+/*
+ * Whether a !pattern excludes the function, under any of its names. Callers that choose functions
+ * without patterns use this, too.
  */
 bool patterns_exclude(const struct patterns *p, struct dso *dso, const struct dso_function *f);
 
 struct selected {
 	struct dso *dso;
 	const struct dso_function *function;
-	const char *pattern;   /* that brought it in, as typed */
-	const char *arguments; /* behind '@', of all patterns that mean it; "" none */
-	bool by_name;	       /* by its very name, not by a glob or regex */
-	struct marker *marker; /* NULL: a function; else function is the marker's own */
+	const char *pattern;   /* the pattern that chose it, as the user wrote it */
+	const char *arguments; /* the text behind '@' of all patterns for it; "": none */
+	bool by_name;	       /* chosen by its exact name, not by a glob or regex */
+	struct marker *marker; /* NULL: a function; otherwise function is the marker's own */
 };
 
-/* Wanted by a pattern but impossible, or a near miss worth saying. */
+/* A function that a pattern wants but that cannot be traced, or a near miss worth reporting. */
 struct unselected {
 	char *name, *object, *reason;
-	bool marker; /* no function */
+	bool marker; /* a marker, not a function */
 };
 
 struct selection {
 	struct {
 		VEC(struct selected)
-	} chosen; /* one per (inode, offset), in order of dso, address */
+	} chosen; /* one for each (inode, offset), sorted by dso and address */
 	struct {
 		VEC(struct unselected)
 	} left_out;
 	struct map left_out_known; /* hash of name and object */
 	struct {
 		VEC(char *)
-	} joined;	     /* arguments that several patterns name */
+	} joined;	     /* joined argument texts of functions that several patterns name */
 	struct map by_place; /* (inode, offset) -> index in chosen */
 	/*
-	 * Functions that match these are never chosen; NULL: all may be. The caller's, as long as
-	 * it is used.
+	 * Functions that match these are never chosen; NULL: all may be. The caller owns the
+	 * patterns and keeps them as long as the selection uses them.
 	 */
 	const struct patterns *excluding;
 };
 
 /*
- * Matches against some objects (dsos[0] the executable, or none: n_executables 0). May be called
- * again for objects mapped later: it appends. A pattern without a match is not an error here.
+ * Adds the matches in some objects (dsos[0] is the executable, unless n_executables is 0). It may
+ * be called again for objects that are mapped later; then it appends. A pattern without a match is
+ * no error here.
  */
 int selection_add(struct selection *s, struct patterns *p, struct dso *const *dsos, size_t n,
 		  size_t n_executables, struct err *err);
-/* One that was found otherwise, unless what lies there is chosen already or excluded. */
+/*
+ * Adds a function that was found without a pattern, unless its place is chosen already or excluded.
+ */
 void selection_add_function(struct selection *s, struct dso *dso, const struct dso_function *f);
-/* In order of these objects and of addresses: nobody holds an index to any of them yet. */
+/* Sorts by the order of these objects and by address. No index into chosen may be in use. */
 void selection_sort(struct selection *s, struct dso *const *dsos, size_t n);
-/* Only the first n: the others can be chosen again. */
+/* Drops all but the first n; the dropped ones can be chosen again. */
 void selection_keep(struct selection *s, size_t n);
 void selection_release(struct selection *s);
 

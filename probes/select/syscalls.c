@@ -23,7 +23,7 @@ static const struct {
 	ROW(epoll_pwait, WAIT_POLL),
 	ROW(wait4, WAIT_CHILD),
 	ROW(waitid, WAIT_CHILD),
-	/* the disk, whatever file it is */
+	/* the disk, whatever the file */
 	ROW(fsync, WAIT_DISK),
 	ROW(fdatasync, WAIT_DISK),
 	ROW(sync, WAIT_DISK),

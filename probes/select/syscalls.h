@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* kinds[number]: enum wait_kind, WIRE_WAIT_BY_FILE, or 0 for calls that have no row. */
+/* Fills kinds[number] with an enum wait_kind, WIRE_WAIT_BY_FILE, or 0 for calls without a row. */
 void syscalls_kinds(uint8_t *kinds, size_t n);
 
 #endif
