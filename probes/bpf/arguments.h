@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Integer arguments and return values, of the functions whose points ask for them. */
+/* Records integer arguments and return values of the functions whose points ask for them. */
 #ifndef ISPOT_PROBES_BPF_ARGUMENTS_H
 #define ISPOT_PROBES_BPF_ARGUMENTS_H
 
@@ -36,14 +36,17 @@ static __always_inline void read_registers(struct pt_regs *ctx, struct wire_args
 }
 #endif
 
-/* Before the call's record, and before an entry's stamp: the call's own time stays clear of it. */
+/*
+ * Runs before the call's record is written, and before an entry's time is taken, so that the call's
+ * own time does not include it.
+ */
 static __always_inline void wire_put_arguments(struct wire_totals *t, struct pt_regs *ctx,
 					       const struct wire_call *call, __u32 registers)
 {
 	struct wire_args r;
 
 	r.h.head = WIRE_ARGS << WIRE_ID_BITS | (call->h.head & WIRE_ID_MASK);
-	r.h.time_ns = 0; /* its entry's: a reading of the clock is most of what this would cost */
+	r.h.time_ns = 0; /* that of the entry, as reading the clock would be most of the cost */
 	r.h.tid = call->h.tid;
 	r.h.tgid = call->h.tgid;
 	if (registers < 1 << WIRE_ARGS_FEW) {

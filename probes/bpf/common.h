@@ -12,10 +12,13 @@
 const volatile struct wire_config config SEC(".rodata.config") = { 0 };
 volatile struct wire_control control SEC(".data.control") = { 0 };
 
-/* One per CPU, so that none waits for another's lock; the recorder makes them. */
+/*
+ * There is one ring per CPU, so that no CPU waits for another one's lock; the recorder makes the
+ * rings.
+ */
 struct ring {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 65536); /* of the template: a page, whatever its size */
+	__uint(max_entries, 65536); /* only of this template: a page of any size */
 };
 
 struct {
@@ -32,8 +35,10 @@ struct {
 	__type(value, struct wire_totals);
 } totals SEC(".maps");
 
-/* Processes of the target: tgid -> ns that its threads have run. Grows by forks, shrinks when a
- * process's last thread ends. */
+/*
+ * The processes of the target: maps a tgid to the ns that its threads have run. A fork adds a
+ * process, and the end of its last thread removes it.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 65536);
@@ -66,16 +71,17 @@ struct no_programs {
 	__type(value, __u32);
 };
 
-/* Kernels from 6.18 on want all programs of an array to be for the same kind of attachment. */
+/* Since 6.18, kernels require all programs of an array to be for the same kind of attachment. */
 struct no_programs no_programs SEC(".maps");
 struct no_programs no_sessions SEC(".maps");
 
 /*
- * Kernels from 6.13 on give a program of a uprobe a stack per CPU where it needs 64 bytes or more,
- * and where they preempt themselves it can be preempted: the next thread's program then writes over
- * its stack, pointers and all. A program that has a tail call stays on the thread's own stack
- * (check_max_stack_depth() in kernel/bpf/verifier.c asks has_tail_call, which is found before dead
- * code is removed): this one is never made, which the verifier knows and the compiler does not.
+ * Since 6.13, kernels give a uprobe program that needs 64 bytes of stack or more a stack per CPU.
+ * In a preemptible kernel, another thread's program may preempt it and overwrite that stack,
+ * pointers included. A program with a tail call stays on the thread's own stack
+ * (check_max_stack_depth() in kernel/bpf/verifier.c tests has_tail_call, which is set before dead
+ * code is removed). This tail call is never made, which the verifier knows and the compiler does
+ * not.
  */
 static __always_inline void keep_thread_stack(void *ctx, void *no_programs_of_its_kind)
 {
@@ -105,14 +111,19 @@ static __always_inline void set_head(struct wire_head *h, __u32 kind, __u32 tid,
 	set_head_at(h, kind, tid, tgid, bpf_ktime_get_ns());
 }
 
-/* A budget's stretch of time is over; what calibrating took of it is not the target's. */
+/*
+ * Whether the time window of a budget is over. A window that began while ispot was calibrating does
+ * not count against the target.
+ */
 static __always_inline bool thread_is_over(__u64 window_ns, __u64 now_ns, __u64 length_ns)
 {
 	return now_ns - window_ns > length_ns || window_ns < control.since_ns;
 }
 
-/* A loss is told before the next record that finds room, and ends where its last record was: what
- * tells it is stamped already, and was not lost. */
+/*
+ * Writes a record about lost records before the next record that finds room. Its time is that of
+ * the latest lost record, because the record that follows has its time already and was not lost.
+ */
 static __always_inline void wire_tell_lost(void *ring, struct wire_totals *t)
 {
 	struct wire_lost r = { .lost = t->calls_lost + t->others_lost };
@@ -122,7 +133,10 @@ static __always_inline void wire_tell_lost(void *ring, struct wire_totals *t)
 		t->lost_told = r.lost;
 }
 
-/* Into this CPU's ring; its reader is woken as it fills, not for each record. 0: it is there. */
+/*
+ * Writes into the ring of this CPU. The reader is woken each time that wakeup_bytes were written,
+ * not for each record. Returns 0 if the record was written.
+ */
 static __always_inline long wire_put(struct wire_totals *t, void *record, __u64 size)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
@@ -141,11 +155,13 @@ static __always_inline long wire_put(struct wire_totals *t, void *record, __u64 
 	return bpf_ringbuf_output(ring, record, size, flags);
 }
 
-/* Several programs of a CPU can be under way at once: one may interrupt or preempt another. */
+/* Counts atomically: a program may interrupt or preempt another one on the same CPU. */
 #define COUNT(counter) __sync_fetch_and_add(&(counter), 1)
 
-/* A refused record's place is its stamp, 0: it has none. Before it is counted, as a program that
- * interrupts this one may tell of it. */
+/*
+ * Notes the time of a refused record; 0: the record has none. This is done before the record is
+ * counted, as a program that interrupts this one may report the loss.
+ */
 static __always_inline void note_refused(struct wire_totals *t, __u64 time_ns)
 {
 	if (!time_ns)

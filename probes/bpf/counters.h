@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Counters of calls: their values behind the entry's and the exit's record. The task's own numbers
- * are a load each, at every call, and written where they changed: they never fall, so one sum over
- * them in each CPU's totals tells. The others are perf events, one group on each CPU, whose values
- * are the CPU's: what other threads count while a call is off its CPU is taken out at the switches,
- * where the thread's sums are brought up to date. They are in a hash by thread rather than in task
- * storage, because `next` of a raw tracepoint is no typed pointer, and 5.10 has neither.
+ * Counters of calls: their values follow the record of the entry and that of the exit.
+ *
+ * The counts that the kernel keeps in the task cost a load each, at every call, and are written
+ * only after a change. They never decrease, so one sum of them in each CPU's totals reveals a
+ * change.
+ *
+ * The other counters are perf events, one group on each CPU, whose values are those of the CPU.
+ * What other threads count while a call is off its CPU is subtracted at the switches, where the
+ * thread's sums are updated. The sums are in a hash by thread rather than in task storage, because
+ * `next` of a raw tracepoint is not a typed pointer, and 5.10 has neither.
  */
 #ifndef ISPOT_PROBES_BPF_COUNTERS_H
 #define ISPOT_PROBES_BPF_COUNTERS_H
@@ -22,11 +26,11 @@ struct {
 #define COUNTED_DEPTH 8 /* counted calls of a thread that can be open at once */
 
 struct counting {
-	__u64 sum[WIRE_COUNTERS_MAX];  /* the thread's own, up to `seen` */
-	__u64 seen[WIRE_COUNTERS_MAX]; /* the CPU's value then */
-	__u32 on_cpu;		       /* it has not left the CPU since */
-	__u32 depth;		       /* with config.count_period: counted calls that are open */
-	__u64 sectors_written;	       /* by the thread itself (disk.h) */
+	__u64 sum[WIRE_COUNTERS_MAX];  /* the thread's own counts, up to `seen` */
+	__u64 seen[WIRE_COUNTERS_MAX]; /* value of the CPU's counter at that time */
+	__u32 on_cpu;		       /* the thread has not left the CPU since then */
+	__u32 depth;	       /* if config.count_period is set: counted calls that are open */
+	__u64 sectors_written; /* by the thread itself (disk.h) */
 	__u64 sp[COUNTED_DEPTH];
 	__u32 id[COUNTED_DEPTH];
 };
@@ -49,12 +53,12 @@ struct task_struct___counted {
 	struct task_io_accounting ioac;
 } __core;
 
-/* Plain loads where the kernel allows them: a read through the helper is 15 ns. */
+/* Loads fields directly if the kernel allows it: a read through the helper takes 15 ns. */
 #define TASK_FIELD(task, field) (config.plain_loads ? (task)->field : BPF_CORE_READ(task, field))
 
 /*
- * Returns the sectors that the task has read from block devices, whichever task waited for them. 0:
- * the kernel keeps no account.
+ * Returns the sectors that were read from block devices for this task, whichever task waited for
+ * them, or 0 if the kernel does not count them.
  */
 static __always_inline __u64 sectors_read(struct task_struct___counted *task)
 {
@@ -63,7 +67,7 @@ static __always_inline __u64 sectors_read(struct task_struct___counted *task)
 	return TASK_FIELD(task, ioac.read_bytes) >> 9;
 }
 
-/* Nobody's yet, mostly: then it is not looked up. */
+/* Most often no thread has written, and the lookup is skipped. */
 static __always_inline __u64 sectors_written(__u32 tid)
 {
 	struct counting *c = control.written ? bpf_map_lookup_elem(&counting, &tid) : NULL;
@@ -98,8 +102,8 @@ static __always_inline __u64 task_counter(struct task_struct___counted *task, __
 }
 
 /*
- * Brings the running thread's sums up to now; false: the CPU has no counters. The program may be
- * preempted behind a read, and find the sums newer than what it read: then they stay.
+ * Updates the sums of the running thread. Returns false if the CPU has no counters. The program may
+ * be preempted after it read a counter and then find newer sums, which it keeps.
  */
 static __always_inline bool count_up(struct counting *c)
 {
@@ -134,14 +138,17 @@ static __always_inline struct counting *counting_of(__u32 tid)
 	return bpf_map_lookup_elem(&counting, &tid);
 }
 
-/* The compiler may not drop the mask that it finds needless: the verifier wants to see it. */
+/*
+ * The asm keeps the compiler from dropping a mask that it finds needless and that the verifier
+ * needs.
+ */
 static __always_inline __u32 counted_slot(__u32 depth)
 {
 	asm volatile("" : "+r"(depth));
 	return depth & (COUNTED_DEPTH - 1);
 }
 
-/* Frames left by an unwinder lie below sp. */
+/* Forgets calls that were left by an unwinder: their frames lie below sp. */
 static __always_inline void forget_below(struct counting *c, __u64 sp)
 {
 	for (int i = 0; i < COUNTED_DEPTH && c->depth; i++)
@@ -149,7 +156,7 @@ static __always_inline void forget_below(struct counting *c, __u64 sp)
 			c->depth--;
 }
 
-/* The thread's state if this entry is counted. */
+/* Returns the thread's state if this entry is counted, or NULL. */
 static __always_inline struct counting *counted_entry(__u32 tid, __u32 id, __u64 sp, bool occasion)
 {
 	struct counting *c;
@@ -168,7 +175,7 @@ static __always_inline struct counting *counted_entry(__u32 tid, __u32 id, __u64
 	return c;
 }
 
-/* The thread's state if the entry of this exit was counted. */
+/* Returns the thread's state if the entry of this exit was counted, or NULL. */
 static __always_inline struct counting *counted_exit(__u32 tid, __u32 id, __u64 sp)
 {
 	struct counting *c = bpf_map_lookup_elem(&counting, &tid);
@@ -197,9 +204,10 @@ static __always_inline __u32 count_events(struct wire_counted *r, __u32 kind, __
 }
 
 /*
- * They never fall, so that the sum of all tells whether any has changed (nobody migrates without a
- * switch). It is one word per CPU, which a program that interrupts this one can overwrite but not
- * leave half of; what another CPU has written since then differs from it.
+ * The counts never decrease, so their sum tells whether any has changed (a migration needs a
+ * switch). The sum is one word per CPU, so a program that interrupts this one can overwrite it, but
+ * not leave half of it. If the thread's counts changed on another CPU in between, the sum differs,
+ * too.
  */
 static __always_inline __u32 count_task(struct wire_totals *t, struct wire_counted *r, __u32 tid)
 {
@@ -221,7 +229,10 @@ static __always_inline __u32 count_task(struct wire_totals *t, struct wire_count
 	return WIRE_TASK_COUNTED;
 }
 
-/* The values of this entry or exit: which of them are there, as bits of its record's kind. */
+/*
+ * Reads the values for this entry or exit. Returns which of them are present, as bits of the
+ * record's kind.
+ */
 static __always_inline __u32 counters_count_call(struct wire_totals *t, struct wire_counted *r,
 						 __u32 kind, __u32 tid, __u32 id, __u64 sp,
 						 bool occasion)
@@ -240,7 +251,10 @@ static __always_inline bool counts_at_switches(const struct counting *c)
 	return config.count_period <= 1 || c->depth;
 }
 
-/* A thread of the target leaves the CPU (it is still current), another one gets it. */
+/*
+ * A thread of the target leaves the CPU, though it is still the current one, and another one gets
+ * it.
+ */
 static __always_inline void count_switch(__u32 prev, __u32 next)
 {
 	struct counting *c = prev ? bpf_map_lookup_elem(&counting, &prev) : NULL;

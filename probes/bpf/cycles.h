@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The cycle counter, as a perf event of each CPU: programs cannot read the TSC themselves. The
- * event counts from when it was opened; what the TSC was then, the recorder has measured.
+ * Reads the cycle counter through a perf event of each CPU, as BPF programs cannot read the TSC.
+ * The event counts from when it was opened; the recorder measures the value of the TSC at that
+ * time.
  */
 #ifndef ISPOT_PROBES_BPF_CYCLES_H
 #define ISPOT_PROBES_BPF_CYCLES_H
@@ -15,7 +16,7 @@ struct {
 	__uint(value_size, sizeof(__u32));
 } cycle_events SEC(".maps");
 
-/* [cpu]: the TSC when its event began */
+/* [cpu]: value of the TSC when the event began */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -23,7 +24,10 @@ struct {
 	__type(value, __u64);
 } cycle_bases SEC(".maps");
 
-/* 0: not known. The program may have moved to another CPU in between: then the event refuses. */
+/*
+ * Returns 0 if the counter is unknown. If the program has moved to another CPU in between, reading
+ * the event fails.
+ */
 static __always_inline __u64 cycles_now(void)
 {
 	__u32 cpu = bpf_get_smp_processor_id();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Counts the sectors that a thread itself hands to block devices to be written: direct writes, and
- * the unwritten pages that fsync finds. The task's own account has the pages that it made dirty,
- * whichever task writes them later.
+ * Counts the sectors that a thread itself submits to block devices for writing: direct writes, and
+ * dirty pages that its fsync writes. The kernel's account of a task has the pages that the task
+ * dirtied instead, whichever task writes them later.
  */
 #ifndef ISPOT_PROBES_BPF_DISK_H
 #define ISPOT_PROBES_BPF_DISK_H
@@ -23,10 +23,10 @@ struct bio {
 } __core;
 
 struct task_struct___submitting {
-	void *bio_list; /* inside of a device that hands on to others: counted already */
+	void *bio_list; /* set inside a device that passes bios on, which are counted already */
 } __core;
 
-/* Two loads, for the verifier takes none from a context plus a choice of offsets. */
+/* Uses two loads, as the verifier rejects one from the context with a variable offset. */
 static __always_inline struct bio *queued_bio(struct bpf_raw_tracepoint_args *ctx)
 {
 	__u64 bio;

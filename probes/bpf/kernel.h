@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The few kernel types the programs touch, with just the members they read: CO-RE finds them by
- * name in the running kernel's BTF, so one object serves every kernel. Two shapes of a type that
- * changed have a ___suffix, which CO-RE ignores.
+ * The few kernel types that the programs use, with only the members that they read. CO-RE finds
+ * these by name in the running kernel's BTF, so one object serves every kernel. A type that changed
+ * between kernels has a second form with a ___suffix, which CO-RE ignores.
  */
 #ifndef ISPOT_PROBES_BPF_KERNEL_H
 #define ISPOT_PROBES_BPF_KERNEL_H
@@ -62,7 +62,7 @@ struct task_struct {
 	struct files_struct *files;
 	struct signal_struct *signal;
 	struct uprobe_task *utask;
-	int *clear_child_tid; /* of the program's memory */
+	int *clear_child_tid; /* address in the program's memory */
 } __core;
 
 struct task_struct___before_5_14 {
@@ -73,12 +73,14 @@ struct linux_binprm {
 	const char *filename;
 } __core;
 
-/* A return address that a return probe has replaced by the trampoline at the start of the
- * process's xol_area. */
+/*
+ * A return address that a return probe has replaced by the trampoline, which is at the start of the
+ * xol_area of the process.
+ */
 struct return_instance {
-	unsigned long stack; /* pointer to it */
+	unsigned long stack; /* stack pointer at the entry */
 	unsigned long orig_ret_vaddr;
-	bool chained; /* the next instance is of the same place */
+	bool chained; /* the next instance has the same place */
 	struct return_instance *next;
 } __core;
 
@@ -94,7 +96,7 @@ struct mm_struct {
 	struct uprobes_state uprobes_state;
 } __core;
 
-/* kernel/trace/trace_uprobe.c: how a hit knows its point. */
+/* kernel/trace/trace_uprobe.c: the way from a hit to its point. */
 struct uprobe_task {
 	unsigned long vaddr;
 	struct return_instance *return_instances;
@@ -120,19 +122,22 @@ struct uprobe_dispatch_data {
 	struct trace_uprobe *tu;
 } __core;
 
-/* The registers at a hit are the program's context, whose layout is ABI: no CO-RE. */
+/* The registers at a hit are the program's context. Their layout is ABI, so they need no CO-RE. */
 #if defined(__TARGET_ARCH_x86)
 struct pt_regs {
 	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip,
 		cs, flags, sp, ss;
 };
-#define RETURN_POPPED 8 /* a return probe sees the stack after `ret` took the return address */
+#define RETURN_POPPED 8 /* a return probe runs after `ret` popped the return address */
 #elif defined(__TARGET_ARCH_arm64)
 struct pt_regs {
 	unsigned long regs[31], sp, pc, pstate;
 };
 #define RETURN_POPPED 0
-/* In front of what a system call saved, more than a uprobe's context has. */
+/*
+ * The registers that a system call saves come first in a struct that has more than a uprobe's
+ * context.
+ */
 struct pt_regs___saved {
 	unsigned long orig_x0;
 	int syscallno;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Births, deaths, names and programs of threads. */
+/* Records births and ends of threads, and new names and programs. */
 #ifndef ISPOT_PROBES_BPF_LIFE_H
 #define ISPOT_PROBES_BPF_LIFE_H
 
@@ -32,7 +32,8 @@ int on_fork(struct bpf_raw_tracepoint_args *ctx)
 		return 0;
 	t->births++;
 	if (control.hold_children && child_tgid != parent_tgid)
-		t->since_wakeup = config.wakeup_bytes; /* the reader holds the child at once */
+		t->since_wakeup = config.wakeup_bytes; /* wakes the reader, so that it holds the
+							  child at once */
 	emit_more(t, &r, sizeof(r));
 	return 0;
 }
@@ -101,7 +102,8 @@ int on_exec(struct bpf_raw_tracepoint_args *ctx)
 	set_head(&r.h, WIRE_EXEC, BPF_CORE_READ(task, pid), tgid);
 	__builtin_memset(r.name, 0, WIRE_PATH_MAX);
 	bpf_probe_read_kernel_str(r.name, WIRE_PATH_MAX, BPF_CORE_READ(bprm, filename));
-	t->since_wakeup = config.wakeup_bytes; /* the reader looks at the new program at once */
+	t->since_wakeup = config.wakeup_bytes; /* wakes the reader, so that it looks at the new
+						  program at once */
 	emit_more(t, &r, sizeof(r));
 	return 0;
 }

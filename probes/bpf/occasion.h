@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * Work that is done at one call in WIRE_OCCASION of a function, because it costs more than the
- * rest.
- */
+/* Chooses one call in WIRE_OCCASION of a function for work that costs more than the rest. */
 #ifndef ISPOT_PROBES_BPF_OCCASION_H
 #define ISPOT_PROBES_BPF_OCCASION_H
 
 #include "common.h"
 
-/* By function (functions may share a row). */
+/* A row for each function (several functions may share one). */
 #define OCCASIONS      4096
-#define OCCASION_FIRST 16 /* first calls on each CPU, all of them: for functions with few calls */
+#define OCCASION_FIRST 16 /* first calls on each CPU, all chosen: for functions with few calls */
 
 struct occasion {
 	__u32 until, first;
@@ -23,7 +20,7 @@ struct {
 	__type(value, struct occasion);
 } occasions SEC(".maps");
 
-/* Once per entry. */
+/* Call it once for each entry. */
 static __always_inline bool is_occasion(__u32 id)
 {
 	__u32 row = id % OCCASIONS;
@@ -37,7 +34,7 @@ static __always_inline bool is_occasion(__u32 id)
 	}
 	if (o->first < OCCASION_FIRST)
 		o->first++;
-	else /* at random, so that a program with a period of its own does not alias */
+	else /* at random, to avoid aliasing with a period of the program */
 		o->until = WIRE_OCCASION / 2 + bpf_get_prandom_u32() % WIRE_OCCASION;
 	return true;
 }

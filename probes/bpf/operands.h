@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Arguments of static probes: in registers and memory that each place chose for itself. */
+/*
+ * Reads arguments of static probes, which each place has in registers and memory of its own choice.
+ */
 #ifndef ISPOT_PROBES_BPF_OPERANDS_H
 #define ISPOT_PROBES_BPF_OPERANDS_H
 
@@ -12,13 +14,16 @@ struct {
 	__type(value, struct wire_operands);
 } operands SEC(".maps");
 
-/* By assembler: the context may be read at constant offsets only, which clang would join. */
+/*
+ * Assembler, because the context can be read at constant offsets only, and clang would merge the
+ * cases.
+ */
 #define REGISTER(n)                                                                            \
 	case n:                                                                                \
 		asm volatile("%0 = *(u64 *)(%1 + %2)" : "=r"(value) : "r"(ctx), "i"(8 * (n))); \
 		break;
 
-/* Word n of the registers, as struct pt_regs has them on each machine. */
+/* Returns word n of the registers, in the order of struct pt_regs on each machine. */
 static __noinline __u64 register_of(struct pt_regs *ctx, __u32 n)
 {
 	__u64 value = 0;
@@ -71,7 +76,10 @@ static __always_inline __u64 widened(__u64 value, const struct wire_operand *o)
 	return o->is_signed ? (__u64)((__s64)(value << bits) >> bits) : value << bits >> bits;
 }
 
-/* Memory that is not there just now: the call is recorded without its arguments. */
+/*
+ * Returns false if the memory cannot be read right now. The call is then recorded without its
+ * arguments.
+ */
 static __always_inline bool read_operand(struct pt_regs *ctx, const struct wire_operand *o,
 					 __u64 *value)
 {

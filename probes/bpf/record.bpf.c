@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The programs of a recording. Those on the dynamic uprobe events (type kprobe: what
- * PERF_EVENT_IOC_SET_BPF takes there) write entries and exits; those on scheduler tracepoints
- * write who left and got the CPU, who woke whom, and the births and deaths of threads. All
- * write into one ring per CPU, so a CPU's records are in one order.
+ * The programs of a recording. Those on the dynamic uprobe events write entries and exits; their
+ * type is kprobe, which PERF_EVENT_IOC_SET_BPF requires. Those on tracepoints of the scheduler
+ * write which threads left and got the CPU, who woke whom, and the births and ends of threads. All
+ * write into one ring per CPU, so the records of a CPU are in order.
  *
- * A return value of 0 keeps the dynamic event itself from recording anything.
+ * The return value 0 keeps the dynamic event itself from recording anything.
  */
 #include "common.h"
 #include "arguments.h"
@@ -30,9 +30,9 @@ struct {
 } counts SEC(".maps");
 
 /*
- * The point that fired and what it captures, by the `id` that its registration carries as an
- * immediate argument. Plain loads where the kernel allows them: five reads through the helper cost
- * 165 ns.
+ * Returns the id of the point that fired and the values that it records, from the `id` that the
+ * point's registration has as an immediate argument. Fields are loaded directly if the kernel
+ * allows it: five reads through the helper take 165 ns.
  */
 static __always_inline __u32 point_tag(void)
 {
@@ -43,7 +43,7 @@ static __always_inline __u32 point_tag(void)
 		struct task_struct *task = bpf_get_current_task_btf();
 
 		hit = CAST(uprobe_dispatch_data, task->utask->vaddr);
-		/* args[] lies behind the end of its struct: a cast of its own. */
+		/* args[] is a flexible array behind the struct, so it needs a cast of its own */
 		arg = CAST(probe_arg, &CAST(trace_uprobe, hit->tu)->tp.args[0]);
 		return CAST(fetch_insn, arg->code)->immediate;
 	}
@@ -51,7 +51,7 @@ static __always_inline __u32 point_tag(void)
 	return BPF_CORE_READ(hit, tu, tp.args[0].code, immediate);
 }
 
-/* The kind of point that a probe sits on; the two probes of a function are two events. */
+/* The kind of point that a probe sits on. The two probes of a function are two events. */
 enum point_of { OF_FUNCTION, OF_RET_SITE, OF_MARKER, OF_SESSION };
 
 static __always_inline enum sample_taken sampled(__u32 kind, __u64 pid_tgid, __u32 id, __u64 sp,
@@ -81,7 +81,10 @@ static __always_inline __u32 call_bytes(__u32 kind, __u32 counted)
 	return kind == WIRE_EXIT ? WIRE_EXIT_BYTES : sizeof(struct wire_call);
 }
 
-/* Both clocks are read in the same order at both ends of a call: neither makes it look longer. */
+/*
+ * Reads both clocks in the same order at both ends of a call, so that neither makes the call look
+ * longer.
+ */
 static __always_inline void stamp(struct wire_counted *r, __u64 *cycles)
 {
 	r->call.h.time_ns = bpf_ktime_get_ns();
@@ -98,8 +101,8 @@ static __always_inline void put_cycles(struct wire_counted *r, __u32 counted, __
 }
 
 /*
- * Exits are stamped before anything else, entries last: the program's own time stays outside.
- * Whether the call is one that is recorded.
+ * Writes the record of an entry or exit, and returns whether this call is recorded. Exits take
+ * their time first, entries last, so that the time of the program itself is not included.
  */
 static __always_inline bool emit(struct pt_regs *ctx, __u32 kind, __u64 sp, enum point_of of,
 				 __u32 session_tag)
@@ -163,7 +166,7 @@ static __always_inline bool emit(struct pt_regs *ctx, __u32 kind, __u64 sp, enum
 	return true;
 }
 
-/* A marker's, at any depth of the stack. */
+/* The begin and the end of a marker may be at any depth of the stack. */
 SEC("kprobe")
 int on_begin(struct pt_regs *ctx)
 {
@@ -192,7 +195,7 @@ int on_return(struct pt_regs *ctx)
 	return 0;
 }
 
-/* At a `ret` or tail jump the stack pointer is the entry's again. */
+/* At a `ret` or tail jump the stack pointer has the value that it had at the entry. */
 SEC("kprobe")
 int on_ret_site(struct pt_regs *ctx)
 {
@@ -201,10 +204,11 @@ int on_ret_site(struct pt_regs *ctx)
 }
 
 /*
- * Both probes of a function as one uprobe session (usession.h): 1 at the entry says that the
- * return is not wanted. The cookie has the entry's tag, and above it the return's. Only the entry
- * is at the probe's own address. (bpf_session_is_return() says it as well, but not with the same
- * arguments in all kernels, and libbpf then refuses the whole object.)
+ * Both probes of a function as one uprobe session (usession.h). Returning 1 at the entry tells the
+ * kernel that the return is not wanted. The cookie has the entry's tag in its lower half and the
+ * return's above it. Only at the entry is the instruction the probe's own address.
+ * (bpf_session_is_return() tells this, too, but its arguments differ between kernels, and libbpf
+ * then refuses the whole object.)
  */
 SEC("kprobe")
 int on_session(struct pt_regs *ctx)
@@ -217,7 +221,7 @@ int on_session(struct pt_regs *ctx)
 	return 0;
 }
 
-/* The hybrid's question before it chooses: how often is this function called? */
+/* Counts how often a function is called, for the hybrid selection. */
 SEC("kprobe")
 int on_count(struct pt_regs *ctx)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Samples of the CPUs, CPU-wide events: only the target's are taken. */
+/*
+ * Takes samples of the CPUs. The events are CPU-wide, but only samples of the target are recorded.
+ */
 #ifndef ISPOT_PROBES_BPF_SAMPLE_H
 #define ISPOT_PROBES_BPF_SAMPLE_H
 
@@ -13,8 +15,8 @@
 #endif
 
 /*
- * Into the CPU's ring beside everything else, so that it has its place among the calls; returning
- * 1 also lets it into the sampler's own ring, for who chooses functions.
+ * Writes the sample into the CPU's ring, among the calls. Returning 1 also lets the sample into the
+ * sampler's own ring, which the selection of functions reads.
  */
 SEC("perf_event")
 int on_sample(struct pt_regs *ctx)

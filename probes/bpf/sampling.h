@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Recording one call in N: decided here, so that the others write nothing. */
+/* Records one call in N. The decision is made here, so that the other calls write nothing. */
 #ifndef ISPOT_PROBES_BPF_SAMPLING_H
 #define ISPOT_PROBES_BPF_SAMPLING_H
 
 #include "common.h"
 
-/* One row per thread and function, read by the recorder at the end. */
+/* One row for each thread and function, which the recorder reads at the end. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 262144);
@@ -15,8 +15,8 @@ struct {
 } sampling SEC(".maps");
 
 /*
- * Draws one call of each N at random, for each N anew: at a fixed distance, a program whose own
- * period shares a factor with N would show the same one of its calls again and again, or never its
+ * Draws one call of each series of N calls at random. At a fixed distance, a program with a period
+ * that shares a factor with N would show the same call of its period again and again, or never its
  * outermost ones.
  */
 static __always_inline void sampling_draw(struct wire_sampling *s)
@@ -36,7 +36,10 @@ static __always_inline struct wire_sampling *sampling_new(struct wire_sampling_k
 	return bpf_map_lookup_elem(&sampling, key);
 }
 
-/* The compiler may not drop the mask that it finds needless: the verifier wants to see it. */
+/*
+ * The asm keeps the compiler from dropping a mask that it finds needless and that the verifier
+ * needs.
+ */
 static __always_inline __u32 slot(__u32 depth)
 {
 	asm volatile("" : "+r"(depth));
@@ -54,9 +57,10 @@ static __always_inline __u64 word_at(__u64 address)
 }
 
 /*
- * Whether no other call of the function is open, recorded or not. One that an unwinder left counts
- * as open until the function is entered no deeper on the stack. The return of an unrecorded call of
- * a session is not seen: it is over once its return address is no more where it was.
+ * Whether no other call of the function is open, recorded or not. A call that an unwinder left
+ * counts as open until the function is entered no deeper on the stack. The return of an unrecorded
+ * call of a session is not seen: such a call is over once its return address is gone from its
+ * place.
  */
 static __always_inline bool enters_outermost(struct wire_sampling *s, __u64 sp, bool session)
 {
@@ -69,7 +73,7 @@ static __always_inline bool enters_outermost(struct wire_sampling *s, __u64 sp, 
 	return true;
 }
 
-/* Whether this entry is one of those recorded; its stack pointer is remembered for its exit. */
+/* Decides whether this entry is recorded; if so, its stack pointer is stored for its exit. */
 static __always_inline enum sample_taken sample_entry(__u32 tid, __u32 tgid, __u32 id, __u64 sp,
 						      bool session)
 {
@@ -88,9 +92,10 @@ static __always_inline enum sample_taken sample_entry(__u32 tid, __u32 tgid, __u
 		return TAKEN_NOT;
 	}
 	/*
-	 * Frames left by an unwinder or a longjmp lie below this one: forget them. At the same
-	 * place there may be one that ends by a tail call of this one. Where there is no room, they
-	 * are such as were left, too, or whose ends were not seen, as between two bursts.
+	 * Forget frames below this one, which an unwinder or a longjmp left. A frame at the same
+	 * place may belong to a call that ends by a tail call of this one. If there is no room,
+	 * such frames are forgotten, too: they were left, or their ends were not seen, as between
+	 * two bursts.
 	 */
 	full = s->depth >= WIRE_DEPTH_MAX;
 	for (int i = 0; i < WIRE_DEPTH_MAX && s->depth; i++)
@@ -104,15 +109,15 @@ static __always_inline enum sample_taken sample_entry(__u32 tid, __u32 tgid, __u
 	s->recorded++;
 	s->outer_recorded += outermost;
 	if (outermost)
-		s->outer_return = 0; /* its return is seen */
-	/* inside a recorded one the reader sees it */
+		s->outer_return = 0; /* its return is recorded */
+	/* inside a recorded call the reader sees the nesting itself */
 	return outermost || s->depth > 1 ? TAKEN : TAKEN_INNER;
 }
 
 /*
- * The same for the begin of a marker, whose end comes at another stack pointer. One begin is open
- * at a time; those nested in it (deeper on the stack) are only counted, so that its end is told
- * from theirs. A begin that is not deeper means that the open one never ended.
+ * Does the same for the begin of a marker, whose end has another stack pointer. One begin is open
+ * at a time. Begins nested in it (deeper on the stack) are only counted, to tell their ends from
+ * its own. A begin that is not deeper means that the open one never ended.
  */
 static __always_inline bool sample_begin(__u32 tid, __u32 tgid, __u32 id, __u64 sp)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The scheduler's tracepoints: who left and got the CPU, who woke whom. */
+/* The programs on the scheduler's tracepoints: who left and got the CPU, who woke whom. */
 #ifndef ISPOT_PROBES_BPF_SCHED_H
 #define ISPOT_PROBES_BPF_SCHED_H
 
@@ -8,7 +8,7 @@
 #include "wait.h"
 #include "steps.h"
 
-/* User stacks by frame pointer, as far as the target has them. */
+/* User stacks by frame pointer, as far as the target has frame pointers. */
 struct {
 	__uint(type, BPF_MAP_TYPE_STACK_TRACE);
 	__uint(max_entries, WIRE_STACKS_MAX);
@@ -16,7 +16,7 @@ struct {
 	__uint(value_size, WIRE_FRAMES_MAX * sizeof(__u64));
 } stacks SEC(".maps");
 
-#define FAIR_PRIORITIES 100 /* MAX_RT_PRIO: lower ones are of the real-time classes */
+#define FAIR_PRIORITIES 100 /* MAX_RT_PRIO: real-time classes have lower ones */
 
 #define STATE_SLEEPING 1 /* TASK_INTERRUPTIBLE */
 #define STATE_BLOCKED  2 /* TASK_UNINTERRUPTIBLE */
@@ -58,7 +58,7 @@ static __always_inline struct thread_ids ids_of(__u64 address)
 	return (struct thread_ids){ BPF_CORE_READ(task, pid), BPF_CORE_READ(task, tgid) };
 }
 
-/* When this run began, if it is one of those that are timed. */
+/* Returns the time at which this run began, or 0 if the run is not one of those that are timed. */
 static __always_inline __u64 timed_from(__u64 runs)
 {
 	return runs % WIRE_TIMED ? 0 : bpf_ktime_get_ns();
@@ -70,8 +70,11 @@ static __always_inline void timed_until_now(struct wire_totals *t, __u64 from_ns
 		t->scheduling_ns += (bpf_ktime_get_ns() - from_ns) * WIRE_TIMED;
 }
 
-/* To walk a stack is half of what a wait costs: of a CPU that switches very often, one in some will
- * do. But a pool's threads park as they are born, all at once, and for good. */
+/*
+ * Whether to walk the stack of a wait, which is half of the cost of its record. If a CPU switches
+ * very often, one wait in some is enough. But the threads of a pool park right after their birth,
+ * all at once and for good, so young threads are always walked.
+ */
 static __always_inline bool walks_stack(struct wire_totals *t, const struct task_struct *task,
 					__u64 now_ns)
 {
@@ -111,7 +114,7 @@ static __always_inline void write_switch(struct bpf_raw_tracepoint_args *ctx, st
 		emit_more(t, r, sizeof(*r));
 		return;
 	}
-	/* The tracepoint still runs as prev: its stack, its files. */
+	/* The tracepoint runs while prev is still current, so its stack and files are at hand. */
 	r->flags |= WIRE_WAIT;
 	if (config.block_stacks)
 		r->stack = stack_of_wait(ctx, t, &r->h);
@@ -119,7 +122,10 @@ static __always_inline void write_switch(struct bpf_raw_tracepoint_args *ctx, st
 	emit_more(t, &w, sizeof(w));
 }
 
-/* The time that prev had the CPU is its process's, or, where that has ended meanwhile, of those. */
+/*
+ * Adds the time that prev had the CPU to its process, or, if the process has ended meanwhile, to
+ * the sum of ended processes.
+ */
 static __always_inline void account(struct wire_totals *t, __u64 *prev_ran, bool next_is_target,
 				    __u64 now_ns)
 {
@@ -129,7 +135,9 @@ static __always_inline void account(struct wire_totals *t, __u64 *prev_ran, bool
 	t->in_ns = next_is_target ? now_ns : 0;
 }
 
-/* Who gets the CPU; true: who leaves it got it by a switch that was not told. */
+/*
+ * Notes which task gets the CPU. Returns true if prev got the CPU without a switch being reported.
+ */
 static __always_inline bool follow_cpu(struct wire_totals *t, __u64 prev, __u64 next)
 {
 	bool untold = t->on_of_ns == control.since_ns && t->on_task != prev;
@@ -147,8 +155,8 @@ static __always_inline void lose_switch(struct wire_totals *t, __u64 now_ns)
 }
 
 /*
- * Some kernels tell of no switch away from certain threads of theirs. How long the thread that was
- * switched to has run since then is in its own account; those of the real-time classes keep none.
+ * Some kernels do not report switches away from certain kernel threads. The account of the thread
+ * that then got the CPU tells how long it has run since; real-time classes keep no such account.
  */
 static __always_inline void tell_untold(struct bpf_raw_tracepoint_args *ctx, struct wire_totals *t,
 					struct thread_ids prev, __u32 flags, __u64 now_ns)
@@ -209,9 +217,9 @@ int on_switch(struct bpf_raw_tracepoint_args *ctx)
 }
 
 /*
- * How many interrupt handlers, softirqs and timers are running on this CPU: a wakeup from one of
- * them is the device's or the timer's, not the thread's that happens to be interrupted. The
- * recorder attaches the leaving ones first, so that a missed entry cannot leave a count behind.
+ * Counts the interrupt handlers, softirqs and timers that run on this CPU: a wakeup from one of
+ * them is due to the device or the timer, not to the thread that was interrupted. The recorder
+ * attaches the programs for leaving first, so that a missed entry cannot leave a count behind.
  */
 struct interrupts {
 	__u32 timers, others;
@@ -295,7 +303,8 @@ int on_timer_end(void *ctx)
 #define NO_THREAD(how) ((__u64)(how) << 32)
 
 /*
- * Returns the waker as bpf_get_current_pid_tgid() does; NO_THREAD where no thread's doing woke it.
+ * Returns the waker as bpf_get_current_pid_tgid() does, or NO_THREAD if no thread caused the
+ * wakeup.
  */
 static __always_inline __u64 waker_id(struct task_struct *woken)
 {

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Where calls come from: the return address of each, and the call stack of the first call from
- * every return address, of every N-th call of each function, and of each that has lasted long.
+ * Records where calls come from: the return address of each call, and the call stack of the first
+ * call from every return address, of every N-th call of each function, and of each call that lasted
+ * long.
  *
- * A function that has a return probe has the kernel's trampoline in the place of its return
- * address; what it replaced is in the task's list of return instances, innermost first. At an entry
- * nothing of the function's own frame is built yet, so the frame pointer is its caller's.
+ * While a function with a return probe runs, the kernel's trampoline replaces its return address;
+ * the original is in the task's list of return instances, innermost first. At an entry the function
+ * has not built its frame yet, so the frame pointer is its caller's.
  */
 #ifndef ISPOT_PROBES_BPF_STACKS_H
 #define ISPOT_PROBES_BPF_STACKS_H
 
 #include "common.h"
 
-/* (function, return address) pairs that had their stack taken, by hash; 0: free. */
+/* Hashes of the (function, return address) pairs whose stack was recorded; 0: free. */
 #define SEEN_PROBES 8
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -21,7 +22,7 @@ struct {
 	__type(value, __u64);
 } seen SEC(".maps");
 
-/* Calls until the next stack of a function, on this CPU. */
+/* Number of calls of a function on this CPU since its last recorded stack. */
 #define TURNS_MAX 4096
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -36,8 +37,8 @@ struct copy_budget {
 };
 
 /*
- * Too large for the stack of a program. Programs of uprobes can be preempted by each other, so one
- * that finds it busy does without.
+ * A buffer too large for a program's stack. Uprobe programs may preempt each other, so a program
+ * that finds the buffer busy does not record a stack.
  */
 struct stack_room {
 	struct copy_budget budget;
@@ -66,7 +67,7 @@ struct {
 } copy_rooms SEC(".maps");
 
 #define STACK_WINDOW_NS 100000000ull
-#define FRAME_MAX	(16ull << 20) /* bytes; what claims to be larger is no frame */
+#define FRAME_MAX	(16ull << 20) /* bytes; a larger distance means that there is no frame */
 
 #if defined(__TARGET_ARCH_x86)
 #define FRAME_POINTER(ctx)  ((ctx)->bp)
@@ -82,14 +83,14 @@ struct {
 #define TRAMPOLINE_OF(t, a) ((a)&WIRE_SIGNED_TRAMPOLINE(t))
 #endif
 
-/* The return addresses that the trampolines on the stack stand for, innermost first. */
+/* The return addresses that trampolines on the stack replaced, innermost first. */
 struct returns {
 	__u64 trampoline; /* 0: there is none on this stack */
 	struct return_instance *next;
 };
 
-/* Few, for the verifier follows each of them at every frame. */
-#define TAIL_CALLS_MAX 4  /* of traced functions one by another */
+/* The bounds are small, as the verifier follows every iteration at every frame. */
+#define TAIL_CALLS_MAX 4  /* one traced function by another */
 #define LEFT_MAX       16 /* frames that a longjmp has left */
 
 static __always_inline void skip_left(struct returns *r, __u64 sp)
@@ -113,8 +114,10 @@ static __always_inline void find_returns(struct returns *r, __u64 sp)
 	skip_left(r, sp);
 }
 
-/* The address that a return really goes to, unsigned; the trampoline itself where that is not
- * known. */
+/*
+ * Returns the address to which a return really goes, without a signature, or the trampoline itself
+ * if that address is unknown.
+ */
 static __always_inline __u64 original(struct returns *r, __u64 address)
 {
 	struct return_instance *i = r->next;
@@ -124,7 +127,7 @@ static __always_inline __u64 original(struct returns *r, __u64 address)
 	if (!r->trampoline || TRAMPOLINE_OF(r->trampoline, address) != r->trampoline || !i)
 		return CODE_ADDRESS(address);
 	was = BPF_CORE_READ(i, orig_ret_vaddr);
-	/* Tail calls: several instances of one place on the stack. */
+	/* Tail calls leave several instances of one place on the stack. */
 	for (int n = 0; n < TAIL_CALLS_MAX && chained && i; n++) {
 		chained = BPF_CORE_READ(i, chained);
 		i = BPF_CORE_READ(i, next);
@@ -145,7 +148,10 @@ static __always_inline __u64 return_address(struct pt_regs *ctx)
 	return address;
 }
 
-/* The trampoline is at the start of its page, which few returns are. */
+/*
+ * Looks for the original only if the address is at the start of a page, as the trampoline is; few
+ * other return addresses are.
+ */
 static __always_inline __u64 stack_caller_of(struct pt_regs *ctx)
 {
 	__u64 address = return_address(ctx);
@@ -157,7 +163,7 @@ static __always_inline __u64 stack_caller_of(struct pt_regs *ctx)
 	return original(&r, address);
 }
 
-/* The place for the site's hash if it has not been seen; NULL: it has, or there is no place. */
+/* Returns the slot for the hash of a new pair, or NULL if the pair was seen or there is no room. */
 static __always_inline __u64 *unseen(__u64 tag)
 {
 	for (int i = 0; i < SEEN_PROBES; i++) {
@@ -201,12 +207,13 @@ static __always_inline bool may_take(struct copy_budget *b, __u64 now, __u32 byt
 	return true;
 }
 
-/* A call whose stack is taken, as it was when it began: what it has changed since it has put back.
+/*
+ * A call whose stack is recorded, with the values at its beginning: the stack is restored to these.
  */
 struct stack_of {
 	__u64 ip, sp, caller;
 	bool at_exit;
-	bool returned; /* it has popped the return address, and the kernel its instance */
+	bool returned; /* the return address is popped, and the kernel's instance is gone */
 };
 
 static __always_inline void walk_frames(struct pt_regs *ctx, struct wire_stack *w,
@@ -233,7 +240,7 @@ static __always_inline void walk_frames(struct pt_regs *ctx, struct wire_stack *
 	w->n_frames = n;
 }
 
-/* In the order of perf's numbers. */
+/* Copies the registers in the order of perf's numbers. */
 static __always_inline void copy_registers(struct pt_regs *ctx, unsigned long long *r)
 {
 #if defined(__TARGET_ARCH_x86)
@@ -242,7 +249,7 @@ static __always_inline void copy_registers(struct pt_regs *ctx, unsigned long lo
 	r[10] = ctx->r9, r[11] = ctx->r10, r[12] = ctx->r11, r[13] = ctx->r12;
 	r[14] = ctx->r13, r[15] = ctx->r14, r[16] = ctx->r15;
 #else
-	/* the verifier takes loads from the context at constant offsets only */
+	/* the verifier accepts loads from the context at constant offsets only */
 #pragma clang loop unroll(full)
 	for (int i = 0; i < 31; i++)
 		r[i] = ctx->regs[i];
@@ -252,8 +259,8 @@ static __always_inline void copy_registers(struct pt_regs *ctx, unsigned long lo
 }
 
 /*
- * Restores the registers as they were at the entry, and the return address in place of the
- * trampoline.
+ * Restores the registers as they were at the entry, and replaces the trampoline by the return
+ * address.
  */
 static __always_inline void restore_entry(struct wire_copy *w, const struct stack_of *of)
 {
@@ -287,7 +294,7 @@ static __always_inline void copy_returns(struct wire_copy *w, __u64 sp)
 	w->n_returns = n;
 }
 
-/* Copies the stack in steps, as far as it is there: above a stack there may be nothing. */
+/* Copies the stack in steps until a read fails: above the stack there may be nothing. */
 #define COPY_STEP 1024
 static __always_inline void copy_stack(struct wire_copy *w, __u64 sp)
 {
@@ -357,7 +364,7 @@ static __always_inline bool take_stack(struct pt_regs *ctx, const struct wire_ca
 	return true;
 }
 
-/* Before the record of an entry, so that the call's own time stays clear of it. */
+/* Runs before the record of an entry, so that the call's own time does not include it. */
 static __always_inline void note_stack(struct pt_regs *ctx, const struct wire_call *call)
 {
 	struct stack_of of = { .ip = INSTRUCTION(ctx), .sp = ctx->sp, .caller = call->caller };
@@ -374,11 +381,11 @@ static __always_inline void note_stack(struct pt_regs *ctx, const struct wire_ca
 		*slot = tag;
 }
 
-/* ---- of calls that have lasted long, at their exit ---- */
+/* ---- calls that lasted long, at their exit ---- */
 
-/* Another one that has the same place ends it: its stack is then not taken. */
+/* Another call with the same slot overwrites this one, whose stack is then not recorded. */
 struct open_call {
-	__u64 tag; /* of thread, function and stack pointer; 0: none */
+	__u64 tag; /* hash of thread, function and stack pointer; 0: none */
 	__u64 time_ns, ip;
 };
 
@@ -417,7 +424,7 @@ static __always_inline void note_open(struct pt_regs *ctx, const struct wire_cal
 	open->tag = tag;
 }
 
-/* Before the record of an exit, whose time has been taken. */
+/* Runs before the record of an exit is written, but after its time was taken. */
 static __always_inline void note_slow(struct pt_regs *ctx, const struct wire_call *call,
 				      bool returned)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Call stacks of threads that leave the CPU to wait. What they wait in is a library's, and that was
- * compiled without frame pointers more often than not. So a stack that is met for the first time is
- * copied, the recorder unwinds it by the tables, and tells where each return address lay above the
- * stack pointer: from the same addresses it is as far to the next. Stacks met again are walked by
- * these steps and have the number of the first.
+ * Records call stacks of threads that leave the CPU to wait. The innermost functions are most often
+ * those of a library, compiled without frame pointers. So a stack that is met for the first time is
+ * copied, the recorder unwinds the copy by the tables, and reports how far above the stack pointer
+ * each return address lies: with the same addresses before it, the next one lies at the same
+ * distance. Stacks that are met again are walked by these steps and get the number of the first.
  */
 #ifndef ISPOT_PROBES_BPF_STEPS_H
 #define ISPOT_PROBES_BPF_STEPS_H
@@ -29,17 +29,17 @@ struct {
 } steps SEC(".maps");
 
 /*
- * The stacks that were walked last, by thread, instruction and stack pointer, with where in them
- * the return addresses are. A walk finds each return address by a map; to read what is at places
- * that are known already is less work, and where the words are the same the stack is. Where two
- * stacks have one place in the table, the later one has it.
+ * The stacks that were walked last, by thread, instruction and stack pointer, with the places of
+ * the return addresses in them. A walk looks up every return address in a map. Reading the words at
+ * known places is less work, and if the words are the same, the stack is. If two stacks share a
+ * slot of the table, the later one overwrites the other.
  */
-#define WALKED_RETURNS 4  /* of traced functions; where there are more each stack is walked */
-#define WALKED_WAYS    2  /* by which a thread comes to one place, as deep in its stack */
-#define WALKED_STEPS   16 /* what comes behind them is not looked at */
+#define WALKED_RETURNS 4  /* of traced functions; stacks with more are always walked */
+#define WALKED_WAYS    2  /* different stacks of a thread with the same instruction and depth */
+#define WALKED_STEPS   16 /* return addresses behind these are not compared */
 struct walked {
 	__u64 tag;   /* 0: none */
-	__u64 words; /* of these places, as one */
+	__u64 words; /* hash of the words at these places */
 	__u32 n;
 	__u32 at[WALKED_STEPS];
 	int stack;
@@ -52,7 +52,7 @@ struct {
 	__type(value, struct walked);
 } walked SEC(".maps");
 
-/* Only the scheduler's program uses it, which nothing on its CPU interrupts. */
+/* Only the scheduler's program uses this, and nothing interrupts it on its CPU. */
 struct wait_room {
 	struct copy_budget budget;
 	struct pt_regs regs;
@@ -69,8 +69,8 @@ struct {
 } wait_rooms SEC(".maps");
 
 /*
- * 0: there is none. Where the trampoline stands in the place of return addresses, these are looked
- * at, too.
+ * Returns the key of a stack, or 0 if it has none. The trampoline may replace return addresses, so
+ * the original addresses are part of the key.
  */
 static __always_inline __u64 walked_tag(const struct pt_regs *regs, __u32 tid)
 {
@@ -122,7 +122,10 @@ static __always_inline bool has_words_of(const struct pt_regs *regs, const struc
 	return words == w->words;
 }
 
-/* WIRE_NO_STACK: none of those that were walked last at this place is it. */
+/*
+ * Returns the number of the stack, or WIRE_NO_STACK if it is none of those walked last at this
+ * place.
+ */
 static __always_inline int stack_walked(const struct pt_regs *regs, __u64 tag)
 {
 	for (__u32 way = 0; way < WALKED_WAYS; way++) {
@@ -134,7 +137,7 @@ static __always_inline int stack_walked(const struct pt_regs *regs, __u64 tag)
 	return WIRE_NO_STACK;
 }
 
-/* The number of a stack, WIRE_NO_STACK where it is not known. */
+/* Returns the number of a stack, or WIRE_NO_STACK if it is unknown. */
 static __always_inline int known_stack(const struct pt_regs *regs, __u32 tgid, struct walked *w)
 {
 	__u64 key = wire_step_key(tgid, INSTRUCTION(regs)), address;
@@ -164,7 +167,10 @@ static __always_inline int known_stack(const struct pt_regs *regs, __u32 tgid, s
 	return WIRE_NO_STACK;
 }
 
-/* Before the kernel goes back to the probe's instruction, or behind that. */
+/*
+ * Whether the thread is in the trap of a probe: the kernel has not yet returned to the probed
+ * instruction, or behind it.
+ */
 static __always_inline bool is_trapped(const struct pt_regs *regs)
 {
 #if defined(__TARGET_ARCH_x86)
@@ -180,8 +186,8 @@ static __always_inline bool is_trapped(const struct pt_regs *regs)
 }
 
 /*
- * Copies the stack of a wait. The reader is woken, so that few others are copied before this one is
- * known.
+ * Copies the stack of a wait, and wakes the reader, so that it learns this stack before many others
+ * are copied.
  */
 static __always_inline bool copy_wait(struct wire_totals *t, struct wait_room *room,
 				      const struct wire_head *h)
@@ -205,8 +211,8 @@ static __always_inline bool copy_wait(struct wire_totals *t, struct wait_room *r
 }
 
 /*
- * Returns the stack's number of the thread that is about to sleep; WIRE_NO_STACK where a copy of it
- * comes first, or where it is not walked and none is known of its place; -EEXIST where there is no
+ * Returns the number of the stack of the thread that is about to sleep; WIRE_NO_STACK if a copy of
+ * the stack precedes the record, or if the stack is not walked and unknown; -EEXIST if there is no
  * room for it.
  */
 static __always_inline int wait_stack(struct wire_totals *t, const struct wire_head *h, bool walks)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Finds what a thread waits for that leaves the CPU to sleep. Its user registers, at the top of its
- * kernel stack, hold the system call and its arguments; without one it is in a page fault. No
- * further tracepoint is needed. Where a file decides, its inode says whether it is a socket, pipe
- * or disk.
+ * Finds what a thread waits for when it leaves the CPU to sleep. Its user registers, at the top of
+ * its kernel stack, hold the system call and the arguments; without a system call the thread is in
+ * a page fault. No further tracepoint is needed. If the kind depends on a file, the inode tells
+ * whether it is a socket, a pipe or on a disk.
  */
 #ifndef ISPOT_PROBES_BPF_WAIT_H
 #define ISPOT_PROBES_BPF_WAIT_H
@@ -11,16 +11,16 @@
 #include "common.h"
 #include "trace/waiting.h"
 
-#define KERNEL_THREAD  0x00200010 /* PF_KTHREAD, PF_IO_WORKER: their user registers are void */
+#define KERNEL_THREAD  0x00200010 /* PF_KTHREAD, PF_IO_WORKER: they have no user registers */
 #define MODE_FORMAT    0170000
 #define MODE_SOCKET    0140000
 #define MODE_REGULAR   0100000
 #define MODE_BLOCK     0060000
 #define MODE_DIRECTORY 0040000
 #define MODE_FIFO      0010000
-#define MAGIC_ANON     0x09041934 /* eventfd, timerfd, epoll: no file of a disk */
+#define MAGIC_ANON     0x09041934 /* eventfd, timerfd, epoll: files that are on no disk */
 
-/* The system call of a thread: number < 0 is none, UNKNOWN_CALL one of a foreign convention. */
+/* The system call of a thread. number < 0: none; UNKNOWN_CALL: a call of a foreign convention. */
 #define UNKNOWN_CALL 0x7fffffff
 struct user_call {
 	int number;
@@ -130,7 +130,10 @@ static __always_inline void look_at_futex(struct wire_sleep *w, const struct use
 	w->value = (__u32)call->args[2];
 }
 
-/* The compiler may not drop the mask that it finds needless: the verifier wants to see it. */
+/*
+ * The asm keeps the compiler from dropping a mask that it finds needless and that the verifier
+ * needs.
+ */
 static __always_inline __u32 kind_of_call(__u64 number)
 {
 	asm volatile("" : "+r"(number));
