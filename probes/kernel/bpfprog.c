@@ -23,10 +23,10 @@
 
 extern const unsigned char ispot_bpf_record_start[], ispot_bpf_record_end[];
 
-/* Where the kernel cannot be asked for a thread's user registers (before 5.15). */
+/* Used if the kernel cannot return a thread's user registers (before 5.15). */
 #define KERNEL_STACK_BYTES 16384
 
-/* The first one with sectors-written only. */
+/* The first one is attached only for sectors-written. */
 static const char *const scheduler_programs[] = {
 	"on_bio",     "on_irq_end", "on_softirq_end", "on_timer_end", "on_irq",
 	"on_softirq", "on_timer",   "on_switch",      "on_waking",    "on_fork",
@@ -42,7 +42,7 @@ struct bpfprog {
 		counters_fd;
 	uint32_t n_cpus;
 	bool sessions, counts_writes;
-	struct pids living; /* the targets, as they were at so many births and ends */
+	struct pids living; /* the targets when control->births was living_at */
 	uint64_t living_at;
 };
 
@@ -50,7 +50,7 @@ struct bpfprog {
 
 #define NOT_LISTED UINT64_MAX
 
-#define LOG_LINES 12 /* of a long message the last ones: the verifier says there why */
+#define LOG_LINES 12 /* of a long message, the last lines, where the verifier gives its reason */
 
 static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list args)
 {
@@ -73,7 +73,7 @@ static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list 
 
 static int load_error(struct err *err, int code)
 {
-	if (code == -EPERM) /* EACCES is the verifier's */
+	if (code == -EPERM) /* EACCES comes from the verifier */
 		return err_set(
 			err, code,
 			"the kernel refuses BPF programs (%s), which need CAP_BPF and CAP_PERFMON; run as root (sudo ispot …)",
@@ -96,13 +96,13 @@ static void *map_memory(const struct bpfprog *b, const char *name)
 {
 	size_t size;
 
-	/* const in libbpf 1.1, not in 1.3 */
+	/* libbpf 1.1 returns a const pointer, 1.3 does not */
 	return (void *)bpf_map__initial_value(bpf_object__find_map_by_name(b->object, name), &size);
 }
 
 /*
- * Maps the control block that the running programs read; the loader's own copy is only the initial
- * value.
+ * Maps the control block that the running programs read; the loader's own copy only has the initial
+ * values.
  */
 static volatile struct wire_control *map_control(int fd)
 {
@@ -113,8 +113,8 @@ static volatile struct wire_control *map_control(int fd)
 }
 
 /*
- * Before 6.1 the kernel refuses perf event programs, and warns of others, that use hash maps which
- * allocate while they run. The sampling map is the big one, and idle without a period.
+ * Kernels before 6.1 refuse perf event programs that use hash maps which allocate at run time, and
+ * warn about others. The sampling map is the largest, and unused without a period.
  */
 static int preallocate_maps(struct bpfprog *b, const struct bpfprog_options *o)
 {
@@ -387,7 +387,7 @@ void bpfprog_set_ran(struct bpfprog *b, pid_t tgid, uint64_t ran_ns)
 {
 	uint32_t key = tgid;
 
-	bpf_map_update_elem(b->targets_fd, &key, &ran_ns, BPF_EXIST); /* or it has ended */
+	bpf_map_update_elem(b->targets_fd, &key, &ran_ns, BPF_EXIST); /* unless it has ended */
 }
 
 bool bpfprog_is_target(const struct bpfprog *b, pid_t tgid)
@@ -398,12 +398,14 @@ bool bpfprog_is_target(const struct bpfprog *b, pid_t tgid)
 	return bpf_map_lookup_elem(b->targets_fd, &key, &value) == 0;
 }
 
-/* The kernel looks through all buckets of the map for that, which takes longer than all else that
- * the recorder does in one turn; so only where processes were born or have ended since. */
+/*
+ * Listing makes the kernel go through all buckets of the map, which takes longer than everything
+ * else that the recorder does in one round. So it is done only after births and ends of processes.
+ */
 static void list_targets(struct bpfprog *b)
 {
 	uint64_t births =
-		b->control->births; /* before: what happens meanwhile is listed next time */
+		b->control->births; /* read first, so that later changes are listed next time */
 	uint32_t key, *previous = NULL;
 
 	if (b->living_at == births)
@@ -505,7 +507,7 @@ void bpfprog_forget_sampled(struct bpfprog *b)
 			return;
 }
 
-/* A path that goes on stays when another ends in it: of that one less was copied. */
+/* A path that goes on is kept if another stack ends inside it: of that stack less was copied. */
 void bpfprog_know_stack(struct bpfprog *b, const struct bpfprog_known_stack *k)
 {
 	uint64_t key = k->tgid;
@@ -530,7 +532,7 @@ uint32_t bpfprog_stack(const struct bpfprog *b, uint32_t stack, uint64_t *frames
 
 	if (bpf_map_lookup_elem(b->stacks_fd, &stack, all))
 		return 0;
-	/* In a sample's stack a mark (PERF_CONTEXT_USER) stands before the program's part. */
+	/* In a sample's stack, a mark (PERF_CONTEXT_USER) precedes the frames of the program. */
 	for (uint32_t i = 0; n < room && i < WIRE_FRAMES_MAX && all[i]; i++)
 		if (all[i] < PERF_CONTEXT_MAX)
 			frames[n++] = all[i];

@@ -24,7 +24,7 @@
 enum state { BUILDING, WRITTEN, SEALED };
 
 struct point {
-	const char *path; /* in the arena, one copy per run of points of one file */
+	const char *path; /* in the arena; consecutive points of a file share one copy */
 	uint64_t offset, counter_offset;
 	uint32_t id;
 };
@@ -56,7 +56,7 @@ struct dynevent {
 		VEC(struct holder)
 	} holders;
 	pthread_t closer;
-	bool closing; /* by it */
+	bool closing; /* the closer is at work */
 };
 
 uint32_t dynevent_next_number(struct dynevent_session *s)
@@ -98,12 +98,14 @@ size_t dynevent_n(const struct dynevent *ev)
 	return ev->state == BUILDING ? ev->points.n : ev->n_accepted;
 }
 
-/* The file whose points are being written; opened, so that any path can be named to the kernel. */
+/*
+ * The file whose points are being written; it is opened, so that the kernel can be given any path.
+ */
 struct file {
 	const char *path;
 	int fd, errnum;
 	off_t size_bytes;
-	char name[512]; /* as the kernel is told it */
+	char name[512]; /* as it is written to the kernel */
 };
 
 static void file_close(struct file *f)
@@ -136,8 +138,9 @@ static void file_open(struct file *f, const char *path)
 }
 
 /*
- * Refuses points that would be accepted now and then fail the open of the whole event: an offset
- * outside of the file, or an unaligned one on machines with instructions of 4 bytes.
+ * Refuses points that the kernel would accept now and that would then fail the open of the whole
+ * event: an offset outside of the file, or an unaligned one on machines with instructions of 4
+ * bytes.
  */
 static int point_errnum(const struct file *f, const struct point *p)
 {
@@ -153,9 +156,9 @@ static int point_errnum(const struct file *f, const struct point *p)
 }
 
 /*
- * Lines on their way to uprobe_events. The kernel takes lines from one write until one fails,
- * and does not say which; so few enough for its buffer of 4,096 bytes, and line by line after a
- * failure.
+ * Lines on their way to uprobe_events. Of one write, the kernel accepts the lines until one fails,
+ * and does not tell which. So a batch has no more lines than fit its buffer of 4,096 bytes, and
+ * after a failure each line is written by itself.
  */
 struct batch {
 	struct dynevent *ev;
@@ -176,8 +179,10 @@ static void batch_refuse(struct batch *b, uint32_t id, int errnum)
 		b->refused(b->ctx, id, errnum);
 }
 
-/* EEXIST: this very point is already there, from the batch that failed or because it was added
- * twice. */
+/*
+ * EEXIST: the same point is there already, from the batch that failed or because it was added
+ * twice.
+ */
 static void batch_retry(struct batch *b)
 {
 	for (size_t i = 0; i < b->n_lines; i++) {
@@ -250,7 +255,7 @@ static void write_points(struct dynevent *ev, struct batch *b)
 	file_close(&f);
 }
 
-/* The event's first point, which makes it. */
+/* Makes the event with its first point. */
 static int make_event(struct dynevent *ev)
 {
 	char id[32];
@@ -301,7 +306,7 @@ static int open_error(struct dynevent *ev, pid_t pid, int e, struct err *err)
 	case ENOSPC:
 		return err_set(err, e, "no room left for %s; free some space there",
 			       ev->session->gate);
-	case ENOEXEC: /* both from the instruction decoder, in a process that has the file mapped */
+	case ENOEXEC: /* both from the instruction decoder, in a process that maps the file */
 	case 524:     /* ENOTSUPP */
 		return err_set(
 			err, e,

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The tracefs dynamic events of this session: the one owner of the lifecycle law (design fact 5)
+ * The tracefs dynamic events of this session. This module alone owns the law of their lifecycle
+ * (design fact 5):
  *
- *	write all points -> open -> close every descriptor -> delete
+ *     write all points -> open -> close every descriptor -> delete
  *
- * A point appended to an open event, or a multi-point event deleted while anyone has it open,
- * can crash kernels; this module makes both unrepresentable: an event is built closed, sealed by
- * its first open, and deleted only when its count of descriptors is back at zero. Events are named
- * ispot_<session>/<class><number>; a lock file held with flock marks the session alive, so that
- * the next start can sweep what a killed session left, and nothing else. Nobody else can be first
- * to open an event of ours (the gate, dynevent_session.h); an event that somebody opened beside
- * us and still holds is left in place, said, and swept by a later session.
+ * Appending a point to an open event, or deleting a multi-point event while anyone has it open, can
+ * crash kernels. This module makes both impossible: an event is built while closed, sealed by its
+ * first open, and deleted only when it has no descriptor left. Events are named
+ * ispot_<session>/<class><number>. A lock file held with flock marks the session as alive, so that
+ * the next start can sweep what a killed session left, and nothing else. No other process can be
+ * the first to open an event of ours (the gate, dynevent_session.h). An event that somebody else
+ * opened and still holds is left in place, which is reported, and a later session sweeps it.
  *
- * Event classes: points of one event must have one type (p or r) and the same arguments.
+ * Events have classes, because all points of an event must have one type (p or r) and the same
+ * arguments.
  */
 #ifndef ISPOT_PROBES_KERNEL_DYNEVENT_H
 #define ISPOT_PROBES_KERNEL_DYNEVENT_H
@@ -35,51 +37,59 @@ enum point_class {
 	POINT_END = 'd',
 };
 
-/* Never the same again: points would be appended to an event that is still closing. */
+/*
+ * Returns a number that was never used before: otherwise points could be appended to an event that
+ * is still closing.
+ */
 uint32_t dynevent_next_number(struct dynevent_session *s);
 struct dynevent *dynevent_new(struct dynevent_session *s, enum point_class class, uint32_t number);
-/* path must open the file from here; id comes back as the event's `id` argument. */
+/* Adds a point. path must open the file from here; id comes back as the event's `id` argument. */
 void dynevent_add(struct dynevent *ev, const char *path, uint64_t file_offset, uint32_t id);
-/* counter_offset: where in the file a counter lies that the kernel raises while the point is in a
- * process; 0: none. */
+/*
+ * The same with a counter at counter_offset of the file, which the kernel raises while the point is
+ * in a process; 0: none.
+ */
 void dynevent_add_counted(struct dynevent *ev, const char *path, uint64_t file_offset,
 			  uint64_t counter_offset, uint32_t id);
 size_t dynevent_n(const struct dynevent *ev);
 /*
- * Writes all points; from here on dynevent_n counts those accepted, and nothing can be added. A
- * point that the kernel refuses is left out and reported through refused() (may be NULL). What the
- * instruction decoder refuses comes to light only in dynevent_open, and only on a process that
- * has the file mapped.
+ * Writes all points. From then on, dynevent_n() counts the accepted points, and none can be added.
+ * A point that the kernel refuses is left out and reported to refused() (which may be NULL). What
+ * the kernel's instruction decoder refuses is found only by dynevent_open(), and only on a process
+ * that has the file mapped.
  */
 int dynevent_create(struct dynevent *ev, void (*refused)(void *ctx, uint32_t id, int errnum),
 		    void *ctx, struct err *err);
 /*
- * A perf event on it: pid, inherit as in perf_event_open; returns the descriptor (kept and closed
- * by ev) or -errno. -ENOEXEC or -524: an instruction under one of the points cannot be probed, so
- * none is. A mmap of the descriptor must be gone before dynevent_delete. The limit of descriptors
- * is raised when it is reached, not before: a command started later would inherit it.
+ * Opens a perf event; pid and inherit are those of perf_event_open(). Returns the descriptor, which
+ * ev owns, or -errno. -ENOEXEC or -524: the instruction at one of the points cannot be probed, so
+ * none of the points is. A mmap of the descriptor must be gone before dynevent_delete(). The limit
+ * of descriptors is raised only when it is reached, as a command that is started later would
+ * inherit it.
  */
 int dynevent_open(struct dynevent *ev, pid_t pid, int inherit, int disabled, struct err *err);
 /*
- * A perf event on a process that is not inherited: it stays in the event's filter, and the context
- * of no child is taken for the twin of another. 0 or -errno as dynevent_open().
+ * Opens a perf event on a process that children do not inherit. The process then stays in the
+ * event's filter, and the kernel does not take its context and a child's for equal ones that it may
+ * swap. Returns 0 or -errno, as dynevent_open().
  */
 int dynevent_hold(struct dynevent *ev, pid_t pid, struct err *err);
-/* Closes those of processes that are gone. */
+/* Closes the descriptors of dynevent_hold() for processes that are gone. */
 void dynevent_let_go(struct dynevent *ev);
-/* Closes all of them. */
+/* Closes all descriptors of dynevent_hold(). */
 void dynevent_unhold(struct dynevent *ev);
-/* Closes every descriptor but the first and these. */
+/* Closes every descriptor but the first and those of dynevent_hold(). */
 void dynevent_unfollow(struct dynevent *ev);
 /*
- * Closes every descriptor but the first: no process that was opened after it has breakpoints any
- * more when this returns. The first one, if a program is attached to it, takes the kernel 0.1 s
- * to close, and breakpoints stay until the end of that: so it is opened on a process that waits.
+ * Closes every descriptor but the first. When it returns, no process that was opened after the
+ * first one has breakpoints any more. The kernel takes 0.1 s to close the first one if a program is
+ * attached, and its breakpoints stay until then, so the first one is opened on a process that
+ * waits.
  */
 void dynevent_close_carriers(struct dynevent *ev);
-/* Closes what is left beside the caller (a thread); dynevent_delete() waits for that. */
+/* Lets a thread close the remaining descriptors; dynevent_delete() waits for the thread. */
 void dynevent_close_beside(struct dynevent *ev);
-/* Whether closing is over, or was never asked for. */
+/* Whether that thread is done, or was never started. */
 bool dynevent_is_closed(struct dynevent *ev);
 /* Closes every descriptor, then deletes the event; NULL is fine. */
 void dynevent_delete(struct dynevent *ev);

@@ -39,10 +39,11 @@ int dynevent_gate_open(int lock_fd)
 }
 
 /*
- * A parent and a child that inherited all of its events swap their events, not their contents, when
- * the CPU goes from one to the other; the event that then dies with the child is the one by which
- * the kernel knows that the parent is probed, and it takes the parent's breakpoints out. Events
- * that are inherited and read in samples are never swapped (kernel >= 6.13; others refuse them).
+ * When the CPU goes from a parent to a child that inherited all of its events, or back, the kernel
+ * swaps their events instead of the contents. The event that then ends with the child is the one by
+ * which the kernel knows that the parent is probed, so it removes the parent's breakpoints.
+ * Inherited events that are read in samples are never swapped (kernel >= 6.13; older ones refuse
+ * them).
  */
 static const uint64_t never_swapped = PERF_SAMPLE_READ | PERF_SAMPLE_TID;
 
@@ -62,7 +63,9 @@ static int perf_open(int perf_id, pid_t pid, int inherit, int disabled, uint64_t
 	return fd < 0 ? -errno : fd;
 }
 
-/* True if there was something to raise. Only on need: a command started later inherits the limit.
+/*
+ * Returns true if the limit could be raised. Raised only when needed, as a command that is started
+ * later inherits it.
  */
 static bool raise_descriptor_limit(void)
 {
@@ -79,7 +82,7 @@ static int perf_open_patiently(int perf_id, pid_t pid, int inherit, int disabled
 {
 	int fd = -EINTR;
 
-	/* EINTR: a signal (perf_event_open is not restarted), or an ftrace user, who stays. */
+	/* EINTR: a signal (perf_event_open is not restarted), or an ftrace user, who remains. */
 	for (int tries = 0; fd == -EINTR && tries < 5; tries++)
 		fd = perf_open(perf_id, pid, inherit, disabled, sample_type);
 	if (fd == -EMFILE && raise_descriptor_limit())
@@ -96,7 +99,7 @@ int dynevent_perf_open(int perf_id, pid_t pid, int inherit, int disabled)
 	return fd == -EINVAL ? perf_open_patiently(perf_id, pid, inherit, disabled, 0) : fd;
 }
 
-/* The trial open of a shut event, see dynevent_session.h. Anything unforeseen counts as in use. */
+/* Tries to open the shut event (dynevent_session.h). Any unexpected result counts as in use. */
 static bool event_is_free(int perf_id)
 {
 	int fd = dynevent_perf_open(perf_id, 0, 0, 1);
@@ -123,7 +126,7 @@ int dynevent_erase(const char *group, const char *event, int tries)
 	int ret, perf_id = tracing_event_id(group, event);
 
 	if (perf_id == -ENOENT)
-		return 0; /* somebody else removed it */
+		return 0; /* another process removed it */
 	if (perf_id < 0)
 		return perf_id;
 	if (!event_becomes_free(perf_id, tries))
@@ -132,7 +135,7 @@ int dynevent_erase(const char *group, const char *event, int tries)
 	return ret == -ENOENT ? 0 : ret;
 }
 
-/* Deletes every event of a dead session; the caller holds its lock. Returns how many are left. */
+/* Deletes every event of a dead session, whose lock the caller holds. Returns how many are left. */
 static size_t sweep_group(const char *group, int tries)
 {
 	char **events = tracing_events(group);
@@ -144,7 +147,10 @@ static size_t sweep_group(const char *group, int tries)
 	return n_left;
 }
 
-/* The path may have been swept, and taken anew, between our open and our flock. */
+/*
+ * Whether the path still leads to the open file: between open and flock, another session may have
+ * swept the path, and a third one may have taken it.
+ */
 static bool is_still_at(int fd, const char *path)
 {
 	struct stat here, there;
@@ -197,7 +203,10 @@ static void sweep_dead_sessions(int tries)
 		closedir(dir);
 }
 
-/* A new lock file with a random name, locked. -EAGAIN: a sweep was faster, try another name. */
+/*
+ * Makes and locks a lock file with a random name. -EAGAIN: another session swept the file before it
+ * was locked; try another name.
+ */
 static int take_lock(struct dynevent_session *s)
 {
 	uint64_t random;
@@ -291,8 +300,10 @@ void dynevent_session_close(struct dynevent_session *s)
 		dynevent_delete(*vec_last(&s->events));
 	vec_release(&s->events);
 	if (s->lock_fd >= 0) {
-		/* A session killed shortly before our start may have been still closing its events
-		 * then. */
+		/*
+		 * A session that was killed shortly before this one started may still have been
+		 * closing its events then.
+		 */
 		sweep_dead_sessions(DYNEVENT_PATIENCE);
 		if (!s->left_behind)
 			unlink(s->gate);

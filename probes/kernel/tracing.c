@@ -13,9 +13,9 @@
 #define USUAL	"/sys/kernel/tracing"
 #define CONTROL "uprobe_events"
 
-static const char *directory; /* the library's, which says not to free it */
+static const char *directory; /* owned by the library */
 
-/* The library would look, and mount, for itself each time. */
+/* Stores the path; otherwise the library would search, and mount, again for each call. */
 static const char *keep(const char *path)
 {
 	if (!path || access(path, F_OK) || tracefs_set_tracing_dir((char *)path))
@@ -42,7 +42,7 @@ int tracing_mount(struct err *err)
 	if (geteuid())
 		return err_set(err, -EACCES,
 			       "tracefs is not mounted and probes need root; run with sudo");
-	if (access(USUAL, F_OK)) /* the kernel makes it, if it has tracefs */
+	if (access(USUAL, F_OK)) /* the directory exists if the kernel has tracefs */
 		return err_set(err, -ENOENT,
 			       "this kernel has no tracefs; use one with CONFIG_UPROBE_EVENTS");
 	if (tracefs_tracing_dir_is_mounted(true, &path) >= 0 && keep(path))
@@ -113,10 +113,10 @@ int tracing_remove(const char *group, const char *event)
 
 	if (!tracing_directory())
 		return -ENOENT;
-	gone = tracefs_uprobe_alloc(group, event, "/", 0, NULL); /* for its name alone */
+	gone = tracefs_uprobe_alloc(group, event, "/", 0, NULL); /* only for its name */
 	if (!gone)
 		return -ENOMEM;
-	/* Not by force: that would first write into the event's enable file. */
+	/* Without force, which would first write into the event's enable file. */
 	ret = tracefs_dynevent_destroy(gone, false) ? -errno : 0;
 	tracefs_dynevent_free(gone);
 	return ret;

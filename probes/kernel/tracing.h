@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * tracefs through libtracefs, which only this module includes: where it is mounted, the events of
- * a group, the number of one, and making and removing an event of one point.
+ * Uses tracefs through libtracefs, which only this module includes: finds its mount point, the
+ * events of a group and the id of an event, and makes and removes an event of one point.
  *
- * The many points of an event are not written through it (dynevent.c): the library opens, writes
- * and closes uprobe_events for each, where one write takes 40 points, and it has no points with a
- * counter. tests/bench/points.c measures both.
+ * The many points of an event are not written through libtracefs but by dynevent.c: the library
+ * opens, writes and closes uprobe_events for each point, where one write takes 40 points, and it
+ * has no points with a counter. tests/bench/points.c measures both.
  *
- * Its descriptors are not closed by exec and are open for a moment only: nothing here may run while
- * another thread forks.
+ * The library's descriptors are not closed by exec and are open only for a moment, so nothing here
+ * may run while another thread forks.
  */
 #ifndef ISPOT_PROBES_KERNEL_TRACING_H
 #define ISPOT_PROBES_KERNEL_TRACING_H
@@ -19,19 +19,23 @@
 
 struct err;
 
-/* Where tracefs is mounted now; NULL: nowhere. Mounts nothing. Valid as long as the process. */
+/* Returns where tracefs is mounted, or NULL if it is not. Mounts nothing. The path stays valid. */
 const char *tracing_directory(void);
-/* The same, mounted at /sys/kernel/tracing if it was nowhere. -EACCES: not root; -ENOENT: no
- * tracefs in this kernel. */
+/*
+ * Mounts tracefs at /sys/kernel/tracing if it is not mounted. -EACCES: not root; -ENOENT: the
+ * kernel has no tracefs.
+ */
 int tracing_mount(struct err *err);
 
-/* uprobe_events, for appending, closed by exec: a descriptor or -errno. Never O_TRUNC, which
- * deletes all uprobe events of the machine. */
+/*
+ * Opens uprobe_events for appending; exec closes it. Returns a descriptor or -errno. O_TRUNC must
+ * never be used: it deletes all uprobe events of the machine.
+ */
 int tracing_control(void);
 
-/* The event's number for perf_event_open, or -errno; -ENOENT: there is no such event. */
+/* Returns the event's id for perf_event_open(), or -errno; -ENOENT: there is no such event. */
 int tracing_event_id(const char *group, const char *event);
-/* The names of a group's events, ended by NULL; NULL: there is no such group. */
+/* Returns the names of a group's events, ended by NULL, or NULL if there is no such group. */
 char **tracing_events(const char *group);
 void tracing_events_free(char **events);
 
@@ -39,13 +43,13 @@ struct tracing_point {
 	const char *group, *event;
 	const char *path; /* of the file, without blanks */
 	uint64_t offset;
-	const char *arguments; /* that it fetches; NULL: none */
+	const char *arguments; /* the values that it fetches; NULL: none */
 	bool is_return;
 };
 
-/* A new event, or a further point of one that is there; 0 or -errno. */
+/* Makes an event, or adds a point to an existing one. Returns 0 or -errno. */
 int tracing_add(const struct tracing_point *p);
-/* 0 or -errno; -ENOENT: it is gone. */
+/* Returns 0 or -errno; -ENOENT: the event is gone. */
 int tracing_remove(const char *group, const char *event);
 
 #endif

@@ -14,7 +14,7 @@
 
 #define UPROBE_SESSION 57 /* BPF_TRACE_UPROBE_SESSION */
 
-/* These members of union bpf_attr are behind the end of the distribution's linux/bpf.h. */
+/* The members of union bpf_attr for these links, which the distribution's linux/bpf.h lacks. */
 struct link_create {
 	uint32_t prog_fd, target_fd, attach_type, flags;
 	uint64_t path, offsets, ref_ctr_offsets, cookies;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which kernel runs here: many decisions about probes depend on its version. */
+/* The version of the running kernel, on which many decisions about probes depend. */
 #ifndef ISPOT_PROBES_KERNEL_VERSION_H
 #define ISPOT_PROBES_KERNEL_VERSION_H
 
