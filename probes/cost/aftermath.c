@@ -23,20 +23,23 @@
 #define HANGS_NS   10000000000ull
 
 /*
- * The memory of the program: up to the first size it counts as little, from the second on as much.
+ * The memory of a program, in bytes: up to the first size it counts as little, from the second on
+ * as much.
  */
 #define LITTLE_BYTES 4e6
 #define MUCH_BYTES   64e6
 
 static const uint32_t words_of[AFTERMATH_MEMORIES] = { 1u << 16, WORDS_MOST };
 
-/* How often the work is done in a call, and again behind it; first not at all, for what an empty
- * call costs. */
+/*
+ * How often the work is done in a call and again behind it. First it is not done at all, which
+ * gives the cost of an empty call.
+ */
 static const unsigned lengths[AFTERMATH_POINTS + 1] = { 0, 1, 4, 16 };
 
 struct pair {
-	int64_t more_ns; /* that the probed call and its work took */
-	int64_t work_ns; /* of the other */
+	int64_t more_ns; /* extra time of the probed call and the work behind it */
+	int64_t work_ns; /* time of the other call and work */
 };
 
 struct pairs {
@@ -52,7 +55,7 @@ struct state {
 	uint32_t *words, mask, at, sum;
 };
 
-/* Reads, branches on what it has read, and may write. 256 of them fill some 8 KiB of code. */
+/* Reads, branches on the value, and may write. 256 of these steps fill some 8 KiB of code. */
 static inline __attribute__((always_inline)) void step(struct state *s)
 {
 	s->at = s->at * 1664525u + 1013904223u;
@@ -97,7 +100,7 @@ static void work_often(void *ctx)
 		m->at = work(m, m->at + i);
 }
 
-/* A call and what is done in it and behind it; when that is done. */
+/* Makes a call with work in it and behind it. Returns the time at which that is done. */
 static uint64_t call(struct memory *m, void (*function)(void *ctx, void (*work)(void *ctx)))
 {
 	function(m, work_often);
@@ -122,7 +125,7 @@ static void call_in(struct memory *m, struct pair of[AFTERMATH_POINTS + 1][PAIRS
 	}
 }
 
-/* The memory is like a program's own, in pages of the size that those have. */
+/* The memory is allocated like a program's own, and thus has pages of the same size. */
 static void child(struct pairs *p)
 {
 	struct memory m = { .words = malloc(WORDS_MOST * sizeof(*m.words)) };
@@ -164,7 +167,10 @@ static double median_work(struct pair *pairs)
 	return (double)pairs[PAIRS / 2].work_ns;
 }
 
-/* Values that were measured on a busy machine may be out of order: longer work never loses less. */
+/*
+ * Values that were measured on a busy machine may be out of order, so a cost is at least that of
+ * shorter work.
+ */
 static void summarise(struct pairs *p, struct aftermath *a)
 {
 	for (int k = 0; k < AFTERMATH_MEMORIES; k++) {
@@ -185,7 +191,10 @@ static void forget(void *ctx, uint32_t cpu, const void *record)
 	(void)ctx, (void)cpu, (void)record;
 }
 
-/* Whether it ended in order. Reads the rings meanwhile; one that hangs is ended. */
+/*
+ * Reads the rings until the child ends, and ends a child that hangs. Returns whether the child
+ * exited with status 0.
+ */
 static bool forget_until_ended(pid_t pid, struct ringbufs *rings)
 {
 	uint64_t begin_ns = clock_now_ns();
@@ -267,7 +276,9 @@ double aftermath_ns(const struct aftermath *a, double work_ns, double memory_byt
 	double little_ns = after_in(a, AFTERMATH_LITTLE, work_ns);
 	double more_ns = after_in(a, AFTERMATH_MUCH, work_ns) - little_ns;
 
-	/* In much memory a time is of fewer instructions, which lose less where it is short; a
-	 * program's are never all misses. */
+	/*
+	 * With much memory, the same time means fewer instructions, and for short work they may
+	 * lose less than with little memory. And a program's accesses are never all misses.
+	 */
 	return little_ns + fmin(fmax(much, 0), 1) * fmax(more_ns, 0);
 }

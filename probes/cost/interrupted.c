@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "probes/cost/interrupted.h"
 
-/* A time slice is a millisecond or more, a probe that misses every cache some medians. */
+/* A time slice is a millisecond or more; a probe that misses every cache takes a few medians. */
 #define MEDIANS	 20
 #define LEAST_NS 50000
 

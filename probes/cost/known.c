@@ -18,7 +18,7 @@
 #include "trace/meta/print.h"
 
 #define BYTES_MAX 65536
-#define COST_MAX  1e9 /* ns: nothing that is measured takes a second */
+#define COST_MAX  1e9 /* ns: every measured cost is below a second */
 
 const char *known_costs_path(void)
 {
@@ -73,7 +73,7 @@ static bool read_costs(const struct json *line, struct known_costs *k)
 	return same;
 }
 
-/* "before" and "after" are the only words that a row may say; others' strings are not kept. */
+/* Adds the rows of the file with a static string as `when`, as those of the file are not kept. */
 static void add_row(struct known_costs *k, const struct meta *meta)
 {
 	for (size_t i = 0; i < meta->calibrations.n; i++) {
@@ -167,8 +167,9 @@ static void print_costs(const struct known_costs *k, struct text *out)
 	text_release(&machine);
 }
 
-/* Under another name first: a recording that runs at the same time reads the whole of a file or
- * nothing. */
+/*
+ * Writes under another name first, so that a recording at the same time reads a whole file or none.
+ */
 static int write_into(int dir, const char *name, const struct text *lines)
 {
 	char fresh[64];

@@ -17,14 +17,14 @@
 #include "probes/ring/ringbuf.h"
 
 #define WALKS_MAX  65536
-#define WALKED	   32768 /* bytes: a first-level cache */
+#define WALKED	   32768 /* bytes: the size of a first-level cache */
 #define LINE	   64
-#define PASSES	   4 /* of a walk, a microsecond or so */
+#define PASSES	   4 /* in a walk, which takes about a microsecond */
 #define MEASURE_NS 40000000ull
 #define HANGS_NS   10000000000ull
-#define FRAMES	   12  /* of the child's stack: a program's has some */
-#define BEHIND	   4   /* walks that a sample makes longer, its own included */
-#define DISTURBED  0.1 /* of the samples: something else fell into those walks too */
+#define FRAMES	   12  /* of the child's stack, as programs have some */
+#define BEHIND	   4   /* walks that a sample slows down, with the one it falls into */
+#define DISTURBED  0.1 /* part of the samples in which something else slowed down the walks, too */
 
 struct walks {
 	uint64_t n;
@@ -41,7 +41,7 @@ static uint64_t walk(const volatile uint8_t *memory)
 	return sum;
 }
 
-/* Frames that are there: what comes back is used. */
+/* Recurses to make real frames: each result is used, so that the compiler keeps the calls. */
 __attribute__((noinline)) static uint64_t walk_often(struct walks *w, const uint8_t *memory,
 						     int frames)
 {
@@ -135,7 +135,7 @@ double samplecost_of(const uint64_t *walks, size_t n, uint64_t *samples, size_t 
 	return met < SAMPLECOST_LEAST / 2 ? NAN : sum / (double)met;
 }
 
-/* Reads the rings while the child runs; one that hangs is ended. */
+/* Reads the rings while the child runs, and ends a child that hangs. */
 static void read_until_ended(struct sampled *s, struct ringbufs *rings)
 {
 	uint64_t begin_ns = clock_now_ns();

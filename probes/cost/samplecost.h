@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The cost of a sample for the thread that it meets: the timer's interrupt, the stack, the record,
- * and the cache lines that the thread had before. A child process of ispot's walks through as much
- * memory as a first-level cache has, again and again, and notes the time of each walk; it is
- * sampled meanwhile by the recording's own events and programs. Walks that a sample fell into, and
- * those behind them, take longer than the others: by the cost. So no window without samples is
- * needed, which a busy machine would make as different as one with them.
+ * The cost of a sample for the thread that it interrupts: the timer's interrupt, the stack, the
+ * record, and the thread's cache lines that are evicted. A child process of ispot walks through as
+ * much memory as a first-level cache has, again and again, and notes the time of each walk, while
+ * the recording's own events and programs sample it. A walk that a sample fell into, and those
+ * behind it, take longer than the others; the difference is the cost. So the measurement needs no
+ * window without samples, which would differ on a busy machine.
  */
 #ifndef ISPOT_PROBES_COST_SAMPLECOST_H
 #define ISPOT_PROBES_COST_SAMPLECOST_H
@@ -16,17 +16,17 @@
 
 struct ringbufs;
 
-#define SAMPLECOST_HERTZ 3989 /* while it is measured */
-#define SAMPLECOST_LEAST 20   /* samples; of fewer nothing can be told */
+#define SAMPLECOST_HERTZ 3989 /* the rate of samples while the cost is measured */
+#define SAMPLECOST_LEAST 20   /* the least number of samples that gives a result */
 
 /*
- * ns that a sample takes; NAN: not measured. prepare is given the child before it runs, and makes
- * its samples come into the rings, which nobody else reads meanwhile.
+ * Returns the ns that a sample takes, or NAN if that was not measured. prepare is given the child
+ * before it runs, and directs its samples into the rings, which nobody else reads meanwhile.
  */
 double samplecost_measure(struct ringbufs *rings, int (*prepare)(void *ctx, pid_t child),
 			  void *ctx);
 
-/* The same from the n times at which walks began and those of the samples; orders the latter. */
+/* Computes the same from the n start times of walks and the times of samples, which it sorts. */
 double samplecost_of(const uint64_t *walks, size_t n, uint64_t *samples, size_t n_samples);
 
 #endif

@@ -30,14 +30,17 @@
 #include "probes/ring/ringbuf.h"
 #include "probes/select/marker.h"
 
-#define CALLS	     2000 /* per function and thread, … */
-#define CALLS_ENOUGH 500  /* … as many where they are so dear that they have taken … */
+#define CALLS	     2000 /* for each function and thread, … */
+#define CALLS_ENOUGH 500  /* … or so many, if these have taken … */
 #define LONG_NS	     5000000
 #define LOOK_EVERY   100
-#define WARM_UP	     100 /* first ones, not counted: page faults, cold caches */
+#define WARM_UP	     100 /* first calls that are not counted: page faults, cold caches */
 #define CALLS_LEAST  100
 
-/* name: entry instruction, then the site of the return. Two copies, one per exit mechanism. */
+/*
+ * name: the entry's instruction, then the place of the return. There are two copies, one for each
+ * exit mechanism.
+ */
 #if defined(__x86_64__)
 #define EMPTY(name, first)                                                                    \
 	__asm__(".pushsection .text\n.balign 64\n.type " name ", @function\n" name ": " first \
@@ -52,13 +55,13 @@
 	__asm__(".pushsection .text\n.balign 64\n.type " name ", %function\n" name ": " first \
 		"\n" name "_ret: ret\n.size " name ", . - " name "\n.popsection\n")
 #define JUMP	       "b"
-#define FIRST_NOP5     "nop" /* aarch64 has no cheaper class: measured as the emulated one is */
+#define FIRST_NOP5     "nop" /* aarch64 has no cheaper class: the same as the emulated one */
 #define FIRST_EMULATED "nop"
 #define FIRST_STEPPED  "mov w0, w0"
 #define GO_ON	       "\nbr x1"
 #endif
 
-/* The same, left by a jump to a ret. */
+/* The same, but left by a jump to a ret. */
 #define EMPTY_JUMP(name, first) EMPTY(name, first "\n" name "_jump: " JUMP " " name "_ret")
 
 EMPTY("ispot_empty_nop5_return", FIRST_NOP5);
@@ -74,7 +77,7 @@ EMPTY_JUMP("ispot_empty_nop5_jumps", FIRST_NOP5);
 EMPTY_JUMP("ispot_empty_emulated_jumps", FIRST_EMULATED);
 EMPTY_JUMP("ispot_empty_stepped_jumps", FIRST_STEPPED);
 
-/* Markers as probes/ispot.h makes them, and as other static probes are. */
+/* Markers, as probes/ispot.h makes them, and as other static probes are made. */
 #if defined(__x86_64__)
 #define PLACE_MARKER(label)                                                          \
 	"lea -128(%rsp), %rsp\n" label ": nop\n.byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n" \
@@ -111,7 +114,7 @@ static const struct empty {
 	void (*exit_site)(void);
 	enum probe_class class;
 	enum exit_mech exit;
-	void (*begin)(void); /* of a block; NULL: the function's first instruction is probed */
+	void (*begin)(void); /* begin of a block; NULL: the first instruction is probed */
 	bool only_jumps;
 } empties[] = {
 	{ ispot_empty_nop5_return, ispot_empty_nop5_return_ret, CLASS_NOP5, EXIT_RETURN, NULL,
@@ -181,7 +184,7 @@ static void add_block(struct probeset *set, const struct empty *e, const char *p
 	probeset_add_point(set, SET_END, path, own_file_offset(e->exit_site) + second, id);
 }
 
-/* The records of this function are nobody's. */
+/* Nobody reads the records of this function. */
 static void add_work(struct probeset *set, const char *path)
 {
 	uint64_t offset = own_file_offset(ispot_work_probed);
@@ -199,7 +202,7 @@ int selfcost_add(struct probeset *set, bool markers)
 		return -errno;
 	path[n] = '\0';
 	if (access(path, R_OK))
-		return -errno; /* replaced while it runs: probes would land in another file */
+		return -errno; /* the file was replaced: probes would be set in another file */
 	for (uint32_t i = 0; i < N_EMPTIES; i++) {
 		const struct empty *e = &empties[i];
 		bool sites = e->exit == EXIT_RET_SITES;
@@ -263,10 +266,10 @@ struct samples {
 	VEC(uint64_t)
 };
 
-/* The state of one thread, from its records so far. */
+/* The state of one thread, derived from its records so far. */
 struct calling_thread {
-	uint32_t id;	   /* of the function in progress */
-	uint64_t entry_ns; /* of its last entry */
+	uint32_t id;	   /* the function in progress */
+	uint64_t entry_ns; /* of the last entry */
 	bool open;
 	uint32_t calls;
 };
@@ -400,8 +403,10 @@ static void measurement_release(struct measurement *m)
 	vec_release(&m->threads);
 }
 
-/* Reads the rings while the child runs; a child that hangs (a stopped machine) is ended after 10 s,
- * and at Ctrl-C where the caller notes it. */
+/*
+ * Reads the rings while the child runs. A child that hangs (on a stopped machine) is ended after 10
+ * s, and any child at Ctrl-C if the caller notes interrupts.
+ */
 static void read_until_ended(struct measurement *m, struct ringbufs *rings)
 {
 	uint64_t begin_ns = clock_now_ns();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The cost of traced calls on this machine, measured by itself, outside a recording. */
+/* Measures the cost of traced calls on this machine outside of a recording. */
 #ifndef ISPOT_PROBES_COST_SELFCOST_ONCE_H
 #define ISPOT_PROBES_COST_SELFCOST_ONCE_H
 
@@ -9,7 +9,7 @@
 struct err;
 struct meta_calibration;
 
-/* rows: SELFCOST_ROWS_MAX; needs root. Takes half a second or two. */
+/* rows has room for SELFCOST_ROWS_MAX. Needs root, and takes half a second to two seconds. */
 int selfcost_once(uint32_t threads, struct meta_calibration *rows, size_t *n, struct err *err);
 
 #endif

@@ -18,12 +18,13 @@
 
 #define YIELDS	200 /* of each of the two threads */
 #define BIRTHS	20
-#define BATCHES 5 /* the cheapest counts: others disturb, nothing helps */
+#define BATCHES 5 /* the cheapest one counts: interference only adds time */
 
 /*
- * Where others have the CPU each yield would be one of their turns, and what they leave in the
- * caches would be measured. So it comes before them, for a few ms; without that right it may take
- * too long, and a batch that was not whole says nothing.
+ * The child runs at this priority for a few ms. If other threads compete for the CPU, each yield
+ * would give it to one of them, and what they leave in the caches would be measured. Without the
+ * right to this priority the measurement may take too long, and a batch that was cut short is not
+ * used.
  */
 #define FIRST	   (-20)
 #define ELAPSED_NS 200000000ull
@@ -110,7 +111,7 @@ static void child(int result_fd)
 	pthread_t thread;
 	cpu_set_t one;
 
-	setpriority(PRIO_PROCESS, 0, FIRST); /* refused: as it is */
+	setpriority(PRIO_PROCESS, 0, FIRST); /* if refused, the priority stays as it is */
 	CPU_ZERO(&one);
 	CPU_SET(sched_getcpu(), &one);
 	if (sched_setaffinity(0, sizeof(one), &one))

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The cost of a context switch here, measured by a child process whose two threads give one CPU to
- * each other; and of the birth and end of a thread that does nothing else. It is measured before
- * the recording watches the scheduler and while it does; the difference is what a switch of the
- * target costs more: the programs, how the kernel gets to them, and the carriers that come and go
- * with each thread. Only the first of these can be timed where it happens.
+ * Measures the cost of a context switch on this machine in a child process, whose two threads yield
+ * one CPU to each other, and that of the birth and end of a thread that does nothing else. Both are
+ * measured before the recording watches the scheduler and while it does. The difference is the
+ * extra cost of a switch of the target: the programs, how the kernel gets to them, and the carriers
+ * that come and go with each thread. Only the programs can be timed where they run.
  */
 #ifndef ISPOT_PROBES_COST_SWITCHCOST_H
 #define ISPOT_PROBES_COST_SWITCHCOST_H
 
 #include <sys/types.h>
 
-/* ns of CPU time of each; NAN: not measured. A birth has two switches. */
+/* CPU time of each in ns; NAN: not measured. A birth has two switches. */
 struct switchcost {
 	double switch_ns, birth_ns;
 };

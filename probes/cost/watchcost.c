@@ -13,12 +13,12 @@
 #include "base/clock.h"
 
 #define ROUNDS	      7
-#define PAGES	      512 /* each the cause of a record */
-#define RING_PAGES    16  /* what finds no room costs less: it overwrites */
+#define PAGES	      512 /* each causes one record */
+#define RING_PAGES    16  /* the ring overwrites: a record that finds no room would cost less */
 #define SPINS	      20000000
 #define SAMPLE_PERIOD 50000 /* instructions */
 
-/* An event of this thread with a ring that is never full. */
+/* An event of this thread, with a ring that is never full because it overwrites. */
 struct source {
 	int fd;
 	void *ring;
@@ -34,7 +34,7 @@ static bool source_open(struct source *s, struct perf_event_attr *attr)
 	attr->disabled = 1;
 	attr->use_clockid = 1;
 	attr->clockid = CLOCK_MONOTONIC;
-	attr->write_backward = 1; /* overwrites the oldest */
+	attr->write_backward = 1; /* overwrites the oldest record */
 	s->bytes = (RING_PAGES + 1) * page;
 	s->ring = MAP_FAILED;
 	s->fd = (int)syscall(SYS_perf_event_open, attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
@@ -51,7 +51,7 @@ static void source_close(struct source *s)
 		close(s->fd);
 }
 
-/* CPU time that it takes to touch new pages. */
+/* Returns the CPU time that it takes to touch new pages. */
 static uint64_t touch(void)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -81,7 +81,10 @@ static uint64_t spin(void)
 	return clock_cpu_ns() - start_ns;
 }
 
-/* ns that the same work takes more while the event is on, by the best of both; below 0: 0. */
+/*
+ * Returns the extra ns of the same work while the event is on, from the fastest runs of both; at
+ * least 0.
+ */
 static double more(const struct source *s, uint64_t (*work)(void))
 {
 	uint64_t least[2] = { UINT64_MAX, UINT64_MAX };
@@ -109,7 +112,7 @@ static double record_cost(void)
 	return cost;
 }
 
-/* How many instructions the spinning is, the counter says. */
+/* The counter itself tells how many instructions the spinning takes. */
 static double sample_cost(void)
 {
 	struct perf_event_attr instructions = { .type = PERF_TYPE_HARDWARE,
