@@ -15,7 +15,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-#define READ_VALUES_MAX 32 /* of a group of up to 15 */
+#define READ_VALUES_MAX 32 /* enough for a group of up to 15 */
 
 static int map(struct ring *r, size_t data_bytes, struct err *err)
 {
@@ -103,7 +103,7 @@ struct lost_record {
 	uint64_t id, lost;
 };
 
-/* The record at tail, put together in bounce where it wraps around the end. */
+/* Returns the record at tail. A record that wraps around the end is copied to bounce. */
 static const struct perf_event_header *record_at(struct ring *r, const char *data, uint64_t tail)
 {
 	size_t at = tail & (r->data_bytes - 1);
@@ -136,7 +136,7 @@ size_t ring_drain(struct ring *r, ring_visit visit, void *ctx)
 		if (h->type == PERF_RECORD_LOST)
 			r->told_lost += ((const struct lost_record *)(const void *)h)->lost;
 		visit(ctx, r, h);
-		/* The writers get their room back as we go, not only at the end of a long drain. */
+		/* Returns room to the writers during a long drain, not only at its end. */
 		if (tail - given_back >= r->data_bytes / 16) {
 			__atomic_store_n(&control->data_tail, tail, __ATOMIC_RELEASE);
 			given_back = tail;
@@ -147,7 +147,9 @@ size_t ring_drain(struct ring *r, ring_visit visit, void *ctx)
 	return tail - start;
 }
 
-/* To ask interrupts the CPU: only where what was lost may be more than was told. */
+/*
+ * Asking the kernel interrupts the CPU, so it is done only if more may be lost than was reported.
+ */
 uint64_t ring_lost(struct ring *r)
 {
 	uint64_t values[READ_VALUES_MAX] = { 0 };

@@ -54,8 +54,10 @@ static void ringbuf_close(struct ringbuf *r)
 		close(r->fd);
 }
 
-/* Edge-triggered: a ring counts as readable at its next wakeup, not as long as it holds anything.
- * The programs have it last: what is in it is read. */
+/*
+ * Edge-triggered: a ring becomes readable by a wakeup, and not because it holds records. The
+ * programs get the ring last: from then on they write into it.
+ */
 static int ringbuf_open(struct ringbuf *r, const struct ringbufs *rings)
 {
 	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
@@ -115,7 +117,10 @@ void ringbufs_release(struct ringbufs *r)
 	memset(r, 0, sizeof(*r));
 }
 
-/* include/uapi/linux/bpf.h: the header's length word says whether the writer is done with it. */
+/*
+ * Each record has a header (include/uapi/linux/bpf.h), whose length word tells whether the writer
+ * is done with the record.
+ */
 static uint64_t time_of(const void *record)
 {
 	return ((const struct wire_head *)record)->time_ns;
@@ -156,7 +161,7 @@ size_t ringbuf_drain_until(struct ringbuf *r, uint64_t until_ns, ringbuf_visit v
 			visit(ctx, r->cpu, record + BPF_RINGBUF_HDR_SZ);
 		length &= ~BPF_RINGBUF_DISCARD_BIT;
 		tail += (length + BPF_RINGBUF_HDR_SZ + 7) & ~7u;
-		/* The writers get their room back as we go, not only at the end of a long drain. */
+		/* Returns room to the writers during a long drain, not only at its end. */
 		if (tail - given_back >= r->bytes / 16) {
 			__atomic_store_n(consumer, tail, __ATOMIC_RELEASE);
 			given_back = tail;
