@@ -173,8 +173,10 @@ void causes_find(struct block *b, const struct meta *meta)
 		/* what is too small to print stays in the rest, so that the shares add up */
 		if (ns / excess >= SHARE_MIN) {
 			rest[rule->pool] -= ns;
-			if (is_harmless(rule) && rule->pool != POOL_CALLEE)
+			if (is_harmless(rule) && rule->pool != POOL_CALLEE) {
 				b->harmless_ns += ns;
+				b->harmless[rule->pool] += ns;
+			}
 			if (is_unexplained(rule))
 				named_ns[rule->pool] += ns;
 			put(&b->causes, rule->kind, confidence, ns / excess, evidence.s);

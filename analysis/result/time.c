@@ -37,7 +37,7 @@ static double pool_in_lost(const struct blocks *blocks, enum cause_pool pool)
 
 	vec_for_each (blocks, const struct block, b)
 		if (b->in_lost)
-			sum += b->pools[pool];
+			sum += b->pools[pool] - b->harmless[pool];
 	return sum;
 }
 

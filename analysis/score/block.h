@@ -126,7 +126,8 @@ struct block {
 	double pools[CAUSE_POOLS]; /* excess in ns by what threads did; the sum is excess_ns */
 	double unexplained[CAUSE_POOLS]; /* parts of the pools that no rule attributed to a cause */
 	double harmless_ns; /* own excess that rules attribute to more work or to ispot, in ns */
-	bool off_known;	    /* there are switch records; else all own time is in POOL_RUNNING */
+	double harmless[CAUSE_POOLS]; /* harmless_ns by pool: that time is not lost */
+	bool off_known; /* there are switch records; else all own time is in POOL_RUNNING */
 	struct block_counters counters;
 	double off_cpu_ns;	   /* excess off the CPU, in traced callees, too */
 	struct coactives coactive; /* what ran concurrently while it was slow */
