@@ -32,6 +32,7 @@
 #include "base/identity.h"
 #include "base/interrupt.h"
 #include "base/mem.h"
+#include "base/reap.h"
 #include "base/text.h"
 #include "probes/java/pauses.h"
 #include "probes/java/preload/preload.h"
@@ -348,11 +349,8 @@ static void end_child(pid_t pid)
 		if (!ended)
 			clock_sleep_ns(TURN_NS / 4);
 	}
-	if (ended)
-		return;
-	kill(pid, SIGKILL);
-	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	if (!ended)
+		reap(pid);
 }
 
 static int talk(struct machine *m, const char *sees, const char *const words[4],

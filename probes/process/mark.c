@@ -27,10 +27,13 @@ bool process_is_patched(pid_t pid)
 	f = memory < 0 ? NULL : fopen(path, "re");
 	while (f && !found && fgets(line, sizeof(line), f)) {
 		unsigned long long inode;
+		unsigned major, minor;
 		uint64_t start;
 
-		if (sscanf(line, "%" SCNx64 "-%*x r-xp %*s %*s %llu", &start, &inode) == 2 &&
-		    !inode)
+		/* reading memory of a file is up to its file system, which may not answer */
+		if (sscanf(line, "%" SCNx64 "-%*x r-xp %*s %x:%x %llu", &start, &major, &minor,
+			   &inode) == 4 &&
+		    !inode && !major && !minor)
 			found = has_mark(memory, start);
 	}
 	if (f)

@@ -15,6 +15,10 @@ char *status_line(pid_t pid, const char *name);
 /* Reads the second number of a line "real effective saved fs", as "Uid:" and "Gid:" have it. */
 bool status_effective(pid_t pid, const char *name, unsigned *id);
 
+/* The first words of its command line, as they are in its memory. That may be of a file system that
+ * does not answer: then, or if there are none, false. */
+bool status_words(pid_t pid, char *words, size_t room);
+
 /* Returns the number of the parent process, or 0 if it is unknown. */
 pid_t status_parent(pid_t pid);
 

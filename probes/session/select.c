@@ -18,6 +18,7 @@
 #include "base/text.h"
 #include "probes/kernel/bpfprog.h"
 #include "probes/process/program.h"
+#include "probes/process/status.h"
 #include "probes/select/missing.h"
 #include "probes/select/pattern.h"
 #include "probes/session/internal.h"
@@ -93,19 +94,10 @@ static void name_program(struct session *s, const char *path)
  * is a link), or be an interpreter's. Titles that a process gives itself begin with its name. */
 static bool name_as_started(struct session *s, pid_t pid)
 {
-	char path[64], words[4096];
-	ssize_t n = -1;
-	int fd;
+	char words[4096];
 
-	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		n = read(fd, words, sizeof(words) - 1);
-		close(fd);
-	}
-	if (n <= 0)
+	if (!status_words(pid, words, sizeof(words)))
 		return false;
-	words[n] = '\0';
 	words[strcspn(words, " :")] = '\0';
 	name_program(s, words + (*words == '-')); /* a login shell's */
 	return *s->program != '\0';

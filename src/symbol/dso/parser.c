@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "base/reap.h"
 #include "base/sanitizer.h"
 #include "base/text.h"
 #include "symbol/dso/internal.h"
@@ -83,11 +84,8 @@ static void end(struct parser *p)
 			alive.data[i--] = alive.data[--alive.n];
 	if (!alive.n)
 		vec_release(&alive);
-	if (p->pid > 0) {
-		kill(p->pid, SIGKILL);
-		while (waitpid(p->pid, NULL, 0) < 0 && errno == EINTR)
-			;
-	}
+	if (p->pid > 0)
+		reap(p->pid);
 	if (p->fd >= 0)
 		close(p->fd);
 	p->pid = 0;
