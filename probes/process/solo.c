@@ -23,6 +23,7 @@
 #define PIDS_MAX    1024
 #define THREADS_MAX 4096 /* no window opens for a program with more threads */
 #define PASSES_MAX  20	 /* most passes over threads that create threads */
+#define GENERATIONS 64	 /* most generations of children: a program decides how many there are */
 
 /* A thread with the CPUs that it may use outside the window. */
 struct kept {
@@ -225,16 +226,18 @@ static unsigned free_process(const struct solo_area *a, pid_t pid, const cpu_set
 }
 
 /* Does the same for the process's children that were created in the window. */
-static unsigned free_family(const struct solo_area *a, pid_t pid, const cpu_set_t *cpus)
+static unsigned free_family(const struct solo_area *a, pid_t pid, const cpu_set_t *cpus,
+			    unsigned generations)
 {
 	struct pids children = { 0 };
 	unsigned n = free_process(a, pid, cpus);
 
-	target_children(pid, &children);
+	if (generations)
+		target_children(pid, &children);
 	vec_for_each (&children, pid_t, child)
 		if (*child != a->recorder && *child != getpid() &&
 		    target_start_ticks(*child) >= a->born_after_ticks)
-			n += free_family(a, *child, cpus);
+			n += free_family(a, *child, cpus, generations - 1);
 	vec_release(&children);
 	return n;
 }
@@ -249,7 +252,8 @@ static void free_born(const struct solo_area *a)
 		found = 0;
 		for (uint32_t i = 0; i < a->n; i++) {
 			if (a->threads[i].pid != last)
-				found += free_family(a, a->threads[i].pid, &a->threads[i].cpus);
+				found += free_family(a, a->threads[i].pid, &a->threads[i].cpus,
+						     GENERATIONS);
 			last = a->threads[i].pid;
 		}
 	}
