@@ -6,6 +6,7 @@
 [ "$(id -u)" = 0 ] || skip_all "needs root: programs of other users are recorded"
 needs_command gcc setpriv unshare python3
 [ -w /dev/fuse ] || skip_all "no /dev/fuse"
+[[ $DIR/ != /tmp/* ]] || skip_all "a machine has a /tmp of its own: set TMPDIR"
 chmod 755 "$DIR"
 
 # silent.py DIRECTORY: mounted there, as nobody's, until it ends. A file "page" can be opened; nothing else is answered.
