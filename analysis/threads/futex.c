@@ -389,8 +389,12 @@ static bool is_handed_on(const struct futex *word)
 
 static struct futex_judgement judge_condition(const struct futex *word)
 {
-	/* the mutex that the waiters of a condition take again */
-	if (is_state(word) && judge_state(word).class == FUTEX_LOCK)
+	/*
+	 * A condition's waiters take its mutex again. A word that one thread sleeps at, for others
+	 * to let it go on, is none: TBB has one for each thread.
+	 */
+	if (is_state(word) && judge_state(word).class == FUTEX_LOCK &&
+	    (word->waiters > 1 || word->own_releases))
 		return judge_state(word);
 	if (gathers(word))
 		return judged(FUTEX_BARRIER, 0.8);

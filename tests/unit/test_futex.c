@@ -353,6 +353,20 @@ static void a_mutex_of_a_condition(void **state)
 	is_word(&f, FUTEX_LOCK, 0.9);
 }
 
+/* A thread sleeps at a word of its own, with what locks are waited for with, until it is let go on
+ * from elsewhere, as in TBB's bounded queue. */
+static void a_condition_of_one_thread_s_own(void **state)
+{
+	struct futexes f = { 0 };
+
+	for (unsigned i = 0; i < 20; i++) {
+		wait_on(&f, 1, PLAIN, 2);
+		told(&f, STANDARD_CONDITION);
+		wake(&f, 2);
+	}
+	is_word(&f, FUTEX_CONDITION, 0.9);
+}
+
 static void functions_count_in_their_own_library(void **state)
 {
 	static const char libc[] = "/lib/x86_64-linux-gnu/libc.so.6";
@@ -420,6 +434,7 @@ int main(void)
 		cmocka_unit_test(a_condition_that_two_meet_at),
 		cmocka_unit_test(a_condition_that_all_are_told_of),
 		cmocka_unit_test(a_mutex_of_a_condition),
+		cmocka_unit_test(a_condition_of_one_thread_s_own),
 		cmocka_unit_test(functions_count_in_their_own_library),
 		cmocka_unit_test(a_stack_s_innermost_one_counts),
 	};
