@@ -42,7 +42,8 @@ void inproc_write_session(struct trace_writer *w, const struct meta_session *kno
 	m.clock = "monotonic";
 	m.cycles_per_ns = NAN;
 	m.pmu = "none";
-	m.period = 1;
+	if (!m.period)
+		m.period = 1;
 	m.recorder_pid = (uint64_t)getpid();
 	clock_gettime(CLOCK_REALTIME, &unix_time);
 	m.start_unix_ns = (uint64_t)unix_time.tv_sec * 1000000000u + (uint64_t)unix_time.tv_nsec;

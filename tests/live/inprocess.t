@@ -63,6 +63,8 @@ done
 within "$(calls sampled leaf)" "$(($(made sampled leaf) / 7))+-27"
 ok $? "-c 7: one call in 7 of each thread is recorded"
 is "$(trace_of sampled untimed_calls)" 0 "-c 7: each of them has its end"
+is "$("$ISPOT" dump --meta -i sampled.data | grep -c '"kind":"session".*"period":7')" 1 "-c 7: the file's header has it" ||
+	diag <("$ISPOT" dump --meta -i sampled.data | head -3)
 record rarely "${engine[@]}" -c 1000000 -- "$patched" 1 0 2003 0
 is "$(calls rarely leaf)/$(all_calls rarely leaf)" "0/$(made rarely leaf)" "-c 1000000: calls are counted though none was recorded" || diag rarely.err
 record slow "${engine[@]}" --keep-slower 1s -- "$patched" 1 0 2003 0
