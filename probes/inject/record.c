@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,22 +16,17 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "probes/inject/budget.h"
-#include "probes/inject/detour.h"
 #include "probes/inject/ownswitches.h"
-#include "probes/inject/patched.h"
+#include "probes/inject/processes.h"
 #include "probes/inject/refusal.h"
 #include "probes/inject/stubcost.h"
-#include "probes/inject/sweep.h"
-#include "probes/inject/takeout.h"
 #include "probes/inject/targets.h"
 #include "probes/inject/tracee.h"
 #include "probes/inproc/drain.h"
 #include "probes/inproc/lines.h"
-#include "probes/inproc/stamped.h"
 #include "probes/java/switches.h"
 #include "probes/process/ending.h"
 #include "probes/process/target.h"
-#include "symbol/dso/dso.h"
 #include "trace/meta/meta.h"
 #include "trace/meta/print.h"
 #include "trace/record.h"
@@ -45,7 +39,6 @@
 #define MEMORY_PART	  16	      /* in such a part of the machine's memory */
 #define TURN_NS		  2000000
 #define FLUSH_NS	  100000000ull /* what is lost when ispot is killed, at most */
-#define LOOK_NS		  200000000ull /* between two looks for other tools' breakpoints */
 #define AGAIN_NS	  2000000000ull /* until a process is tried again that could not be stopped */
 #define REST_RUNS	  64		/* at the end, at most */
 #define LATE_NS		  2000000	/* for what threads have reserved to be written */
@@ -63,18 +56,14 @@ struct recording {
 	struct inject_targets targets;
 	struct budget budget;
 	bool has_shrunk; /* its rings are smaller than asked for */
-	bool could_not;	 /* stop a process to do so */
-	bool *given_up;	 /* functions that are to be taken out now */
-	struct {
-		VEC(struct patched)
-	} patched;
+	bool *given_up; /* functions that are to be taken out now */
+	struct processes processes;
 	struct launch launch;
 	struct launch_inherit inherit;
 	struct ending ending;
 	sigset_t ends; /* the signals that end a recording */
-	pid_t pid;     /* that is patched now */
 	uint32_t period;
-	uint64_t ring_bytes, start_ns, end_ns, flushed_ns, looked_ns;
+	uint64_t ring_bytes, start_ns, end_ns, flushed_ns;
 	const char *reason;
 };
 
@@ -212,70 +201,16 @@ static void write_end(struct recording *r, const struct inject_result *result)
 
 /* ---- the processes ---- */
 
-static void tell_cost(const struct recording *r, struct inproc_region *g)
-{
-	g->pair_ns = (uint32_t)(r->cost.full_p50_ns + 0.5);
-	g->passed_ns = r->passed_ns;
-}
-
-static int on_region(void *ctx, int fd, struct err *err)
+static int watch(void *ctx, pid_t pid, struct inproc_region *g)
 {
 	struct recording *r = ctx;
-	int ret = inproc_drain_add_stamped(&r->drain, fd, r->pid, r->ring_bytes,
-					   (uint32_t)r->targets.functions.n, r->period > 1);
-
-	if (!ret)
-		tell_cost(r, vec_last(&r->drain.regions));
-	if (!ret)
-		ret = java_switches_watch(&r->switches, r->pid, false);
-	if (!ret && ownswitches_watch(&r->own, r->pid, r->writer, &r->no_own))
-		log_notice("context switches are not recorded: %s", r->no_own.text);
-	return ret ? err_set(err, ret,
-			     "the memory shared with process %d cannot be mapped: %s; record it with --engine kernel",
-			     r->pid, strerror(-ret))
-		   : 0;
-}
-
-/* The threads are stopped, and run then. */
-static int patch(struct recording *r, struct tracees *t, struct err *err)
-{
-	struct patched *p = vec_add(&r->patched);
 	int ret;
 
-	r->pid = t->pid;
-	ret = patched_begin(p, t, &r->targets.functions, r->ring_bytes, r->period, on_region, r,
-			    err);
-	log_detail("the threads of process %d stood for %.1f ms", p->pid,
-		   (double)p->stopped_ns / 1e6);
-	return ret;
-}
-
-/* Since it was looked at it may have given rights away, or another process may have its number: now
- * it stands. */
-static int refusal_of_stopped(pid_t pid, struct err *err)
-{
-	int ret = refusal_of_seccomp(pid, err);
-
-	return ret ? ret : refusal_of_rights(pid, err);
-}
-
-static int attach(struct recording *r, pid_t pid, struct err *err)
-{
-	struct tracees t;
-	uint64_t swept = 0;
-	int ret = tracees_stop(&t, pid, err);
-
-	if (ret)
-		return ret;
-	ret = refusal_of_stopped(pid, err);
-	if (!ret)
-		ret = sweep(&t, &swept, err);
-	if (swept)
-		log_notice("what a recorder that was killed had left in process %d is taken out",
-			   pid);
-	if (!ret)
-		return patch(r, &t, err);
-	tracees_let_go(&t);
+	g->pair_ns = (uint32_t)(r->cost.full_p50_ns + 0.5);
+	g->passed_ns = r->passed_ns;
+	ret = java_switches_watch(&r->switches, pid, false);
+	if (!ret && ownswitches_watch(&r->own, pid, r->writer, &r->no_own))
+		log_notice("context switches are not recorded: %s", r->no_own.text);
 	return ret;
 }
 
@@ -284,143 +219,41 @@ static int attach_all(struct recording *r, struct err *err)
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < r->o->n_pids; i++)
-		ret = attach(r, r->o->pids[i], err);
-	return ret;
-}
-
-static bool is_program(const struct recording *r, pid_t pid)
-{
-	struct stat st;
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
-	return !stat(path, &st) && st.st_ino == r->targets.inode && st.st_dev == r->targets.device;
-}
-
-/* Wrappers execute the program in the end, in the same process. */
-static int wait_program(struct recording *r, struct tracees *t, struct err *err)
-{
-	int ret;
-
-	do
-		ret = tracees_wait_exec(t, &r->launch.status, err);
-	while (!ret && !is_program(r, t->pid));
-	r->launch.ended = ret == -ESRCH;
-	return ret;
-}
-
-static int launch_patched(struct recording *r, struct tracees *t, struct err *err)
-{
-	int ret = tracees_seize_command(t, r->launch.pid, err);
-
-	/* signals stop a child that is traced: it executes only while its stops are waited for */
-	if (!ret && launch_go(&r->launch))
-		ret = wait_program(r, t, err);
-	if (ret == -ESRCH && launch_failure(&r->launch, r->o->argv, err))
-		ret = err->code;
-	if (!ret && refusal_of_seccomp(t->pid, err))
-		ret = err->code;
-	if (!ret)
-		ret = refusal_of_rights(t->pid, err);
-	if (!ret)
-		ret = detour_to_entry(t, err);
-	if (!ret)
-		return patch(r, t, err);
-	tracees_let_go(t);
+		ret = processes_attach(&r->processes, r->o->pids[i], err);
 	return ret;
 }
 
 static int launch(struct recording *r, struct err *err)
 {
-	struct tracees t = { .memory = -1 };
-	int ret = launch_patched(r, &t, err);
+	const struct processes_program program = { r->targets.inode, r->targets.device };
+	int ret = processes_launch(&r->processes, &r->launch, r->o->argv, &program, err);
 
 	if (ret && r->launch.pid && !launch_poll(&r->launch))
 		kill(r->launch.pid, SIGKILL);
 	return ret;
 }
 
-/* The next recording of it tries again. */
-static void restore(const struct patched *p, pid_t pid)
-{
-	if (!patched_restore(p, pid))
-		log_notice(
-			"process %d could not be stopped and keeps its patches, which cost it tens of "
-			"nanoseconds a call: record it again in process to take them out",
-			pid);
-}
-
-/* Called with a process that has those patches, or may have them. */
-typedef void (*process_visit)(struct recording *r, const struct patched *p, pid_t pid);
-
-static void visit_restore(struct recording *r, const struct patched *p, pid_t pid)
-{
-	(void)r;
-	restore(p, pid);
-}
-
-/* What it has forked has the patches, too, and may live on. */
-static void visit_family(struct recording *r, const struct patched *p, pid_t pid, unsigned depth,
-			 process_visit visit)
-{
-	struct pids children = { 0 };
-
-	visit(r, p, pid); /* first: what it forks from now on is as it is then */
-	target_children(pid, &children);
-	for (size_t i = 0; depth && i < children.n; i++)
-		visit_family(r, p, children.data[i], depth - 1, visit);
-	vec_release(&children);
-}
-
-/* Children of processes that have ended are nobody's that is known, but their records say of
- * whom they are. */
-static void visit_writers(struct recording *r, size_t k, process_visit visit)
-{
-	const struct inproc_region *g = k < r->drain.regions.n ? &r->drain.regions.data[k] : NULL;
-
-	for (uint32_t i = 0; g && g->shared && i < INPROC_SLOTS && g->slots[i].tid; i++)
-		if (g->slots[i].state == INPROC_LIVE)
-			visit(r, &r->patched.data[k], (pid_t)g->slots[i].pid);
-}
-
-#define GENERATIONS 16
-
-static void visit_all(struct recording *r, process_visit visit)
-{
-	for (size_t k = 0; k < r->patched.n; k++) {
-		visit_family(r, &r->patched.data[k], r->patched.data[k].pid, GENERATIONS, visit);
-		visit_writers(r, k, visit);
-	}
-}
-
 /* ---- the budget ---- */
-
-static void visit_give_up(struct recording *r, const struct patched *p, pid_t pid)
-{
-	if (!takeout(p, pid, r->given_up))
-		r->could_not = true;
-}
 
 static void give_up(struct recording *r)
 {
+	const bool could_not = !processes_take_out(&r->processes, r->given_up);
 	size_t n = 0;
 
-	r->could_not = false;
-	visit_all(r, visit_give_up);
 	for (uint32_t i = 0; i < r->budget.n; i++) {
 		if (!r->given_up[i])
 			continue;
 		n++;
-		if (r->could_not) /* the next look finds them again */
+		if (could_not) /* the next look finds them again */
 			r->budget.functions[i].is_out = false;
 		else
 			inject_targets_write_out(&r->targets, i, &r->budget.functions[i],
 						 clock_now_ns(), r->writer);
 	}
-	if (r->could_not) /* each try takes seconds in which no ring is read */
+	if (could_not) /* each try takes seconds in which no ring is read */
 		r->budget.not_before_ns = clock_now_ns() + AGAIN_NS;
 	log_detail("%zu functions are called too often for the budget%s", n,
-		   r->could_not ? ", and could not be taken out yet" : " and are taken out");
+		   could_not ? ", and could not be taken out yet" : " and are taken out");
 }
 
 static void keep_budget(struct recording *r, uint64_t now_ns)
@@ -470,38 +303,6 @@ static const char *reason_to_stop(struct recording *r)
 	return error_of(r) == -EFBIG ? "max-size" : error_of(r) ? "disk full" : NULL;
 }
 
-/* A program that has locked itself up since would end by the calls that a new thread's first record
- * takes. */
-static void look_for_seccomp(struct recording *r)
-{
-	vec_for_each (&r->drain.regions, struct inproc_region, g) {
-		uint32_t pid = 0;
-
-		for (uint32_t i = 0; g->shared && i < INPROC_SLOTS && g->slots[i].tid; i++) {
-			if (g->slots[i].state != INPROC_LIVE || g->slots[i].pid == pid)
-				continue;
-			pid = g->slots[i].pid;
-			if (refusal_of_seccomp((pid_t)pid, NULL))
-				inproc_stamped_seal(g);
-		}
-	}
-}
-
-static void make_way(struct recording *r, uint64_t now_ns)
-{
-	if (now_ns - r->looked_ns < LOOK_NS)
-		return;
-	r->looked_ns = now_ns;
-	vec_for_each (&r->patched, const struct patched, p) {
-		uint32_t function = patched_make_way(p);
-
-		if (function != PATCHED_NONE)
-			log_notice("another tool probes %s, too, in process %d: its calls are not "
-				   "all recorded from now on",
-				   r->targets.functions.data[function].function->symbol, p->pid);
-	}
-}
-
 static void drain(struct recording *r)
 {
 	uint64_t now = clock_now_ns();
@@ -511,11 +312,10 @@ static void drain(struct recording *r)
 	java_switches_drain(&r->switches);
 	inproc_note_error(&r->drain, ownswitches_drain(&r->own));
 	keep_budget(r, now);
-	make_way(r, now);
+	processes_look(&r->processes, now);
 	if (now - r->flushed_ns < FLUSH_NS)
 		return;
 	r->flushed_ns = now;
-	look_for_seccomp(r);
 	trace_writer_flush(r->writer, NULL);
 }
 
@@ -534,7 +334,7 @@ static void run(struct recording *r)
 		wait_turn(r);
 		drain(r);
 	}
-	visit_all(r, visit_restore);
+	processes_restore(&r->processes);
 	inproc_drain_stop(&r->drain);
 	drain_rest(r);
 	r->end_ns = clock_now_ns();
@@ -565,7 +365,7 @@ static int record(struct recording *r, struct inject_result *result, struct err 
 	r->given_up = xcalloc(r->targets.functions.n + 1, sizeof(*r->given_up));
 	ret = r->o->n_pids ? attach_all(r, err) : launch(r, err);
 	if (ret) {
-		visit_all(r, visit_restore);
+		processes_restore(&r->processes);
 		return ret;
 	}
 	run(r);
@@ -663,6 +463,12 @@ int inject_record(const struct inject_recording *o, struct inject_result *result
 			ownswitches_open(&r.own, &r.no_own);
 		ret = open_file(&r, err);
 	}
+	r.processes = (struct processes){ .drain = &r.drain,
+					  .functions = &r.targets.functions,
+					  .ring_bytes = r.ring_bytes,
+					  .period = r.period,
+					  .watch = watch,
+					  .ctx = &r };
 	if (!ret) {
 		prepare_signals(&r);
 		ret = record(&r, result, err);
@@ -676,9 +482,7 @@ int inject_record(const struct inject_recording *o, struct inject_result *result
 	java_switches_release(&r.switches);
 	ownswitches_release(&r.own);
 	launch_release(&r.launch);
-	vec_for_each (&r.patched, struct patched, p)
-		patched_release(p);
-	vec_release(&r.patched);
+	processes_release(&r.processes);
 	inject_targets_release(&r.targets);
 	return ret ? ret : close_ret;
 }

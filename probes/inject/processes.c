@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "probes/inject/processes.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "probes/inject/detour.h"
+#include "probes/inject/refusal.h"
+#include "probes/inject/sweep.h"
+#include "probes/inject/takeout.h"
+#include "probes/inject/tracee.h"
+#include "probes/inproc/drain.h"
+#include "probes/inproc/stamped.h"
+#include "probes/process/target.h"
+#include "symbol/dso/dso.h"
+
+#define LOOK_NS		    200000000ull /* between two looks for other tools' breakpoints */
+#define LOOK_FOR_SECCOMP_NS 100000000ull
+
+/* ---- patching ---- */
+
+static int on_region(void *ctx, int fd, struct err *err)
+{
+	struct processes *p = ctx;
+	int ret = inproc_drain_add_stamped(p->drain, fd, p->pid, p->ring_bytes,
+					   (uint32_t)p->functions->n, p->period > 1);
+
+	if (!ret)
+		ret = p->watch(p->ctx, p->pid, vec_last(&p->drain->regions));
+	return ret ? err_set(err, ret,
+			     "the memory shared with process %d cannot be mapped: %s; record it with --engine kernel",
+			     p->pid, strerror(-ret))
+		   : 0;
+}
+
+/* The threads are stopped, and run then. */
+static int patch(struct processes *all, struct tracees *t, struct err *err)
+{
+	struct patched *p = vec_add(&all->patched);
+	int ret;
+
+	all->pid = t->pid;
+	ret = patched_begin(p, t, all->functions, all->ring_bytes, all->period, on_region, all,
+			    err);
+	log_detail("the threads of process %d stood for %.1f ms", p->pid,
+		   (double)p->stopped_ns / 1e6);
+	return ret;
+}
+
+/* Since it was looked at it may have given rights away, or another process may have its number: now
+ * it stands. */
+static int refusal_of_stopped(pid_t pid, struct err *err)
+{
+	int ret = refusal_of_seccomp(pid, err);
+
+	return ret ? ret : refusal_of_rights(pid, err);
+}
+
+int processes_attach(struct processes *p, pid_t pid, struct err *err)
+{
+	struct tracees t;
+	uint64_t swept = 0;
+	int ret = tracees_stop(&t, pid, err);
+
+	if (ret)
+		return ret;
+	ret = refusal_of_stopped(pid, err);
+	if (!ret)
+		ret = sweep(&t, &swept, err);
+	if (swept)
+		log_notice("what a recorder that was killed had left in process %d is taken out",
+			   pid);
+	if (!ret)
+		return patch(p, &t, err);
+	tracees_let_go(&t);
+	return ret;
+}
+
+static bool is_program(const struct processes_program *program, pid_t pid)
+{
+	struct stat st;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	return !stat(path, &st) && st.st_ino == program->inode && st.st_dev == program->device;
+}
+
+static int wait_program(const struct processes_program *program, struct launch *l,
+			struct tracees *t, struct err *err)
+{
+	int ret;
+
+	do
+		ret = tracees_wait_exec(t, &l->status, err);
+	while (!ret && !is_program(program, t->pid));
+	l->ended = ret == -ESRCH;
+	return ret;
+}
+
+int processes_launch(struct processes *p, struct launch *l, char *const *argv,
+		     const struct processes_program *program, struct err *err)
+{
+	struct tracees t = { .memory = -1 };
+	int ret = tracees_seize_command(&t, l->pid, err);
+
+	/* signals stop a child that is traced: it executes only while its stops are waited for */
+	if (!ret && launch_go(l))
+		ret = wait_program(program, l, &t, err);
+	if (ret == -ESRCH && launch_failure(l, argv, err))
+		ret = err->code;
+	if (!ret)
+		ret = refusal_of_stopped(t.pid, err);
+	if (!ret)
+		ret = detour_to_entry(&t, err);
+	if (!ret)
+		return patch(p, &t, err);
+	tracees_let_go(&t);
+	return ret;
+}
+
+/* ---- all that have patches ---- */
+
+/* Called with a process that has those patches, or may have them. */
+typedef void (*process_visit)(struct processes *all, const struct patched *p, pid_t pid);
+
+/* The next recording of it tries again. */
+static void visit_restore(struct processes *all, const struct patched *p, pid_t pid)
+{
+	(void)all;
+	if (!patched_restore(p, pid))
+		log_notice(
+			"process %d could not be stopped and keeps its patches, which cost it tens of "
+			"nanoseconds a call: record it again in process to take them out",
+			pid);
+}
+
+static void visit_take_out(struct processes *all, const struct patched *p, pid_t pid)
+{
+	if (!takeout(p, pid, all->given_up))
+		all->could_not = true;
+}
+
+/* What it has forked has the patches, too, and may live on. */
+static void visit_family(struct processes *all, const struct patched *p, pid_t pid, unsigned depth,
+			 process_visit visit)
+{
+	struct pids children = { 0 };
+
+	visit(all, p, pid); /* first: what it forks from now on is as it is then */
+	target_children(pid, &children);
+	for (size_t i = 0; depth && i < children.n; i++)
+		visit_family(all, p, children.data[i], depth - 1, visit);
+	vec_release(&children);
+}
+
+/* Children of processes that have ended are nobody's that is known, but their records say of
+ * whom they are. */
+static void visit_writers(struct processes *all, size_t k, process_visit visit)
+{
+	const struct inproc_region *g =
+		k < all->drain->regions.n ? &all->drain->regions.data[k] : NULL;
+
+	for (uint32_t i = 0; g && g->shared && i < INPROC_SLOTS && g->slots[i].tid; i++)
+		if (g->slots[i].state == INPROC_LIVE)
+			visit(all, &all->patched.data[k], (pid_t)g->slots[i].pid);
+}
+
+#define GENERATIONS 16
+
+static void visit_all(struct processes *all, process_visit visit)
+{
+	for (size_t k = 0; k < all->patched.n; k++) {
+		visit_family(all, &all->patched.data[k], all->patched.data[k].pid, GENERATIONS,
+			     visit);
+		visit_writers(all, k, visit);
+	}
+}
+
+bool processes_take_out(struct processes *p, const bool *functions)
+{
+	p->given_up = functions;
+	p->could_not = false;
+	visit_all(p, visit_take_out);
+	return !p->could_not;
+}
+
+void processes_restore(struct processes *p)
+{
+	visit_all(p, visit_restore);
+}
+
+void processes_release(struct processes *all)
+{
+	vec_for_each (&all->patched, struct patched, p)
+		patched_release(p);
+	vec_release(&all->patched);
+}
+
+/* ---- while they run ---- */
+
+/* A program that has locked itself up since would end by the calls that a new thread's first record
+ * takes. */
+static void look_for_seccomp(struct processes *p)
+{
+	vec_for_each (&p->drain->regions, struct inproc_region, g) {
+		uint32_t pid = 0;
+
+		for (uint32_t i = 0; g->shared && i < INPROC_SLOTS && g->slots[i].tid; i++) {
+			if (g->slots[i].state != INPROC_LIVE || g->slots[i].pid == pid)
+				continue;
+			pid = g->slots[i].pid;
+			if (refusal_of_seccomp((pid_t)pid, NULL))
+				inproc_stamped_seal(g);
+		}
+	}
+}
+
+static void make_way(const struct processes *all)
+{
+	vec_for_each (&all->patched, const struct patched, p) {
+		uint32_t function = patched_make_way(p);
+
+		if (function != PATCHED_NONE)
+			log_notice("another tool probes %s, too, in process %d: its calls are not "
+				   "all recorded from now on",
+				   all->functions->data[function].function->symbol, p->pid);
+	}
+}
+
+void processes_look(struct processes *p, uint64_t now_ns)
+{
+	if (now_ns - p->looked_ns >= LOOK_NS) {
+		p->looked_ns = now_ns;
+		make_way(p);
+	}
+	if (now_ns - p->looked_for_seccomp_ns >= LOOK_FOR_SECCOMP_NS) {
+		p->looked_for_seccomp_ns = now_ns;
+		look_for_seccomp(p);
+	}
+}
