@@ -152,6 +152,7 @@ static void write_call(struct drain *d, const struct wire_call *call,
 		       const struct drain_ahead *ahead, uint32_t cpu)
 {
 	bool entry = (call->h.head >> WIRE_ID_BITS & WIRE_KIND_MASK) == WIRE_ENTRY;
+	const uint64_t sp = d->narrow_sp ? (uint32_t)call->sp : call->sp;
 	uint32_t function = call->h.head & WIRE_ID_MASK;
 	int ret;
 
@@ -161,7 +162,7 @@ static void write_call(struct drain *d, const struct wire_call *call,
 		write_stack(d, call, cpu, REC_EXIT_STACK, ahead->stack);
 	ret = trace_writer_call(d->writer, cpu, entry ? REC_ENTRY : REC_EXIT, call->h.time_ns,
 				call->h.tid, call->h.tgid,
-				entry ? drain_site(&d->stacks, call) : function, call->sp);
+				entry ? drain_site(&d->stacks, call) : function, sp);
 
 	if (ret)
 		d->error = ret;

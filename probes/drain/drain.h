@@ -81,7 +81,8 @@ struct drain {
 	uint8_t *targets; /* bit by pid: was one when its mappings were made, if it lives or not */
 	uint32_t n_cpus;
 	uint32_t n_counters, n_perf_counters; /* values of a counted call; the first of them */
-	bool stamps; /* calls end with the cycle counter: in the file it is counter n_counters */
+	bool stamps;	/* calls end with the cycle counter: in the file it is counter n_counters */
+	bool narrow_sp; /* stack pointers in the file have 32 bits, as those of other records */
 	uint64_t entries;		    /* of calls */
 	uint64_t *calls_of;		    /* [function id]: entries read */
 	const struct arguments **arguments; /* [function id]: recorded ones; NULL: none */

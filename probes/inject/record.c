@@ -19,6 +19,7 @@
 #include "probes/inject/ownswitches.h"
 #include "probes/inject/processes.h"
 #include "probes/inject/refusal.h"
+#include "probes/inject/ringbytes.h"
 #include "probes/inject/stubcost.h"
 #include "probes/inject/targets.h"
 #include "probes/inject/tracee.h"
@@ -32,16 +33,11 @@
 #include "trace/record.h"
 #include "trace/write/writer.h"
 
-#define RING_BYTES	  (4u << 20) /* 13 ms of ten million calls a second */
-#define RING_BYTES_LEAST  (1u << 20)
-#define RING_BYTES_LOCKED (16u << 10) /* of a program that may keep all 4,096 in memory */
-#define RINGS_OF_CPU	  8	      /* threads of so many a CPU may fill theirs, */
-#define MEMORY_PART	  16	      /* in such a part of the machine's memory */
-#define TURN_NS		  2000000
-#define FLUSH_NS	  100000000ull /* what is lost when ispot is killed, at most */
-#define AGAIN_NS	  2000000000ull /* until a process is tried again that could not be stopped */
-#define REST_RUNS	  64		/* at the end, at most */
-#define LATE_NS		  2000000	/* for what threads have reserved to be written */
+#define TURN_NS	  2000000
+#define FLUSH_NS  100000000ull	/* what is lost when ispot is killed, at most */
+#define AGAIN_NS  2000000000ull /* until a process is tried again that could not be stopped */
+#define REST_RUNS 64		/* at the end, at most */
+#define LATE_NS	  2000000	/* for what threads have reserved to be written */
 
 struct recording {
 	const struct inject_recording *o;
@@ -56,7 +52,7 @@ struct recording {
 	struct inject_targets targets;
 	struct budget budget;
 	bool has_shrunk; /* its rings are smaller than asked for */
-	bool *given_up; /* functions that are to be taken out now */
+	bool *given_up;	 /* functions that are to be taken out now */
 	struct processes processes;
 	struct launch launch;
 	struct launch_inherit inherit;
@@ -247,8 +243,9 @@ static void give_up(struct recording *r)
 		if (could_not) /* the next look finds them again */
 			r->budget.functions[i].is_out = false;
 		else
-			inject_targets_write_out(&r->targets, i, &r->budget.functions[i],
-						 clock_now_ns(), r->writer);
+			inject_targets_write_out(&r->targets.functions.data[i],
+						 &r->budget.functions[i], clock_now_ns(),
+						 r->writer);
 	}
 	if (could_not) /* each try takes seconds in which no ring is read */
 		r->budget.not_before_ns = clock_now_ns() + AGAIN_NS;
@@ -418,27 +415,6 @@ static int open_file(struct recording *r, struct err *err)
 	return ret;
 }
 
-static uint64_t default_ring_bytes(void)
-{
-	const uint64_t pages = (uint64_t)sysconf(_SC_PHYS_PAGES);
-	const uint64_t memory = pages * (uint64_t)sysconf(_SC_PAGESIZE) / MEMORY_PART;
-	const uint64_t rings = RINGS_OF_CPU * (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
-	uint64_t n = RING_BYTES;
-
-	while (n > RING_BYTES_LEAST && n * rings > memory)
-		n /= 2;
-	return n;
-}
-
-static uint64_t ring_bytes(const struct inject_recording *o)
-{
-	uint64_t wanted = o->ring_bytes ? o->ring_bytes : default_ring_bytes(), n = 4096;
-
-	while (n <= wanted / 2 && n < 1u << 30)
-		n *= 2;
-	return n;
-}
-
 bool inject_is_possible(void)
 {
 	return !refusal_of_machine(NULL);
@@ -449,7 +425,7 @@ int inject_record(const struct inject_recording *o, struct inject_result *result
 	struct recording r = { .o = o,
 			       .launch = { .go_fd = -1, .status_fd = -1 },
 			       .period = o->period ? o->period : 1,
-			       .ring_bytes = ring_bytes(o) };
+			       .ring_bytes = inject_ring_bytes(o->ring_bytes) };
 	int ret = refusal_of_machine(err), close_ret = 0;
 
 	*result = (struct inject_result){ 0 };

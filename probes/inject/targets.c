@@ -289,19 +289,28 @@ static int check(const struct inject_targets *t, struct err *err)
 		       f->function->symbol, f->why);
 }
 
-int inject_targets_find(struct inject_targets *t, const struct inject_recording *o, struct err *err)
+int inject_targets_look(struct inject_targets *t, const struct inject_recording *o,
+			size_t *n_programs, struct err *err)
 {
-	size_t n_programs = 1;
 	int ret = 0;
 
+	*n_programs = 1;
 	t->dsos = dso_cache_new();
 	if (o->argv)
 		ret = objects_of_command(t, o->argv, err);
 	for (size_t i = 0; i < o->n_pids && !ret; i++)
-		ret = objects_of_process(t, o->pids[i], &n_programs, err);
+		ret = objects_of_process(t, o->pids[i], n_programs, err);
 	if (!ret)
 		ret = refuse_seccomp(t, err);
 	t->may_lock = !ret && o->argv && may_lock_memory(t);
+	return ret;
+}
+
+int inject_targets_find(struct inject_targets *t, const struct inject_recording *o, struct err *err)
+{
+	size_t n_programs;
+	int ret = inject_targets_look(t, o, &n_programs, err);
+
 	t->is_chosen = !patterns_only_exclude(o->patterns, o->n_patterns);
 	if (!ret)
 		ret = t->is_chosen ? select_functions(t, o, n_programs, err)
@@ -378,11 +387,9 @@ void inject_targets_write(struct inject_targets *t, struct trace_writer *w)
 		write_function(t, i, w);
 }
 
-void inject_targets_write_out(const struct inject_targets *t, uint32_t id,
-			      const struct budget_function *spent, uint64_t now_ns,
-			      struct trace_writer *w)
+void inject_targets_write_out(const struct patched_function *p, const struct budget_function *spent,
+			      uint64_t now_ns, struct trace_writer *w)
 {
-	const struct patched_function *p = &t->functions.data[id];
 	struct meta_not_traced n = { .name = dso_function_name(p->dso, p->function),
 				     .object = dso_path(p->dso),
 				     .reason = "over the overhead budget once traced",

@@ -34,6 +34,9 @@ struct inject_targets {
 	dev_t device;
 };
 
+/* The objects of the command or the processes alone. -ENOTSUP: they are not to be patched. */
+int inject_targets_look(struct inject_targets *t, const struct inject_recording *o,
+			size_t *n_programs, struct err *err);
 /* Nothing that -F chose can be patched: -ENOTSUP. */
 int inject_targets_find(struct inject_targets *t, const struct inject_recording *o,
 			struct err *err);
@@ -41,9 +44,8 @@ int inject_targets_find(struct inject_targets *t, const struct inject_recording 
 void inject_targets_write(struct inject_targets *t, struct trace_writer *w);
 void inject_targets_write_left(struct inject_targets *t, struct trace_writer *w);
 /* A function that was patched, and is not any more, as its calls cost too much. */
-void inject_targets_write_out(const struct inject_targets *t, uint32_t id,
-			      const struct budget_function *spent, uint64_t now_ns,
-			      struct trace_writer *w);
+void inject_targets_write_out(const struct patched_function *p, const struct budget_function *spent,
+			      uint64_t now_ns, struct trace_writer *w);
 void inject_targets_release(struct inject_targets *t);
 
 #endif

@@ -21,6 +21,8 @@ struct planned {
 	struct placement place;
 	struct exit_choice exit;
 	bool possible;
+	/* probes/session/beside.c's: code in the processes times it; before, it was possible */
+	bool is_beside, was_possible;
 	uint32_t set;	 /* it is traced in, or was; PLANNED_NO_SET: not yet */
 	uint64_t out_ns; /* when the throttle took its probes out of the set; 0: they are in it */
 	/* probes/session/count.c's: of this round; how often is known; calls before it counts */

@@ -44,7 +44,7 @@ void session_ask_again(struct session *s)
 	for (size_t i = s->plan.n; i > 0 && s->plan.n - i < WIRE_COUNTS_MAX; i--) {
 		struct planned *p = s->plan.data[i - 1];
 
-		if (p->possible || !was_too_dear(p) || (p->in_turns && p->out_ns))
+		if (p->possible || p->is_beside || !was_too_dear(p) || (p->in_turns && p->out_ns))
 			continue;
 		p->faded_cost /= FADES;
 		if (p->faded_cost > room || !is_hot_now(s, p))

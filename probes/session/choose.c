@@ -170,7 +170,7 @@ static bool is_lone_release(const struct session *s, const struct planned *p, bo
 		if (takes(*lock, p)) {
 			found = true;
 			*in_turns |= (*lock)->in_turns;
-			if ((*lock)->possible)
+			if ((*lock)->possible || (*lock)->is_beside)
 				return false;
 		}
 	return found;

@@ -262,11 +262,22 @@ uint64_t session_trapped_calls(const struct session *s)
 	return trapped_calls(s).calls;
 }
 
+static uint64_t beside_cost_ns(const struct session *s)
+{
+	const struct session_beside *b = s->options.beside;
+	struct session_beside_sums sums = { 0 };
+
+	if (b && s->beside.tried)
+		b->sums(b->ctx, &sums);
+	return sums.cost_ns;
+}
+
 uint64_t session_probes_cost_ns(const struct session *s)
 {
 	return (uint64_t)(trapped_calls(s).cost_ns + s->after.cost_ns +
 			  s->hybrid.counting_cost_ns) +
-	       s->solo.cost_ns + session_scheduling_cost_ns(s) + session_sampling_cost_ns(s);
+	       beside_cost_ns(s) + s->solo.cost_ns + session_scheduling_cost_ns(s) +
+	       session_sampling_cost_ns(s);
 }
 
 static const char *scheduling_advice(const struct session *s)

@@ -184,6 +184,7 @@ static void decide(struct session *s)
 		s->hybrid.spent +=
 			session_choose(all, n, session_contends(s), fmax(room - s->hybrid.spent, 0),
 				       session_over_budget);
+		n = session_beside_offer_dear(s, all, n);
 		s->hybrid.spent += session_give_turns(all, n);
 		s->hybrid.spent -= session_drop_releases(s, all, n, session_over_budget);
 		session_remember_costs(all, n);

@@ -303,6 +303,8 @@ static int end_round(struct session *s, struct err *err)
 		ret = session_open_on_targets(s, set, err);
 	if (!ret && set)
 		session_write_set(s, set, true);
+	if (!ret)
+		ret = session_beside_attach(s, err);
 	s->hybrid.rounds++;
 	begin_window(s, clock_now_ns());
 	return ret;
@@ -426,7 +428,7 @@ static void report_shares(struct session *s)
 	vec_for_each (&s->plan, struct planned *, each) {
 		struct planned *p = *each;
 		double share = profile_share(&s->hybrid.profile, p->what.function);
-		bool out = !p->possible && *p->reason && p->set == PLANNED_NO_SET;
+		bool out = !p->possible && !p->is_beside && *p->reason && p->set == PLANNED_NO_SET;
 
 		if (isnan(share) || share == p->cpu_share)
 			continue;

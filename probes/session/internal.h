@@ -29,6 +29,7 @@
 #include "probes/select/select.h"
 #include "probes/process/solo.h"
 #include "probes/process/spaces.h"
+#include "probes/session/engine.h"
 #include "probes/session/options.h"
 #include "probes/cost/switchcost.h"
 #include "probes/process/target.h"
@@ -123,6 +124,30 @@ struct meta_not_traced session_left_out(const struct planned *p); /* borrows the
 void session_write_left_out(struct session *s);
 /* For probeset_create: notes that the kernel took no probe there. ctx: the session */
 void session_point_refused(void *ctx, uint32_t function_id, int errnum);
+
+/* ---- beside.c: functions that are not timed by probes ---- */
+
+struct beside {
+	size_t n;   /* functions that are handed over */
+	bool tried; /* to patch processes for them: that is done once */
+	bool runs;  /* some process is patched */
+	bool is_stopped;
+};
+
+/* Offers the planned functions from index first on. */
+void session_beside_offer(struct session *s, size_t first);
+/* Offers what does not fit into the budget. Returns how many of all stay with the kernel's probes,
+ * which come first then. */
+size_t session_beside_offer_dear(struct session *s, struct planned **all, size_t n);
+void session_beside_begin(struct session *s);
+/* Executes the command, with those of its functions patched that were handed over; or patches the
+ * processes that run. */
+int session_beside_launch(struct session *s, struct err *err);
+int session_beside_attach(struct session *s, struct err *err);
+/* Returns after how long it is to be called again. */
+uint64_t session_beside_drain(struct session *s);
+void session_beside_stop(struct session *s);
+void session_beside_sums(const struct session *s, struct session_beside_sums *sums);
 
 /* ---- cputime.c: the CPU time of the target ---- */
 
@@ -600,6 +625,7 @@ struct session {
 	struct session_solo solo;
 	struct late late;
 	struct retired retired;
+	struct beside beside;
 	struct follow follow;
 	struct holds holds;
 };

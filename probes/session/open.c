@@ -151,7 +151,7 @@ static int open_writer(struct session *s, struct err *err)
 {
 	struct trace_writer_options o = {
 		.path = s->options.output,
-		.n_cpus = s->cpus.n_possible,
+		.n_cpus = s->cpus.n_possible + (s->options.beside ? 1 : 0),
 		.max_bytes = s->options.max_bytes,
 		.live = s->options.live,
 	};
@@ -213,6 +213,7 @@ static int begin_file(struct session *s, struct err *err)
 	drain_init(&s->drain, s->writer, s->programs, s->cpus.n_possible);
 	if (s->options.keep_slower_ns)
 		keep_slower(s);
+	s->drain.narrow_sp = s->options.beside != NULL;
 	s->drain.n_counters = s->counters.list.n;
 	s->drain.n_perf_counters = session_counters_plan(s).n_perf;
 	s->drain.stamps = s->options.stamp_cycles;

@@ -14,6 +14,7 @@ struct err;
 struct identity;
 struct live;
 struct meta_not_traced;
+struct session_beside;
 
 enum call_graph {
 	CALL_GRAPH_DWARF, /* call stacks from copies of the stack, unwound by the files' tables */
@@ -70,6 +71,7 @@ struct session_options {
 	/* Before the command, which is held, executes: what else is to be opened on it. */
 	int (*launching)(void *ctx, pid_t pid, struct err *err);
 	void *launching_ctx;
+	const struct session_beside *beside; /* NULL: the kernel's probes time all (engine.h) */
 	/* Records go there instead of into a file; output is not used. After each draining it may
 	 * be read up to until_ns, and once more, to its end, when the session has run. Without it
 	 * drained, if there is one, is called all the same. */

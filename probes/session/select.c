@@ -80,6 +80,8 @@ static int select_in(struct session *s, size_t first, size_t n_executables, stru
 			ret = err->code;
 		}
 	}
+	if (!ret)
+		session_beside_offer(s, chosen);
 	free(dsos);
 	return ret;
 }
@@ -253,7 +255,7 @@ static int refuse_impossible(const struct session *s, struct err *err)
 	if (!p || !patterns_all_matched(s->patterns))
 		return 0;
 	for (size_t i = 0; i < s->plan.n; i++)
-		if (s->plan.data[i]->possible)
+		if (s->plan.data[i]->possible || s->plan.data[i]->is_beside)
 			return 0;
 	return err_set(err, -ENOTSUP,
 		       "%s in %s%s cannot be traced: %s; name other functions with -F",

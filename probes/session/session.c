@@ -68,6 +68,7 @@ static void begin(struct session *s)
 	session_write_head(s, session_counters_pmu(pmu, sizeof(pmu)));
 	for (size_t i = 0; i < s->options.n_pids; i++)
 		session_write_threads(s, s->options.pids[i]);
+	session_beside_begin(s);
 	session_follow_report_born_before(s);
 	for (size_t k = 0; k < s->sets.n; k++)
 		session_write_set(s, &s->sets.data[k], true);
@@ -128,9 +129,12 @@ static int start(struct session *s, struct err *err)
 	ret = session_need_descriptors(err);
 	if (!ret && s->options.launching)
 		ret = s->options.launching(s->options.launching_ctx, s->launch.pid, err);
+	if (!ret && s->options.n_pids)
+		ret = session_beside_attach(s, err);
 	if (ret || !s->options.argv)
 		return ret;
-	return launch_exec(&s->launch, s->options.argv, err);
+	return s->options.n_pids ? launch_exec(&s->launch, s->options.argv, err)
+				 : session_beside_launch(s, err);
 }
 
 static bool any_target_alive(const struct session *s)
@@ -167,6 +171,27 @@ static uint64_t next_moment_ns(const struct session *s)
 	return s->options.duration_ns ? s->start_ns + s->options.duration_ns : 0;
 }
 
+/* Until a descriptor has something, or the time; rings in processes are read all the while, as they
+ * are full within milliseconds. */
+static void wait_until(struct session *s, struct pollfd *fds, uint32_t n, uint64_t until_ns)
+{
+	uint64_t now_ns = clock_now_ns();
+	int ready;
+
+	do {
+		const uint64_t left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
+		const uint64_t turn_ns = session_beside_drain(s);
+		const uint64_t wait_ns = turn_ns < left_ns ? turn_ns : left_ns;
+		const struct timespec wait = { (time_t)(wait_ns / 1000000000u),
+					       (long)(wait_ns % 1000000000u) };
+
+		ready = ppoll(fds, n, &wait, NULL);
+		if (ready < 0 && errno != EINTR)
+			log_detail("poll: %s", strerror(errno));
+		now_ns = clock_now_ns();
+	} while (!ready && now_ns < until_ns);
+}
+
 static void wait_for_something(struct session *s, struct pollfd *fds, uint32_t n)
 {
 	int timeout_ms = session_keeps_budget(s) || s->is_hybrid ? session_hybrid_interval_ms(s)
@@ -176,8 +201,7 @@ static void wait_for_something(struct session *s, struct pollfd *fds, uint32_t n
 	if (moment_ns > now_ns && (moment_ns - now_ns) / 1000000 < (uint64_t)timeout_ms)
 		timeout_ms = (int)((moment_ns - now_ns) / 1000000) + 1;
 	timeout_ms = session_burst_timeout_ms(s, timeout_ms);
-	if (poll(fds, n, timeout_ms) < 0 && errno != EINTR)
-		log_detail("poll: %s", strerror(errno));
+	wait_until(s, fds, n, now_ns + (uint64_t)timeout_ms * 1000000);
 	ringbufs_heard(&s->rings);
 }
 
@@ -319,6 +343,7 @@ static void stop(struct session *s)
 	session_solo_stop(s);
 	bpfprog_record(s->programs, false);
 	session_note_stop(s);
+	session_beside_stop(s);
 	bpfprog_keep_samples(s->programs, false);
 	session_burst_stop(s);
 	session_look_for_cpus(s);
@@ -370,19 +395,21 @@ static void note_given_up(struct session *s)
 
 static void fill_result(struct session *s, uint64_t duration_ns, struct session_result *r)
 {
+	struct session_beside_sums beside;
 	uint64_t written, left_out, lost;
 
 	/* What a full disk or the largest size kept out of the file is lost as well. */
 	trace_writer_flush(s->writer, NULL);
-	written = trace_writer_records(s->writer);
+	session_beside_sums(s, &beside);
+	written = trace_writer_records(s->writer) - beside.records;
 	left_out = 2 * keep_calls(s->drain.keep);
 	lost = s->totals_at_stop.calls - s->totals_at_start.calls - written - left_out;
 	*r = (struct session_result){
-		.calls = s->drain.entries,
-		.trapped_calls = session_trapped_calls(s),
-		.records = written,
+		.calls = s->drain.entries + beside.calls,
+		.trapped_calls = session_trapped_calls(s) + beside.trapped_calls,
+		.records = written + beside.records,
 		.left_out_records = left_out,
-		.lost_records = lost,
+		.lost_records = lost + beside.lost_records,
 		.lost_others = s->drain.lost > lost ? s->drain.lost - lost : 0,
 		.duration_ns = duration_ns,
 		.recorder_cpu_ns = clock_cpu_ns(),
@@ -393,7 +420,7 @@ static void fill_result(struct session *s, uint64_t duration_ns, struct session_
 		.sample_ns = s->costs.sample_ns,
 		.after_cost_ns = (uint64_t)s->after.cost_ns,
 		.probes_cost_ns = session_probes_cost_ns(s),
-		.functions = s->n_probed,
+		.functions = s->n_probed + beside.functions,
 		.exit_status =
 			s->launch.ended && !s->options.n_pids ? launch_exit_status(&s->launch) : 0,
 		.interrupted = s->ending.signals > 0,

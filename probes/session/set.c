@@ -196,8 +196,9 @@ int session_build_set(struct session *s, size_t first, struct probeset **out, st
 			describe_function(s, p, i, set.id);
 			p->set = set.id;
 			s->n_probed++;
-		} else if (!p->told && (!s->is_hybrid || p->what.marker || p->cost_share > 0 ||
-					p->cpu_share >= HYBRID_HOT_SHARE)) {
+		} else if (!p->is_beside && !p->told &&
+			   (!s->is_hybrid || p->what.marker || p->cost_share > 0 ||
+			    p->cpu_share >= HYBRID_HOT_SHARE)) {
 			session_describe_left_out(s, p, 0);
 			p->told = true;
 		}

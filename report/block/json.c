@@ -128,7 +128,8 @@ static struct json *trace_json(const struct view *v)
 	json_set_u64(j, "threads_ns", res->threads_ns);
 	report_set_name(j, "kernel", s->kernel);
 	report_set_name(j, "pmu", s->pmu);
-	report_set_name(j, "producer", s->producer);
+	report_set_name(j, "producer",
+			meta_has_both_engines(res->meta) ? "bpf in-process" : s->producer);
 	json_set_bool(j, "uprobe_sessions", s->uprobe_sessions);
 	json_set_u64(j, "from_ns", res->window_from_ns);
 	json_set_u64(j, "to_ns", res->window_to_ns);

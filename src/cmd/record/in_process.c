@@ -23,7 +23,7 @@ static bool may_probe(void)
 static bool is_wanted(const struct record_options *o, const struct session_options *so)
 {
 	(void)so;
-	if (o->engine)
+	if (o->engine && strcmp(o->engine, "auto") != 0)
 		return !strcmp(o->engine, "in-process");
 	return geteuid() && !may_probe() && inject_is_possible();
 }

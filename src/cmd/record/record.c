@@ -67,7 +67,7 @@ static const struct option_row options[] = {
 	{ 0, "two-pass", NULL, ARG_FLAG, offsetof(struct record_options, two_pass),
 	  "run CMD twice, to choose functions and then to trace them", NULL },
 	{ 0, "engine", "ENGINE", ARG_STRING, offsetof(struct record_options, engine),
-	  "time calls by kernel probes (kernel, root's default) or patched code (in-process)",
+	  "time calls by kernel probes (kernel, root's default), patched code (in-process) or both (auto)",
 	  NULL },
 	{ 0, "java", NULL, ARG_FLAG, offsetof(struct record_options, java),
 	  "record methods of Java programs: synchronized ones, or those of -F", NULL },
@@ -135,8 +135,8 @@ static int check_engine(const struct record_options *o, struct err *err)
 {
 	if (!o->engine || !strcmp(o->engine, "kernel"))
 		return 0;
-	if (strcmp(o->engine, "in-process") != 0)
-		return args_refuse(err, "--engine %s: no engine; give kernel or in-process",
+	if (strcmp(o->engine, "in-process") != 0 && strcmp(o->engine, "auto") != 0)
+		return args_refuse(err, "--engine %s: no engine; give kernel, in-process or auto",
 				   o->engine);
 	return o->java ? args_refuse(err, "--java does not go with --engine: its agent times the "
 					  "methods; leave one out")
@@ -237,7 +237,8 @@ static int fill_session(struct session_options *so, const struct record_options 
 
 /* The first that is wanted records; the last one always is. */
 static const struct recorder *const recorders[] = { &recorder_java, &recorder_shared,
-						    &recorder_in_process, &recorder_kernel };
+						    &recorder_in_process, &recorder_auto,
+						    &recorder_kernel };
 
 static const struct recorder *choose_recorder(const struct record_options *o,
 					      const struct session_options *so)

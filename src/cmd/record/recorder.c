@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -18,6 +19,22 @@ struct refusal {
 	const char *option;
 	bool given;
 	const char *in_process, *shared, *java; /* NULL: the recorder follows it */
+};
+
+#define ROWS_MOST 24
+
+struct refusals {
+	struct refusal rows[ROWS_MOST];
+	size_t n;
+};
+
+/* Of an engine beside kernel probes, which follow all options: where its reason is another; NULL:
+ * it follows. Otherwise what is refused in process takes kernel probes alone. */
+static const struct beside {
+	const char *option, *reason;
+} besides[] = {
+	{ "--overhead", NULL },
+	{ "--keep-slower", "one engine sums up short calls" },
 };
 
 static const char *why(const struct refusal *r, enum recorder_id id)
@@ -46,8 +63,7 @@ static int refuse(enum recorder_id id, const struct record_options *o, const cha
 }
 
 /* Without privilege no arguments are recorded: --no-key is fulfilled there. */
-static int check(enum recorder_id id, const struct record_options *o, bool has_command,
-		 struct err *err)
+static struct refusals refusals_of(const struct record_options *o, bool has_command)
 {
 	const bool counts = o->events && strcmp(o->events, "none") != 0;
 	const bool unwinds = o->call_graph && strcmp(o->call_graph, "none") != 0;
@@ -93,10 +109,46 @@ static int check(enum recorder_id id, const struct record_options *o, bool has_c
 		  "Java machines that the command starts load it, too" },
 	};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (why(&rows[i], id))
-			return refuse(id, o, rows[i].option, why(&rows[i], id), err);
+	struct refusals refusals = { .n = sizeof(rows) / sizeof(rows[0]) };
+
+	_Static_assert(sizeof(rows) <= sizeof(refusals.rows), "there is room");
+	memcpy(refusals.rows, rows, sizeof(rows));
+	return refusals;
+}
+
+static int check(enum recorder_id id, const struct record_options *o, bool has_command,
+		 struct err *err)
+{
+	const struct refusals all = refusals_of(o, has_command);
+
+	for (size_t i = 0; i < all.n; i++)
+		if (why(&all.rows[i], id))
+			return refuse(id, o, all.rows[i].option, why(&all.rows[i], id), err);
 	return 0;
+}
+
+static const char *why_not_beside(const struct refusal *r)
+{
+	for (size_t i = 0; i < sizeof(besides) / sizeof(besides[0]); i++)
+		if (!strcmp(besides[i].option, r->option))
+			return besides[i].reason;
+	return r->in_process;
+}
+
+bool recorder_needs_probes(const struct record_options *o, const struct session_options *so,
+			   char *words, size_t n)
+{
+	const struct refusals all = refusals_of(o, so->argv != NULL);
+
+	for (size_t i = 0; i < all.n; i++) {
+		const struct refusal *r = &all.rows[i];
+
+		if (!r->given || !why_not_beside(r))
+			continue;
+		snprintf(words, n, "with %s, in process %s", r->option, why_not_beside(r));
+		return true;
+	}
+	return false;
 }
 
 static void report_end(const struct recorder_end *end, const char *output)

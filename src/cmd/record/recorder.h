@@ -43,6 +43,7 @@ enum recorder_id {
 	RECORDER_SHARED,
 	RECORDER_JAVA,
 	RECORDER_IN_PROCESS,
+	RECORDER_AUTO,
 	N_RECORDERS
 };
 
@@ -55,7 +56,12 @@ struct recorder {
 		      struct recorder_end *end, struct err *err);
 };
 
-extern const struct recorder recorder_kernel, recorder_shared, recorder_java, recorder_in_process;
+extern const struct recorder recorder_kernel, recorder_shared, recorder_java, recorder_in_process,
+	recorder_auto;
+
+/* Whether an option is followed by the kernel's probes alone, and in words which. */
+bool recorder_needs_probes(const struct record_options *o, const struct session_options *so,
+			   char *words, size_t n);
 
 /*
  * Checks the options, records, writes the closing lines. *status: what ispot exits with. Returns 0,

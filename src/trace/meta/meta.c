@@ -574,6 +574,16 @@ bool meta_hardly_runs(double cpu_ns, double cost_ns, double span_ns)
 	       cost_ns < META_PROBES_LEAST * span_ns;
 }
 
+bool meta_has_both_engines(const struct meta *m)
+{
+	if (!m->session.producer || strcmp(m->session.producer, "bpf") != 0)
+		return false;
+	vec_for_each (&m->functions, const struct meta_function, f)
+		if (f->in_process)
+			return true;
+	return false;
+}
+
 bool meta_is_java(const struct meta *m)
 {
 	return m->session.producer && !strcmp(m->session.producer, "java");

@@ -369,6 +369,8 @@ double meta_cycles_per_ns(const struct meta *meta, const char **why);
 bool meta_has_notice(const struct meta *meta, const char *code);
 /* Returns the name of another process that had a CPU, or NULL if it is unknown. */
 const char *meta_process_comm(const struct meta *meta, uint32_t pid);
+/* Whether a recording by the kernel's probes has functions that were timed in process, too. */
+bool meta_has_both_engines(const struct meta *meta);
 /* Returns N if one call in N was recorded; 1: all, or the file does not say. */
 uint64_t meta_period(const struct meta *meta);
 

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "probes/inject/beside.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "probes/inject/budget.h"
+#include "probes/inject/processes.h"
+#include "probes/inject/record.h"
+#include "probes/inject/refusal.h"
+#include "probes/inject/ringbytes.h"
+#include "probes/inject/stubcost.h"
+#include "probes/inject/takeout.h"
+#include "probes/inject/targets.h"
+#include "probes/inject/tracee.h"
+#include "probes/inproc/drain.h"
+#include "probes/inproc/lines.h"
+#include "probes/patch/plan.h"
+#include "probes/place/plan.h"
+#include "probes/select/blocking.h"
+#include "probes/session/engine.h"
+#include "symbol/dso/dso.h"
+#include "trace/meta/meta.h"
+#include "trace/meta/print.h"
+
+#define TURN_NS		2000000
+#define LATE_NS		2000000 /* for what threads have reserved to be written */
+#define REST_RUNS	64
+#define AGAIN_NS	2000000000ull
+#define LIKELY_CALL_NS	60.0 /* before it is measured */
+#define IN_PROCESS_MOST 0.5  /* of the budget, that one function may take */
+
+struct inject_beside {
+	struct session_beside hooks;
+	struct inject_targets targets; /* the program's objects; of the functions none */
+	uint32_t period;
+	uint64_t ring_bytes;
+	double overhead;
+	struct {
+		VEC(struct beside_plan)
+	} plans;
+	struct patched_functions functions; /* [the file's id]; those of the kernel have no sites */
+	struct inproc_drain drain;
+	struct processes processes;
+	struct meta_calibration cost;
+	double passed_ns;
+	struct budget budget;
+	bool *given_up;
+	bool is_begun; /* a process is to be patched: no function is added any more */
+};
+
+struct beside_plan {
+	struct dso *dso;
+	struct patch_plan *plan;
+};
+
+/* ---- which functions ---- */
+
+static struct patch_plan *plan_of(struct inject_beside *b, struct dso *dso)
+{
+	struct beside_plan *new;
+
+	vec_for_each (&b->plans, struct beside_plan, p)
+		if (p->dso == dso)
+			return p->plan;
+	new = vec_add(&b->plans);
+	*new = (struct beside_plan){ dso, patch_plan_new(dso) };
+	return new->plan;
+}
+
+/* Ids below it are the kernel's. */
+static void add(struct inject_beside *b, uint32_t id, const struct planned *p,
+		const struct patch_function *f)
+{
+	struct patched_function *added;
+
+	while (b->functions.n <= id)
+		*vec_add(&b->functions) = (struct patched_function){ .dso = p->what.dso,
+								     .function = p->what.function };
+	added = &b->functions.data[id];
+	added->dso = p->what.dso;
+	added->function = p->what.function;
+	for (size_t i = 0; i < f->n_sites; i++)
+		*vec_add(&added->sites) = f->sites[i];
+}
+
+static bool take(struct inject_beside *b, uint32_t id, const struct planned *p)
+{
+	const struct patch_function *f;
+
+	if (b->is_begun || p->what.marker || *p->what.arguments || id >= INPROC_IDS_MAX)
+		return false;
+	f = patch_plan_function(plan_of(b, p->what.dso), p->what.function);
+	if (f->refusal)
+		log_detail("%s gets kernel probes: it %s", p->what.function->symbol, f->refusal);
+	else
+		add(b, id, p, f);
+	return !f->refusal;
+}
+
+/* A ret is single-stepped, jumps are not. */
+static bool is_stepped(const struct planned *p)
+{
+	return p->place.class == CLASS_SINGLE_STEP ||
+	       (p->exit.mech == EXIT_RET_SITES && !p->place.only_jumps);
+}
+
+/* Functions that wait are few calls, of which the kernel's probes tell more: for what, and where.
+ */
+static bool wants(void *ctx, uint32_t id, const struct planned *p)
+{
+	const bool waits = blocking_kind(p->what.function->symbol) != NULL;
+
+	if (waits && p->possible && p->exit.mech != EXIT_NONE && !is_stepped(p))
+		return false;
+	return take(ctx, id, p);
+}
+
+static bool takes(void *ctx, uint32_t id, const struct planned *p, double kernel_call_ns)
+{
+	struct inject_beside *b = ctx;
+	const double share = p->cost_share * LIKELY_CALL_NS / kernel_call_ns;
+
+	return share <= IN_PROCESS_MOST * b->overhead && take(b, id, p);
+}
+
+static const char *left(void *ctx, uint32_t id)
+{
+	const struct inject_beside *b = ctx;
+	const struct patched_function *f = &b->functions.data[id];
+
+	return f->is_in ? NULL : f->left ? f->left : "its process was not patched";
+}
+
+/* ---- the recording ---- */
+
+static void begin(void *ctx, struct trace_writer *w, uint32_t cpu)
+{
+	struct inject_beside *b = ctx;
+	struct text line = { 0 };
+
+	inproc_drain_init(&b->drain, NULL, b->ring_bytes, w);
+	b->drain.cpu = cpu;
+	b->drain.ends_are_told = true;
+	if (stubcost_measure(&b->cost, &b->passed_ns))
+		return;
+	meta_print_calibration(&b->cost, &line);
+	inproc_write_line(w, &line);
+}
+
+static int watch(void *ctx, pid_t pid, struct inproc_region *g)
+{
+	const struct inject_beside *b = ctx;
+
+	(void)pid;
+	g->pair_ns = (uint32_t)(b->cost.full_p50_ns + 0.5);
+	g->passed_ns = b->passed_ns;
+	return 0;
+}
+
+static void begin_processes(struct inject_beside *b)
+{
+	if (b->is_begun)
+		return;
+	b->is_begun = true;
+	b->processes = (struct processes){ .drain = &b->drain,
+					   .functions = &b->functions,
+					   .ring_bytes = b->ring_bytes,
+					   .period = b->period,
+					   .watch = watch,
+					   .ctx = b };
+	inproc_drain_count_functions(&b->drain, (uint32_t)b->functions.n);
+	budget_init(&b->budget, b->overhead, b->cost.full_p50_ns + (b->period - 1) * b->passed_ns,
+		    b->functions.n);
+	b->given_up = xcalloc(b->functions.n + 1, sizeof(*b->given_up));
+}
+
+static int launch(void *ctx, struct launch *l, char *const *argv, struct err *err)
+{
+	struct inject_beside *b = ctx;
+	const struct processes_program program = { b->targets.inode, b->targets.device };
+	int ret;
+
+	begin_processes(b);
+	ret = processes_launch(&b->processes, l, argv, &program, err);
+	budget_begin(&b->budget, &b->drain, clock_now_ns());
+	return ret;
+}
+
+/* What it is now may not be what was looked at. */
+static int attach(void *ctx, pid_t pid, struct err *err)
+{
+	struct inject_beside *b = ctx;
+	int ret = refusal_of_process(pid, err);
+
+	begin_processes(b);
+	if (!ret)
+		ret = processes_attach(&b->processes, pid, err);
+	if (!ret)
+		budget_begin(&b->budget, &b->drain, clock_now_ns());
+	return ret;
+}
+
+static void give_up(struct inject_beside *b, uint64_t now_ns)
+{
+	const bool done = processes_take_out(&b->processes, b->given_up);
+
+	for (uint32_t i = 0; i < b->budget.n; i++) {
+		if (!b->given_up[i])
+			continue;
+		if (done)
+			inject_targets_write_out(&b->functions.data[i], &b->budget.functions[i],
+						 clock_now_ns(), b->drain.writer);
+		else /* the next look finds them again */
+			b->budget.functions[i].is_out = false;
+	}
+	if (!done) /* each try takes seconds in which no ring is read */
+		b->budget.not_before_ns = now_ns + AGAIN_NS;
+}
+
+static uint64_t drain(void *ctx)
+{
+	struct inject_beside *b = ctx;
+	const uint64_t now_ns = clock_now_ns();
+
+	tracees_let_late_go();
+	inproc_drain_run(&b->drain);
+	if (budget_is_exceeded(&b->budget, &b->drain, &b->functions, now_ns, b->given_up))
+		give_up(b, now_ns);
+	processes_look(&b->processes, now_ns);
+	return b->drain.turn_ns < TURN_NS ? b->drain.turn_ns : TURN_NS;
+}
+
+static void stop(void *ctx)
+{
+	struct inject_beside *b = ctx;
+
+	processes_restore(&b->processes);
+	inproc_drain_stop(&b->drain);
+	clock_sleep_ns(LATE_NS);
+	inproc_drain_run(&b->drain);
+	for (int i = 0; i < REST_RUNS && b->drain.behind; i++)
+		inproc_drain_run(&b->drain);
+	inproc_drain_finish(&b->drain, clock_now_ns());
+}
+
+static void sums(void *ctx, struct session_beside_sums *sums)
+{
+	const struct inject_beside *b = ctx;
+	const uint64_t cost_ns = inproc_drain_cost_ns(&b->drain);
+
+	sums->calls = sums->trapped_calls = b->drain.calls;
+	sums->lost_records = b->drain.lost_records;
+	sums->cost_ns = cost_ns == UINT64_MAX ? 0 : cost_ns;
+	vec_for_each (&b->drain.regions, const struct inproc_region, g) {
+		sums->records += g->records;
+		sums->trapped_calls += g->passed;
+	}
+	vec_for_each (&b->functions, const struct patched_function, f)
+		sums->functions += f->is_in;
+}
+
+/* ---- from begin to end ---- */
+
+int inject_beside_new(struct inject_beside **out, const struct inject_recording *o, struct err *err)
+{
+	struct inject_beside *b = xcalloc(1, sizeof(*b));
+	size_t n_programs;
+	int ret = refusal_of_machine(err);
+
+	b->hooks = (struct session_beside){ .ctx = b,
+					    .wants = wants,
+					    .takes = takes,
+					    .begin = begin,
+					    .launch = launch,
+					    .attach = attach,
+					    .left = left,
+					    .drain = drain,
+					    .stop = stop,
+					    .sums = sums };
+	b->period = o->period ? o->period : 1;
+	b->ring_bytes = inject_ring_bytes(o->ring_bytes);
+	b->overhead = o->overhead;
+	if (!ret)
+		ret = inject_targets_look(&b->targets, o, &n_programs, err);
+	if (b->targets.may_lock && b->ring_bytes > RING_BYTES_LOCKED)
+		b->ring_bytes = RING_BYTES_LOCKED; /* as probes/inject/record.c does and says */
+	if (ret) {
+		inject_beside_free(b);
+		return ret;
+	}
+	*out = b;
+	return 0;
+}
+
+const struct session_beside *inject_beside_get(const struct inject_beside *b)
+{
+	return &b->hooks;
+}
+
+void inject_beside_free(struct inject_beside *b)
+{
+	if (!b)
+		return;
+	budget_release(&b->budget);
+	free(b->given_up);
+	inproc_drain_release(&b->drain);
+	processes_release(&b->processes);
+	vec_for_each (&b->functions, struct patched_function, f)
+		vec_release(&f->sites);
+	vec_release(&b->functions);
+	vec_for_each (&b->plans, struct beside_plan, p)
+		patch_plan_free(p->plan);
+	vec_release(&b->plans);
+	inject_targets_release(&b->targets);
+	free(b);
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Functions that are handed over to be timed without probes (engine.h), and that come back. */
+#include "probes/session/engine.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "probes/kernel/bpfprog.h"
+#include "probes/session/internal.h"
+#include "symbol/dso/symbols.h"
+#include "trace/meta/print.h"
+#include "trace/record.h"
+#include "trace/write/writer.h"
+
+#define SET_OF_THEM 0x8000u /* no set of probes: those are counted from 0 */
+
+static void hand_over(struct session *s, struct planned *p)
+{
+	p->is_beside = true;
+	p->was_possible = p->possible;
+	p->possible = p->in_turns = false;
+	s->beside.n++;
+}
+
+void session_beside_offer(struct session *s, size_t first)
+{
+	const struct session_beside *b = s->options.beside;
+
+	if (!b || s->is_hybrid || s->open_ns) /* what joins later is in no process of theirs */
+		return;
+	for (size_t i = first; i < s->plan.n; i++)
+		if (b->wants(b->ctx, (uint32_t)i, s->plan.data[i]))
+			hand_over(s, s->plan.data[i]);
+}
+
+size_t session_beside_offer_dear(struct session *s, struct planned **all, size_t n)
+{
+	const struct session_beside *b = s->options.beside;
+	size_t kept = 0;
+
+	if (!b || s->beside.tried)
+		return n;
+	for (size_t i = s->hybrid.first_candidate; i < s->plan.n; i++) {
+		struct planned *p = s->plan.data[i];
+
+		if (!p->possible && p->reason == session_over_budget && p->cost_share > 0 &&
+		    b->takes(b->ctx, (uint32_t)i, p, session_call_cost_ns(s, p)))
+			hand_over(s, p);
+	}
+	for (size_t i = 0; i < n; i++)
+		if (!all[i]->is_beside)
+			all[kept++] = all[i];
+	return kept;
+}
+
+void session_beside_begin(struct session *s)
+{
+	const struct session_beside *b = s->options.beside;
+
+	if (b)
+		b->begin(b->ctx, s->writer, s->cpus.n_possible);
+}
+
+/* ---- afterwards: who times which ---- */
+
+static void describe(struct session *s, const struct planned *p, uint32_t id)
+{
+	struct meta_function f = { .id = id,
+				   .set = SET_OF_THEM,
+				   .object = session_object_id(s, p->what.dso) };
+	struct text line = { 0 };
+
+	planned_describe(p, &f);
+	f.class = CLASS_UNKNOWN;
+	f.exit = EXIT_RET_SITES;
+	f.only_jumps = false;
+	f.probe_offset = 0;
+	f.n_arguments = 0;
+	f.arguments = false;
+	f.in_process = true;
+	f.chosen = !s->is_hybrid;
+	meta_print_function(&f, &line);
+	session_write_line(s, &line);
+}
+
+static void write_on(struct session *s, uint64_t since_ns)
+{
+	const uint64_t values[RECORD_VALUES_MIN] = { SET_OF_THEM, 0 };
+	const struct record r = { .kind = REC_SET_ON,
+				  .cpu = s->cpus.n_possible,
+				  .time_ns = since_ns,
+				  .n_values = 2,
+				  .values = values };
+
+	trace_writer_record(s->writer, &r);
+}
+
+static void give_back(struct session *s, struct planned *p, const char *why)
+{
+	log_detail("%s gets kernel probes: not timed in process: %s",
+		   dso_function_name(p->what.dso, p->what.function), why);
+	p->is_beside = false;
+	/* what was too dear is that again, and may have its turn */
+	p->possible = p->was_possible;
+	s->beside.n--;
+}
+
+/* Probes for those that have come back. */
+static int build_again(struct session *s, struct err *err)
+{
+	struct probeset *set = NULL;
+	int ret = session_build_set(s, 0, &set, err);
+
+	if (!ret && set)
+		ret = session_open_on_targets(s, set, err);
+	if (!ret && set)
+		session_write_set(s, set, true);
+	return ret;
+}
+
+/* why: none of them is timed; NULL: those that are not left out are. */
+static int settle(struct session *s, uint64_t since_ns, const char *why, struct err *err)
+{
+	const struct session_beside *b = s->options.beside;
+	const size_t n = s->beside.n;
+
+	for (size_t i = 0; i < s->plan.n; i++) {
+		struct planned *p = s->plan.data[i];
+		const char *left = !p->is_beside ? NULL : why ? why : b->left(b->ctx, (uint32_t)i);
+
+		if (left)
+			give_back(s, p, left);
+		else if (p->is_beside)
+			describe(s, p, (uint32_t)i);
+	}
+	s->beside.runs = s->beside.n > 0;
+	if (s->beside.runs)
+		write_on(s, since_ns);
+	return s->beside.n < n ? build_again(s, err) : 0;
+}
+
+/* Errors say what to do instead, which is what is done. */
+static int settle_failed(struct session *s, const struct err *why, struct err *err)
+{
+	const char *end = strstr(why->text, "; record");
+	char words[sizeof(why->text) + 64];
+
+	snprintf(words, sizeof(words), "all calls are timed by kernel probes: %.*s",
+		 (int)(end ? end - why->text : (ptrdiff_t)strlen(why->text)), why->text);
+	session_write_notice(s, "kernel-probes", words);
+	return settle(s, 0, why->text, err);
+}
+
+int session_beside_launch(struct session *s, struct err *err)
+{
+	const struct session_beside *b = s->options.beside;
+	const uint64_t since_ns = clock_now_ns();
+	struct err why = { 0 };
+	int ret;
+
+	if (!s->beside.n)
+		return launch_exec(&s->launch, s->options.argv, err);
+	s->beside.tried = true;
+	ret = b->launch(b->ctx, &s->launch, s->options.argv, &why);
+	if (!ret)
+		return settle(s, since_ns, NULL, err);
+	if (s->launch.ended && ret == -ESRCH)
+		return settle(s, 0, why.text, err);
+	if (s->launch.ended) {
+		*err = why;
+		return ret;
+	}
+	return settle_failed(s, &why, err);
+}
+
+int session_beside_attach(struct session *s, struct err *err)
+{
+	const struct session_beside *b = s->options.beside;
+	const uint64_t since_ns = clock_now_ns();
+	struct pids pids = { 0 };
+	struct err why = { 0 };
+	size_t patched = 0;
+
+	if (!s->beside.n || s->beside.tried)
+		return 0;
+	s->beside.tried = true;
+	bpfprog_targets(s->programs, &pids);
+	vec_for_each (&pids, pid_t, pid)
+		patched += !b->attach(b->ctx, *pid, &why);
+	vec_release(&pids);
+	if (!patched && !why.code)
+		err_set(&why, -ESRCH, "no process is there any more");
+	return patched ? settle(s, since_ns, NULL, err) : settle_failed(s, &why, err);
+}
+
+/* ---- while they are timed ---- */
+
+uint64_t session_beside_drain(struct session *s)
+{
+	const struct session_beside *b = s->options.beside;
+
+	return s->beside.runs ? b->drain(b->ctx) : UINT64_MAX;
+}
+
+void session_beside_stop(struct session *s)
+{
+	const struct session_beside *b = s->options.beside;
+
+	if (b && s->beside.tried && !s->beside.is_stopped)
+		b->stop(b->ctx);
+	s->beside.is_stopped = true;
+	s->beside.runs = false;
+}
+
+void session_beside_sums(const struct session *s, struct session_beside_sums *sums)
+{
+	const struct session_beside *b = s->options.beside;
+
+	*sums = (struct session_beside_sums){ 0 };
+	if (b && s->beside.tried)
+		b->sums(b->ctx, sums);
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/* By the kernel's probes, and in process where those would cost too much. */
+#include <string.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "cmd/record/recorder.h"
+#include "probes/inject/beside.h"
+#include "probes/inject/record.h"
+#include "probes/select/pattern.h"
+#include "probes/session/options.h"
+
+#define SHARE_IN_PROCESS 0.5 /* of the budget, where ispot chooses the functions */
+
+static bool is_wanted(const struct record_options *o, const struct session_options *so)
+{
+	(void)so;
+	return o->engine && !strcmp(o->engine, "auto");
+}
+
+/* The hints of a refusal are what is done now. */
+static void say(const char *why)
+{
+	const char *end = strstr(why, "; record");
+
+	log_notice("all calls are timed by kernel probes: %.*s",
+		   (int)(end ? (size_t)(end - why) : strlen(why)), why);
+}
+
+static bool is_chosen(const struct session_options *so)
+{
+	return !patterns_only_exclude(so->patterns, so->n_patterns);
+}
+
+static struct inject_beside *new_beside(const struct record_options *o, struct session_options *so)
+{
+	const struct inject_recording r = { .argv = so->n_pids ? NULL : so->argv,
+					    .pids = so->pids,
+					    .n_pids = so->n_pids,
+					    .ring_bytes = so->ring_bytes,
+					    .period = so->period,
+					    .overhead = is_chosen(so)
+								? 0
+								: SHARE_IN_PROCESS * so->overhead };
+	struct inject_beside *b = NULL;
+	struct err why = { 0 };
+	char option[512];
+
+	if (recorder_needs_probes(o, so, option, sizeof(option)))
+		say(option);
+	else if (inject_beside_new(&b, &r, &why))
+		say(why.text);
+	return b;
+}
+
+static int record(const struct record_options *o, struct session_options *so,
+		  struct recorder_end *end, struct err *err)
+{
+	struct inject_beside *b = new_beside(o, so);
+	int ret;
+
+	if (b) {
+		so->beside = inject_beside_get(b);
+		if (!is_chosen(so))
+			so->overhead *= 1 - SHARE_IN_PROCESS;
+	}
+	ret = recorder_kernel.record(o, so, end, err);
+	inject_beside_free(b);
+	return ret;
+}
+
+const struct recorder recorder_auto = { RECORDER_AUTO, is_wanted, record };

@@ -1,0 +1,137 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Kernel probes and patched code in one recording: each call is counted once, calls nest over both, the program
+# is as it was afterwards, and what the one cannot do the other does.
+. "$(dirname "$0")/lib.sh"
+needs_probes
+
+[ "$(uname -m)" = x86_64 ] || skip_all "patches are made on x86-64 alone"
+needs_command jq awk
+cat >both.c <<'EOF'
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#define FUNCTION __attribute__((noinline, noclone, used, aligned(64)))
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static long rounds, often_of_each;
+FUNCTION long often(long x) { volatile long s = x; return s + 1; }
+/* A loop leads to its second instruction, where the first one leaves no room for a jump. */
+long jumps(long x);
+__asm__(".p2align 6\n.globl jumps\n.type jumps, @function\njumps: push %rbp\n1: dec %rdi\ntest %rdi, %rdi\njg 1b\npop %rbp\nxor %eax, %eax\nret\n.size jumps, . - jumps\n.p2align 6\n");
+FUNCTION long locked(long x) { volatile long s = x; pthread_mutex_lock(&mutex); s += often(s); pthread_mutex_unlock(&mutex); return s; }
+FUNCTION long round_of(long n) { long s = 0; for (long i = 1; i < often_of_each; i++) s += often(i); s += locked(n); return s + jumps(n & 7); }
+static void *work(void *unused) { volatile long s = 0; for (long i = 0; i < rounds; i++) s += round_of(i); return unused; }
+int main(int argc, char **argv)
+{
+	long n = atol(argv[1]);
+	pthread_t threads[8];
+	rounds = atol(argv[2]), often_of_each = atol(argv[3]);
+	for (long child = 0; child < (argc > 4 ? atol(argv[4]) : 0); child++) if (!fork()) { work(NULL); _exit(0); }
+	for (long i = 0; i < n; i++) pthread_create(&threads[i], NULL, work, NULL);
+	for (long i = 0; i < n; i++) pthread_join(threads[i], NULL);
+	while (wait(NULL) > 0) ;
+	printf("done\n");
+	return 3;
+}
+EOF
+cc -O2 -o both both.c -pthread 2>compile.err || skip_all "no C compiler"
+calls() { "$ISPOT" report --json -i "$1.data" | jq --arg f "$2" '[.blocks[] | select(.name == $f and .kind == "function") | .estimated_calls // .calls] | add // 0'; }
+engine() { "$ISPOT" report --json -i "$1.data" | jq -r --arg f "$2" '[.blocks[] | select(.name == $f and .kind == "function") | .probe.engine] | unique | join(" ")'; }
+trace_of() { "$ISPOT" report --json -i "$1.data" | jq -r ".trace.$2"; }
+chosen=(-F often -F jumps -F locked -F round_of -F pthread_mutex_lock)
+
+record probe --engine in-process -F often -- ./both 1 1 1
+grep -q 'stamps by the TSC' probe.err && skip_all "no stable TSC here: $(cat probe.err)"
+
+# ---- one file ----
+
+record one --engine auto "${chosen[@]}" -- ./both 3 211 7 2
+is "$status/$(cat one.out)" 3/done "the program does what it does, with its exit status" || diag one.err
+is "$(engine one often)/$(engine one locked)/$(engine one round_of)" in-process/in-process/in-process "patched functions" || diag one.err
+is "$(engine one jumps)" kernel "what cannot be patched gets kernel probes" || diag one.err
+is "$(engine one pthread_mutex_lock)" kernel "what waits gets kernel probes, which tell for what" || diag one.err
+is "$(trace_of one producer)" "bpf in-process" "trace.producer"
+if [ "$(trace_of one lost_records)" = 0 ]; then
+	is "$(calls one often)/$(calls one round_of)/$(calls one jumps)" 7385/1055/1055 "each call of threads and forks is counted, by either engine" || diag one.err
+	is "$(trace_of one untimed_calls)" 0 "and has its end"
+	is "$("$ISPOT" dump -i one.data | awk '$4 == "entry" || $4 == "exit"' | wc -l)" "$(trace_of one records)" "trace.records counts those of both"
+else
+	skip "each call of threads and forks is counted, by either engine" "records were lost"
+	skip "and has its end" "records were lost"
+	skip "trace.records counts those of both" "records were lost"
+fi
+is "$("$ISPOT" report --json -i one.data | jq -r '[.blocks[] | select(.name == "round_of" or .name == "jumps") | .floor | type] | unique | join(" ")')" number "floors of both" || diag one.err
+record sampled --engine auto -c 5 "${chosen[@]}" -- ./both 2 503 7
+is "$(calls sampled often)/$(calls sampled jumps)" 7042/1006 "-c 5: each call is recorded or counted" || diag sampled.err
+# Calls by one engine are inside of calls by the other: what the lock takes is not its caller's own time.
+record nested --engine auto -F locked_add -F pthread_mutex_lock -- "$MB/mutex"
+is "$("$ISPOT" report --json -i nested.data | jq '[.blocks[] | select(.name == "locked_add" and .kind == "function") | .self_sci < .sci] | all')" true \
+	"calls nest over both engines" || diag nested.err
+
+# ---- attach ----
+
+# sum PID: of its program's code
+sum() {
+	local from to
+	IFS='- ' read -r from to _ < <(awk '$2 ~ /x/ && /both$/' "/proc/$1/maps")
+	dd if="/proc/$1/mem" bs=4096 skip=$((16#$from / 4096)) count=$(((16#$to - 16#$from) / 4096)) 2>/dev/null | sha256sum
+}
+./both 2 1000000000 3 >/dev/null 2>&1 &
+running=$!
+children+=("$running")
+eventually [ -e "/proc/$running/maps" ] && sleep 0.2
+before=$(sum "$running")
+"$ISPOT" record --engine auto -o attached.data "${chosen[@]}" -p "$running" -d 1 >attached.out 2>&1
+is "$?" 0 "a running process" || diag attached.out
+is "$(engine attached round_of)/$(engine attached jumps)" in-process/kernel "both engines in it" || diag attached.out
+is "$(sum "$running")" "$before" "afterwards its code is what it was"
+kill -0 "$running"
+ok $? "and it runs on"
+kill "$running"
+
+# ---- without -F ----
+
+# Calls of `often` are too costly for kernel probes, and are timed in process.
+hot() {
+	record hot --engine auto -- ./both 1 "$1" 2000
+	[ "$(engine hot often)" = in-process ]
+}
+hot 200000 || hot 600000 || hot 2000000
+ok $? "without -F: what is over the budget of kernel probes is timed in process" || diag hot.err
+is "$status/$(cat hot.out)" 3/done "and the program does what it does"
+
+# ---- what takes kernel probes alone ----
+
+while read -r options; do
+	# shellcheck disable=SC2086 # an option and its value
+	record alone --engine auto $options -F often -- ./both 1 101 3
+	like alone.err "all calls are timed by kernel probes: with ${options%% *}" "$options: says that kernel probes time all calls" || diag alone.err
+	is "$(engine alone often)" kernel "$options: they do" || diag alone.err
+done <<-'EOR'
+	-g fp
+	--no-inherit
+	--slow-stacks 1s
+EOR
+record shell --engine auto -F often -- sh -c './both 1 101 3; true'
+like shell.err 'all calls are timed by kernel probes: .*starts the program as a child' "a program that is a child: kernel probes" || diag shell.err
+is "$(calls shell often)" 303 "and each call" || diag shell.err
+record arguments --engine auto -F often@arg1 -F round_of -- ./both 1 101 3
+is "$(engine arguments often)/$(engine arguments round_of)" kernel/in-process "arguments are kernel probes'" || diag arguments.err
+if command -v setpriv >/dev/null; then
+	chmod 755 "$DIR"
+	# What it refuses is seen where it stands at its entry point: it runs on, and the probes come.
+	record foreign --engine auto -F round_of -- setpriv --reuid 65534 --regid 65534 --clear-groups ./both 1 20000 10000
+	is "$status/$(cat foreign.out)" 3/done "a command that becomes another user's runs" || diag foreign.err
+	like foreign.err 'all calls are timed by kernel probes: .*does not have all the rights' "and says why it has kernel probes" || diag foreign.err
+	is "$(engine foreign round_of)" kernel "which it has" || diag foreign.err
+else
+	skip "a command that becomes another user's runs" "no setpriv"
+	skip "and says why it has kernel probes" "no setpriv"
+	skip "which it has" "no setpriv"
+fi
+record missing --engine auto -F often -- ./none
+is "$status" 127 "no such command" || diag missing.err
+
+done_testing
