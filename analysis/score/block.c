@@ -34,7 +34,7 @@ struct fastest {
 static double estimated(const struct sci_cell *c, uint64_t calls, uint64_t unrecorded,
 			const struct block_options *o)
 {
-	if (c->unrecorded)
+	if (c->unrecorded || c->is_told)
 		return (double)(calls + unrecorded);
 	return (double)calls * (o->period > 1 ? (double)o->period : 1);
 }

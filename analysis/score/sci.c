@@ -306,6 +306,7 @@ static void on_record(void *self, const struct thread *t, const struct record *r
 			add_brief(s, &b, slot, r);
 		return;
 	}
+	cell_of(s, slot)->is_told = true;
 	cell_of(s, slot)->unrecorded += r->values[1];
 	cell_of(s, slot)->unrecorded_outer += r->values[r->n_values > 2 ? 2 : 1];
 }
@@ -343,6 +344,7 @@ static void cell_move(struct sci_cell *to, struct sci_cell *from)
 	to->own_open_ns += from->own_open_ns;
 	to->unrecorded += from->unrecorded;
 	to->unrecorded_outer += from->unrecorded_outer;
+	to->is_told |= from->is_told;
 	*from = (struct sci_cell){ 0 };
 }
 

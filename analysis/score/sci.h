@@ -29,6 +29,7 @@ struct sci_cell {
 	uint64_t open, open_ns; /* outer calls open at the end, and the sum of their times so far */
 	uint64_t own_open, own_open_ns;
 	uint64_t unrecorded, unrecorded_outer; /* all and outer calls that sampling left out */
+	bool is_told;			       /* how many those are, which may be none */
 	uint64_t ended, ended_observed_ns; /* threads that were summed up here (ended.h), and the
 					    * sum of their observed times */
 };

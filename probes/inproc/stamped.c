@@ -449,7 +449,7 @@ void inproc_stamped_tell_calls(struct inproc_drain *d, struct inproc_region *g, 
 								  less(recorded, inner_recorded)) };
 
 		g->passed += values[1];
-		if (values[1])
+		if (calls) /* of which none was left out, too: otherwise that many are estimated */
 			put_calls(d, tgid, tid, time_ns, values);
 	}
 }
