@@ -193,7 +193,7 @@ int session_beside_attach(struct session *s, struct err *err)
 		patched += !b->attach(b->ctx, *pid, &why);
 	vec_release(&pids);
 	if (!patched && !why.code)
-		err_set(&why, -ESRCH, "no process is there any more");
+		err_set(&why, -ESRCH, "no process is there any more; record what runs for longer");
 	return patched ? settle(s, since_ns, NULL, err) : settle_failed(s, &why, err);
 }
 
