@@ -335,7 +335,6 @@ static void warn_names(const struct diff *diff, size_t offset, const char *what,
 
 static void print_warnings(const struct diff_view *v, struct text *out)
 {
-	warn_programs(v->diff, v->width, out);
 	warn_names(v->diff, offsetof(struct diff_block, other_probe),
 		   "probed differently on the two sides; do not compare short calls", v->width,
 		   out);
@@ -434,6 +433,7 @@ static void print_notes(const struct diff_view *v, struct text *out)
 void report_diff_text(const struct diff_view *v, struct text *out)
 {
 	print_sides(v, out);
+	warn_programs(v->diff, v->width, out);
 	text_add(out, "\n");
 	conclude(v, out);
 	text_add(out, "\n");
