@@ -100,6 +100,7 @@ void text_untold(const struct untold_functions *untold, bool alone, struct text 
 
 #define GIVER_WAITED 0.1  /* of thread time: less is not worth a sentence */
 #define GIVER_BUSY   0.75 /* of the giver's time: one that waits itself is not what limits */
+#define QUEUED_LEAST 0.1  /* of its time in the run queue: "busy" would mislead */
 #define GIVER_MOSTLY 0.2  /* of its CPU time in one function: worth its name */
 
 static double busy_part(const struct thread *t)
@@ -107,6 +108,13 @@ static double busy_part(const struct thread *t)
 	double alive = (double)(t->end_ns - t->born_ns - t->lost_ns);
 
 	return alive > 0 ? 1 - (double)(t->off.blocked_ns + t->off.idle_ns) / alive : 0;
+}
+
+static double queued_part(const struct thread *t)
+{
+	double alive = (double)(t->end_ns - t->born_ns - t->lost_ns);
+
+	return alive > 0 ? (double)t->off.preempted_ns / alive : 0;
 }
 
 /* "thread 7 (app, in worker)": threads of a program often all have its name. */
@@ -154,7 +162,9 @@ void text_giver(const struct view *v, const struct giver *giver, struct text *ou
 	text_printf(out, "Threads wait %s of thread time for work from ",
 		    text_share(share, (double)giver->waited_ns / (double)res->threads_ns));
 	name_thread(&res->untold, giver->thread, out);
-	text_printf(out, ", which is busy %s of the time",
+	text_printf(out, ", which %s %s of the time",
+		    queued_part(giver->thread) < QUEUED_LEAST ? "is busy"
+							      : "runs or waits for a CPU",
 		    text_share(share, busy_part(giver->thread)));
 	busiest = untold_busiest(&res->untold, giver->thread->index, &f.share);
 	if (busiest && f.share >= GIVER_MOSTLY) {
