@@ -32,15 +32,16 @@
 #define NAME_BYTES	 128 /* more would make the paragraph one name */
 #define NAME_COLUMNS	 64
 #define SEQUENCE_COLUMNS 96
+#define PLACE_COLUMNS	 96 /* a place is several functions, and which it is the callers tell */
 
 /* Templates and parameters would make the paragraph one name. */
-static void short_name(const char *s, struct text *out)
+static void short_name(const char *s, size_t columns, struct text *out)
 {
-	char buf[4 * NAME_COLUMNS + 1];
+	char buf[4 * PLACE_COLUMNS + 1];
 	struct text name = { 0 };
 
 	table_short_name(s, &name);
-	text_add(out, text_shortened(buf, sizeof(buf), name.n ? name.s : "", NAME_COLUMNS));
+	text_add(out, text_shortened(buf, sizeof(buf), name.n ? name.s : "", columns));
 	text_release(&name);
 }
 
@@ -63,7 +64,7 @@ static void name(const struct block *b, struct text *out)
 		text_add(out,
 			 text_shortened(sequence, sizeof(sequence), b->name, SEQUENCE_COLUMNS));
 	else
-		short_name(b->name, out);
+		short_name(b->name, block_is_wait(b) ? PLACE_COLUMNS : NAME_COLUMNS, out);
 	if (b->key && block_is_call(b) && strncmp(b->key, "0x", 2) != 0)
 		text_printf(out, " %s", text_printable(buf, sizeof(buf), b->key));
 }
@@ -170,7 +171,7 @@ static void library_called_from(const struct result *res, const struct block *b,
 	if (!f || !strcmp(f->object, object->path))
 		return;
 	text_printf(out, ", called %s ", direct ? "from" : "under");
-	short_name(f->symbol, out);
+	short_name(f->symbol, NAME_COLUMNS, out);
 	if (f->file && *f->file && f->line)
 		text_printf(out, " (%s:%u)",
 			    text_printable(buf, sizeof(buf), text_base_name(f->file)), f->line);
@@ -216,7 +217,7 @@ void text_via(const struct result *res, const struct block *b, struct text *out)
 	if (!caller && (!f || !strcmp(f->object, b->object->path)))
 		return;
 	text_add(out, " via ");
-	short_name(caller ? caller->name : f->symbol, out);
+	short_name(caller ? caller->name : f->symbol, NAME_COLUMNS, out);
 }
 
 static const char *unit(const struct block *b)
