@@ -412,7 +412,7 @@ static void report_lost(struct session *s)
 	bool many = (double)lost > LOST_SAID * (double)(lost + kept);
 	char samples[TEXT_NUMBER], words[256];
 
-	if (!lost)
+	if (!lost || (!s->hybrid.rounds && !s->options.scout))
 		return;
 	snprintf(words, sizeof(words),
 		 "ispot dropped %s of the CPUs and chose the functions by the other %" PRIu64,
@@ -438,6 +438,26 @@ static void report_shares(struct session *s)
 	}
 }
 
+static void report_no_choice(struct session *s)
+{
+	uint64_t lost = sampler_lost(&s->hybrid.sampler), kept = s->hybrid.profile.total_samples;
+	char samples[TEXT_NUMBER], words[256];
+
+	if (lost <= kept) {
+		session_write_notice(
+			s, "too-short",
+			"the recording ended before ispot had chosen functions to trace; let it "
+			"last longer, name them with -F, or run a command twice with --two-pass");
+		return;
+	}
+	snprintf(
+		words, sizeof(words),
+		"the machine was too busy for ispot to choose functions: it dropped %s of the CPUs "
+		"and kept %" PRIu64 "; name functions with -F, or record when less else runs",
+		text_counted(samples, lost, "sample"), kept);
+	session_write_notice(s, "too-short", words);
+}
+
 void session_hybrid_stop(struct session *s)
 {
 	bpfprog_sample(s->programs, false);
@@ -451,10 +471,7 @@ void session_hybrid_stop(struct session *s)
 		report_unnamed(s);
 	}
 	if (!s->hybrid.rounds && !s->options.scout && !s->began_at_end)
-		session_write_notice(
-			s, "too-short",
-			"the recording ended before ispot had chosen functions to trace; let it "
-			"last longer, name them with -F, or run a command twice with --two-pass");
+		report_no_choice(s);
 }
 
 void session_hybrid_release(struct session *s)
