@@ -99,8 +99,8 @@ static void time_bar(const struct result *res, struct text *out)
 	if (res->runnable_ns != BLOCK_NONE)
 		running_ns -= res->runnable_ns;
 	text_printf(out,
-		    "<div class=\"bar\" role=\"img\" aria-label=\"Threads' time: %.0f%% lost, "
-		    "%.0f%% unexplained, %.0f%% working, %.0f%% without a CPU, %.0f%% waiting\">",
+		    "<div class=\"bar\" role=\"img\" aria-label=\"Thread time: %.0f%% lost, "
+		    "%.0f%% unexplained, %.0f%% running, %.0f%% run queue, %.0f%% idle\">",
 		    100 * (double)res->lost_ns / all, 100 * (double)res->unexplained_ns / all,
 		    100 * (double)running_ns / all,
 		    100 * (double)(res->working_ns - running_ns) / all,
@@ -110,13 +110,13 @@ static void time_bar(const struct result *res, struct text *out)
 	bar_part(out, "work", (double)running_ns / all);
 	bar_part(out, "queue", (double)(res->working_ns - running_ns) / all);
 	bar_part(out, "wait", (double)res->idle_ns / all);
-	text_add(out, "</div>\n<p>Threads' time:");
+	text_add(out, "</div>\n<p>Thread time:");
 	key(out, "lost", "lost", (double)res->lost_ns, res);
 	if (res->unexplained_ns)
 		key(out, "unexplained", "unexplained", (double)res->unexplained_ns, res);
-	key(out, "work", "working", (double)running_ns, res);
-	key(out, "queue", "without a CPU", (double)(res->working_ns - running_ns), res);
-	key(out, "wait", "waiting", (double)res->idle_ns, res);
+	key(out, "work", "running", (double)running_ns, res);
+	key(out, "queue", "run queue", (double)(res->working_ns - running_ns), res);
+	key(out, "wait", "idle", (double)res->idle_ns, res);
 	text_add(out, " <span class=\"quiet\">(threads, on average)</span></p>\n");
 }
 
@@ -233,11 +233,12 @@ static void blocks(const struct view *v, size_t detailed, struct text *out)
 	html_table_end(out);
 	html_more(out, v->n_rows, n,
 		  "blocks are left out here; <code>ispot report --csv</code> has all.");
-	text_add(out, "<p class=\"quiet\">SCI: share of its threads' time that a block would give "
-		      "back if each call were as fast as its fastest. lost: the same of its own "
-		      "time, in threads. floor: what the probes alone would score. Names in "
-		      "brackets are where threads wait outside every traced block.</p>\n"
-		      "</section>\n");
+	text_add(out,
+		 "<p class=\"quiet\">SCI: share of thread time by which the calls of a function "
+		 "take longer than its fastest. lost: the same of its own "
+		 "time, in threads. floor: what the probes alone would score. Names in "
+		 "brackets are where threads wait outside every traced block.</p>\n"
+		 "</section>\n");
 }
 
 static void left_out(const struct result *res, struct text *out)

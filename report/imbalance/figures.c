@@ -116,7 +116,7 @@ void figure_threads(const struct imbalance_view *v, const struct parallel_sectio
 
 	for (size_t i = 0; i < n; i++)
 		most = fmax(most, s->threads.data[i].time + s->threads.data[i].idle);
-	begin(out, "Threads' times until they wait, and their waiting, of all instances");
+	begin(out, "The time of each thread until it waits, and its waiting, of all iterations");
 	for (size_t i = 0; i < n && most > 0; i++)
 		stacked(out, i, n, s->threads.data[i].time / most, s->threads.data[i].idle / most);
 	for (size_t i = 0; of && i < of->causes.n && i < FIGURE_CAUSES; i++)
@@ -141,7 +141,7 @@ void figure_largest(const struct imbalance_view *v, const struct parallel_sectio
 		return;
 	vec_for_each (&s->largest_parts, const struct section_part, p)
 		longest = fmax(longest, p->time);
-	begin(out, "Threads' times in the instance that lost most");
+	begin(out, "The time of each thread in the iteration that lost most");
 	for (size_t i = 0; i < n && longest > 0; i++) {
 		double part = s->largest_parts.data[i].time / longest;
 
@@ -167,12 +167,12 @@ void figure_instances(const struct parallel_section *s, struct text *out)
 		return;
 	for (size_t i = 0; i < n; i++)
 		most = fmax(most, s->steps[i].worked + s->steps[i].idle);
-	begin(out, "Work and waiting in the instances, one after the other");
+	begin(out, "Work and waiting in the iterations, one after the other");
 	for (size_t i = 0; i < n && most > 0; i++)
 		stacked(out, i, n, s->steps[i].worked / most, s->steps[i].idle / most);
 	if (s->step_instances == 1)
 		numbers(out, n);
-	html_caption(out, "The instances one after the other, all threads' time");
+	html_caption(out, "The iterations one after the other, thread time");
 	if (s->step_instances > 1)
 		text_printf(out, ", %llu to a bar", (unsigned long long)s->step_instances);
 	text_add(out, ". <span class=\"key done\"></span>until they wait<span class=\"key "
