@@ -80,7 +80,7 @@ static void mark_time(struct text *out, const struct html_plot *p, const struct 
 	html_line(out, "axis", p->left, y, p->right, y);
 	/* 0x1p64: durations in a damaged file may have any value */
 	html_label(out, p->left - 5, y + 4, "end",
-		   text_time(time, ns >= 0x1p64 ? UINT64_MAX : (uint64_t)ns));
+		   text_time(time, ns >= 0x1p64 ? UINT64_MAX : (uint64_t)(ns + 0.5)));
 }
 
 /* A scale with one decade or none in it has its ends marked instead: one mark makes no scale. */
@@ -91,8 +91,8 @@ void html_decades(struct text *out, const struct html_plot *p, const struct html
 	for (double decade = 1; decade < 1e19; decade *= 10)
 		within += log(decade) >= s->low && log(decade) <= s->high;
 	if (within < 2) {
-		mark_time(out, p, s, exp(s->low) + 0.5);
-		mark_time(out, p, s, exp(s->high) + 0.5);
+		mark_time(out, p, s, exp(s->low));
+		mark_time(out, p, s, exp(s->high));
 		return;
 	}
 	for (double decade = 1; decade < 1e19; decade *= 10)

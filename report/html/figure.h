@@ -36,7 +36,10 @@ void html_figure_end(struct text *out);
 void html_axis(struct text *out, const struct html_plot *p);
 /* Writes what the axes measure: along the horizontal one, and at the top of the vertical one. */
 void html_axis_names(struct text *out, const struct html_plot *p, const char *x, const char *y);
-/* Draws a horizontal line for each power of ten of a scale in nanoseconds. */
+/*
+ * Draws a horizontal line for each power of ten of a scale in nanoseconds, with fewer than two of
+ * them at the ends of the scale.
+ */
 void html_decades(struct text *out, const struct html_plot *p, const struct html_scale *s);
 void html_line(struct text *out, const char *class, double x1, double y1, double x2, double y2);
 /* anchor: "start", "middle", "end" */

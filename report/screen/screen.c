@@ -347,15 +347,20 @@ static void nothing_lost(const struct view *v, struct text *out)
 		    any_worth(v) ? " itself, without its callees," : "");
 }
 
-/* No function had calls enough for a verdict: that nothing is lost is not known then. */
-static bool none_judged(const struct result *res)
+/* Where no function and no place has calls enough for a verdict, it is not known that nothing is
+ * lost. */
+static bool none_of(const struct blocks *blocks)
 {
-	if (res->keyed.rule.kind == BLOCK_LOCK || res->sequences)
-		return false;
-	vec_for_each (&res->blocks, const struct block, b)
+	vec_for_each (blocks, const struct block, b)
 		if (b->calls && b->verdict != VERDICT_TOO_FEW_CALLS)
 			return false;
 	return true;
+}
+
+static bool none_judged(const struct result *res)
+{
+	return res->keyed.rule.kind != BLOCK_LOCK && !res->sequences && none_of(&res->blocks) &&
+	       none_of(&res->sites);
 }
 
 static void nothing_judged(struct text *out)
