@@ -28,7 +28,7 @@
 #define SCOUT_HERTZ	      1999
 #define SCOUT_WINDOW_NS	      30000000ull
 #define LATER_HERTZ	      SAMPLE_HERTZ
-#define LOST_SAID	      0.5 /* of the samples: by fewer lost ones the choice is as good */
+#define LOST_SAID	      0.5 /* part of the samples: if fewer were lost, the choice is as good */
 #define SHARE_OF_BUDGET	      0.2 /* that the first samples may take of it */
 #define FIRST_WINDOW_NS	      400000000ull
 #define FIRST_SAMPLES	      250 /* enough to see 1 %, roughly; the window ends early with them */
