@@ -91,7 +91,8 @@ static bool has_inner_anchor(const char *regex)
  * Whether compiling the regular expression would take too much time or memory. The C library copies
  * what is repeated, once for + and as often as {} says, so repetitions of repetitions multiply.
  * This counts each repetition as one of the whole expression. If an anchor follows parts that may
- * be empty, the C library copies them for each way to the anchor, too.
+ * be empty, the C library copies them for each way to the anchor, too. A repetition of what is a
+ * repetition itself ("a**") means nothing more, but makes its closures larger.
  */
 static bool is_too_large(const char *regex)
 {
@@ -101,6 +102,8 @@ static bool is_too_large(const char *regex)
 
 	for (const char *s = regex; *s && n <= REGEX_COPIES_MAX; s++) {
 		in_braces = *s == '{' || (in_braces && *s != '}');
+		if (s > regex && strchr("*+?", *s) && strchr("*+?", s[-1]))
+			n *= 2;
 		if (*s == '\\' && s[1]) {
 			s++;
 		} else if (*s == '+') {

@@ -36,6 +36,8 @@ record slow_regex -F '/-*+++++++++++/' -- "$exact" -n 1
 refuses slow_regex 2 "repetitions multiply"
 record anchored_regex -F '/$-+*+++++/' -- "$exact" -n 1
 refuses anchored_regex 2 "repetitions multiply"
+record stacked_regex -F "/-*a*****************************++*+++*+++*+,/" -- "$exact" -n 1
+refuses stacked_regex 2 "repetitions multiply"
 record empty_pattern -F '' -- "$exact" -n 1
 refuses empty_pattern 2 "names no function"
 record no_argument -F 'outer@' -- "$exact" -n 1
