@@ -46,6 +46,36 @@ rm -rf "$work/cache"
 export DEBUGINFOD_MAXSIZE=1
 ok "or the user's own" loud "is stripped" check "http://127.0.0.1:$(cat "$work/port")"
 unset DEBUGINFOD_MAXSIZE
+cat >"$work/says.c" <<'EOF'
+#include <stdio.h>
+#include <stdlib.h>
+__attribute__((noinline, noclone, used, aligned(64))) int outer(int n) { volatile int s = n; return s + 1; }
+int main(int argc, char **argv)
+{
+	const char *bytes = getenv("DEBUGINFOD_MAXSIZE"), *seconds = getenv("DEBUGINFOD_MAXTIME");
+	(void)argv;
+	printf("%s %s %d\n", bytes ? bytes : "none", seconds ? seconds : "none", outer(argc));
+	return 0;
+}
+EOF
+# serve_whole: the symbols of a program that says which limits it has
+serve_whole() {
+	cc -g -O1 -Wl,--build-id -o "$work/whole" "$work/says.c" 2>"$work/cc.err" &&
+		strip -o "$work/says" "$work/whole" &&
+		id=$(readelf -n "$work/whole" | sed -n 's/.*Build ID: //p') && mkdir -p "$work/served/buildid/$id" &&
+		objcopy --only-keep-debug "$work/whole" "$work/served/buildid/$id/debuginfo"
+}
+record() { # record: that program
+	env "DEBUGINFOD_URLS=http://127.0.0.1:$(cat "$work/port")" "DEBUGINFOD_CACHE_PATH=$work/cache" DEBUGINFOD_MAXTIME=77 \
+		"$ISPOT" record -q --engine in-process -o "$work/says.data" -F outer "$work/says"
+}
+if [ "$(uname -m)" != x86_64 ] || ! serve_whole; then
+	skip "a recorded command has no limits that its user has not set" "no program that is patched"
+elif ! record >"$work/said" 2>"$work/says.err" && grep -q 'stamps by the TSC' "$work/says.err"; then
+	skip "a recorded command has no limits that its user has not set" "no stable TSC here"
+else
+	ok "a recorded command has no limits that its user has not set" loud "none 77 2" cat "$work/said"
+fi
 if [ "$(id -u)" = 0 ] && ! grep -q __asan_init "$ISPOT"; then
 	: >"$work/log"
 	rm -rf "$work/cache"

@@ -179,11 +179,40 @@ static int try_shared(struct search *s, const char *path, const char *name)
  */
 static char *nowhere = "/nonexistent";
 
-/* Without limits, a server could send a file forever. */
-static bool bound_debuginfod(void)
+static const struct {
+	const char *name, *value;
+} bounds[] = {
+	{ "DEBUGINFOD_MAXTIME", SERVER_SECONDS },
+	{ "DEBUGINFOD_MAXSIZE", SERVER_BYTES },
+};
+
+#define BOUNDS (sizeof(bounds) / sizeof(*bounds))
+
+/* Without limits, a server could send a file forever. is_ours: those that the user has not set. */
+static bool bound_debuginfod(bool is_ours[BOUNDS])
 {
-	return !setenv("DEBUGINFOD_MAXTIME", SERVER_SECONDS, 0) &&
-	       !setenv("DEBUGINFOD_MAXSIZE", SERVER_BYTES, 0);
+	bool bounded = true;
+
+	for (size_t i = 0; i < BOUNDS; i++) {
+		is_ours[i] = !getenv(bounds[i].name);
+		bounded &= !setenv(bounds[i].name, bounds[i].value, 0);
+	}
+	return bounded;
+}
+
+static int ask_debuginfod(Dwfl_Module *module, void **dso_there, const char *name, Dwarf_Addr base,
+			  const char *path, char **found)
+{
+	bool is_ours[BOUNDS];
+	int fd = -1;
+
+	if (bound_debuginfod(is_ours))
+		fd = dwfl_standard_find_debuginfo(module, dso_there, name, base, path, NULL, 0,
+						  found);
+	for (size_t i = 0; i < BOUNDS; i++)
+		if (is_ours[i]) /* or the command that is started would have it */
+			unsetenv(bounds[i].name);
+	return fd;
 }
 
 static int callback(Dwfl_Module *module, void **dso_there, const char *name, Dwarf_Addr base,
@@ -209,9 +238,8 @@ static int callback(Dwfl_Module *module, void **dso_there, const char *name, Dwa
 	if (fd < 0 && is_plain_name(link))
 		fd = try_link(&s, path, link);
 	*found = s.path;
-	if (fd < 0 && !s.dso->parser && getenv("DEBUGINFOD_URLS") && bound_debuginfod())
-		fd = dwfl_standard_find_debuginfo(module, dso_there, name, base, path, NULL, 0,
-						  found);
+	if (fd < 0 && !s.dso->parser && getenv("DEBUGINFOD_URLS"))
+		fd = ask_debuginfod(module, dso_there, name, base, path, found);
 	return fd;
 }
 
