@@ -2,6 +2,7 @@
 #include "probes/inproc/whose.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@ static bool is_of(pid_t pid, const char *line, const struct stat *file)
 	unsigned long long inode;
 	unsigned major, minor;
 	char path[96], range[48];
-	struct stat there;
+	struct statx there;
 
 	if (sscanf(line, "%47s %*s %*s %x:%x %llu", range, &major, &minor, &inode) != 4 ||
 	    inode != file->st_ino)
@@ -32,7 +33,10 @@ static bool is_of(pid_t pid, const char *line, const struct stat *file)
 	if (makedev(major, minor) == file->st_dev)
 		return true;
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%s", pid, range);
-	return !stat(path, &there) && there.st_dev == file->st_dev && there.st_ino == file->st_ino;
+	/* a file system of a user's is not asked: it may not answer */
+	return !statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO, &there) &&
+	       makedev(there.stx_dev_major, there.stx_dev_minor) == file->st_dev &&
+	       there.stx_ino == file->st_ino;
 }
 
 static bool is_time_left(uint64_t began_ns, const struct inproc_looks *looks)
@@ -43,13 +47,16 @@ static bool is_time_left(uint64_t began_ns, const struct inproc_looks *looks)
 static bool read_maps(FILE *f, pid_t pid, const struct stat *file, uint64_t began_ns,
 		      const struct inproc_looks *looks)
 {
-	char line[4500];
 	bool found = false;
+	char *line = NULL;
+	size_t room = 0;
 
+	/* whole lines: the rest of a long path is what a program likes */
 	for (unsigned n = 0; !found && (n % CLOCK_LINES || is_time_left(began_ns, looks)) &&
-			     fgets(line, sizeof(line), f);
+			     getline(&line, &room, f) > 0;
 	     n++)
 		found = is_of(pid, line, file);
+	free(line);
 	return found;
 }
 
