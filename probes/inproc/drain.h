@@ -132,6 +132,7 @@ struct inproc_drain {
 	} looks;		    /* for the processes of regions: of the users that have some */
 	uint64_t unchecked_regions; /* whose process was not found */
 	uint64_t unread_rings;	    /* of users who have used up theirs */
+	uint64_t full_users;	    /* who have more regions than are read of one */
 	uint64_t refused_regions, torn_regions; /* torn: the program made its file shorter */
 	struct strtab frames;			/* places: the file's ids */
 	uint32_t n_stacks;			/* the file's ids so far, from 1 on */

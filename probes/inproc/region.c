@@ -20,7 +20,8 @@
 #include "trace/meta/print.h"
 #include "trace/write/writer.h"
 
-#define FIND_TURN_NAMES 4096 /* in a user's directory, which he may fill */
+/* In a user's directory, which he may fill; with all regions that are read one more is seen. */
+#define FIND_TURN_NAMES (2 * INPROC_REGIONS_MAX)
 
 static void write_line(struct inproc_drain *d, struct text *line)
 {
@@ -118,19 +119,32 @@ static void add_region(struct inproc_drain *d, int dir, uid_t owner, const char 
 		close(fd);
 }
 
+static void add_or_refuse(struct inproc_drain *d, int dir, uid_t owner, const char *name, pid_t pid)
+{
+	struct inproc_looks *looks = inproc_looks_of(d, owner);
+
+	if (looks->regions_left) {
+		add_region(d, dir, owner, name, pid);
+		return;
+	}
+	looks->is_full = true;
+	d->refused_regions++;
+	d->full_users++;
+}
+
 static void find_in(struct inproc_drain *d, DIR *dir, uid_t owner)
 {
 	struct dirent *e;
 	unsigned names = 0;
 
-	while (inproc_looks_of(d, owner)->regions_left && names++ < FIND_TURN_NAMES &&
+	while (!inproc_looks_of(d, owner)->is_full && names++ < FIND_TURN_NAMES &&
 	       (e = readdir(dir))) {
 		char *end;
 		long pid = strtol(e->d_name, &end, 10);
 
 		if (pid > 0 && pid <= INT32_MAX && !strcmp(end, INPROC_SUFFIX) &&
 		    !is_known(d, owner, (pid_t)pid))
-			add_region(d, dirfd(dir), owner, e->d_name, (pid_t)pid);
+			add_or_refuse(d, dirfd(dir), owner, e->d_name, (pid_t)pid);
 	}
 }
 

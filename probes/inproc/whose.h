@@ -7,6 +7,7 @@
 #ifndef ISPOT_PROBES_INPROC_WHOSE_H
 #define ISPOT_PROBES_INPROC_WHOSE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -20,6 +21,7 @@ struct inproc_looks {
 	uint64_t maps_ns;		   /* of reading mappings, of any process */
 	unsigned threads_left;		   /* at threads of processes in containers */
 	unsigned regions_left, rings_left; /* that may be read */
+	bool is_full;			   /* there was a region more */
 };
 
 /*

@@ -320,6 +320,21 @@ static void tell_unread(struct recording *r)
 	write_told(r, "java-threads", words);
 }
 
+/* Notes users of whose further machines nothing is read, not even how much that is. */
+static void tell_full(struct recording *r)
+{
+	char words[200], users[TEXT_COUNTED];
+
+	if (!r->drain.full_users)
+		return;
+	snprintf(
+		words, sizeof(words),
+		"%s started more Java machines than ispot reads of one (%d): of the others nothing "
+		"is recorded; record fewer at once",
+		text_counted(users, r->drain.full_users, "user"), INPROC_REGIONS_MAX);
+	write_told(r, "java-machines", words);
+}
+
 static void log_pauses(struct recording *r, bool on)
 {
 	char words[256];
@@ -367,6 +382,7 @@ static int record(struct recording *r, struct java_result *result, struct err *e
 	tell_torn(r);
 	tell_unchecked(r);
 	tell_unread(r);
+	tell_full(r);
 	write_end(r, result);
 	return 0;
 }

@@ -435,6 +435,32 @@ static void test_rings_have_an_end(void **state)
 	slots[1].tid = slots[2].tid = 0;
 }
 
+/* Of a user so many regions are read; that there is another one is counted once. */
+static void test_regions_have_an_end(void **state)
+{
+	struct inproc_drain other;
+	const uid_t user = geteuid();
+
+	(void)state;
+	inproc_drain_init(&other, dir, RECORDS * sizeof(struct inproc_record), writer);
+	inproc_looks_of(&other, user)->regions_left = 1;
+	inproc_find_regions(&other);
+	inproc_find_regions(&other);
+	assert_int_equal(other.regions.n, 1); /* it is known: there is no other */
+	assert_false(inproc_looks_of(&other, user)->is_full);
+	assert_int_equal(other.refused_regions, 0);
+	inproc_drain_release(&other);
+	inproc_drain_init(&other, dir, RECORDS * sizeof(struct inproc_record), writer);
+	inproc_looks_of(&other, user)->regions_left = 0;
+	inproc_find_regions(&other);
+	inproc_find_regions(&other);
+	assert_int_equal(other.regions.n, 0);
+	assert_true(inproc_looks_of(&other, user)->is_full);
+	assert_int_equal(other.refused_regions, 1);
+	assert_int_equal(other.full_users, 1);
+	inproc_drain_release(&other);
+}
+
 /* What a program writes over its region harms the recording at most. */
 static void test_damaged_region(void **state)
 {
@@ -557,6 +583,7 @@ int main(void)
 		cmocka_unit_test(test_whose_it_is),
 		cmocka_unit_test(test_looks_have_an_end),
 		cmocka_unit_test(test_rings_have_an_end),
+		cmocka_unit_test(test_regions_have_an_end),
 		cmocka_unit_test(test_damaged_region),
 		cmocka_unit_test(test_file),
 	};
