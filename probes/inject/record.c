@@ -97,12 +97,16 @@ static void write_session(struct recording *r)
 
 /* Each thread might have a ring, and the program all of them in memory from the moment on in which
  * it locks what it maps. */
-static void shrink_rings(struct recording *r)
+static int shrink_rings(struct recording *r, struct err *err)
 {
-	if (!r->targets.may_lock || r->ring_bytes <= RING_BYTES_LOCKED)
-		return;
+	const char *program = r->targets.program ? r->targets.program : "the program";
+	int ret = r->targets.may_lock ? refusal_of_locking(program, err) : 0;
+
+	if (ret || !r->targets.may_lock || r->ring_bytes <= RING_BYTES_LOCKED)
+		return ret;
 	r->ring_bytes = RING_BYTES_LOCKED;
 	r->has_shrunk = true;
+	return 0;
 }
 
 static void write_shrunk(const struct recording *r)
@@ -431,8 +435,9 @@ int inject_record(const struct inject_recording *o, struct inject_result *result
 	*result = (struct inject_result){ 0 };
 	if (!ret)
 		ret = inject_targets_find(&r.targets, o, err);
+	if (!ret)
+		ret = shrink_rings(&r, err);
 	if (!ret) {
-		shrink_rings(&r);
 		if (java_switches_open(&r.switches, &r.no_switches) && !geteuid())
 			log_notice("context switches are not recorded: %s", r.no_switches.text);
 		if (r.no_switches.code)

@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -49,6 +51,37 @@ int refusal_of_program(struct dso *program, struct err *err)
 			       "see; run ispot with sudo",
 			       dso_path(program));
 	return 0;
+}
+
+/* What a process may lock that has no room for it tells whether it needs any: capabilities that are
+ * listed may be those of a user namespace, which do not count for this. */
+static bool needs_room_to_lock(const struct rlimit *limit)
+{
+	const struct rlimit none = { .rlim_max = limit->rlim_max };
+	char byte = 0;
+	bool locked;
+
+	if (setrlimit(RLIMIT_MEMLOCK, &none))
+		return true;
+	locked = !mlock(&byte, sizeof(byte));
+	if (locked)
+		munlock(&byte, sizeof(byte));
+	setrlimit(RLIMIT_MEMLOCK, limit);
+	return !locked;
+}
+
+int refusal_of_locking(const char *program, struct err *err)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_MEMLOCK, &limit) || limit.rlim_cur == RLIM_INFINITY ||
+	    !needs_room_to_lock(&limit))
+		return 0;
+	return err_set(
+		err, -ENOTSUP,
+		"%s can lock its memory (mlockall), and the room for records could exceed its "
+		"limit; set ulimit -l unlimited, or record with sudo",
+		program);
 }
 
 static unsigned number_of(pid_t pid, const char *name)

@@ -278,7 +278,7 @@ poke() { printf '%b' "\\x$3" | dd of="/proc/$1/mem" bs=1 count=1 seek="$2" conv=
 "$patched" wait 3 >running.out &
 running=$!
 children+=("$running")
-eventually [ -e "/proc/$running/maps" ] && sleep 0.2
+started "$running" patched
 before=$(code "$running")
 for round in 1 2 3; do
 	"$ISPOT" record --engine in-process -o attached.data -F leaf -p "$running" -d 0.3 >attached.out 2>&1 || break
@@ -356,13 +356,28 @@ if [ $? = 7 ]; then
 			like locked.out 'keeps all that it maps in memory' "mlockall($flags): and that is said"
 		fi
 	done
-	record locked --engine in-process -F step -- "$HELPERS/locked" 3 101
-	is "$status/$(calls locked step)" 7/101 "a command that locks its memory is recorded" || diag locked.err
-	[ "$(locked_kib locked.out)" -lt 524288 ]
-	ok $? "with little room for records" || diag locked.out
-	like locked.err 'rings of 16K' "which is said"
+	if [ "$(id -u)" = 0 ] || [ "$(ulimit -l)" = unlimited ]; then
+		record locked --engine in-process -F step -- "$HELPERS/locked" 3 101
+		is "$status/$(calls locked step)" 7/101 "a command that locks its memory is recorded" || diag locked.err
+		[ "$(locked_kib locked.out)" -lt 524288 ]
+		ok $? "with little room for records" || diag locked.out
+		like locked.err 'rings of 16K' "which is said"
+	else
+		skip "a command that locks its memory is recorded" "this user has a limit"
+	fi
 else
 	skip "programs that lock their memory" "this user may not lock any"
+fi
+# The room for records counts for the limit that an ordinary user has.
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+	cp "$HELPERS/locked" theirs/
+	(ulimit -S -l 64 && exec setpriv --reuid 65534 --regid 65534 --clear-groups env TMPDIR="$DIR/theirs" theirs/ispot \
+		record --engine in-process -o theirs/locked.data -F step theirs/locked 0 1) >limited.out 2>limited.err
+	is "$?/$(cat limited.out)" 125/ "a command that locks its memory, of a user with a limit: it is refused" || diag limited.err
+	like limited.err 'locked can lock its memory .*; set ulimit -l unlimited' "and the way out is said" || diag limited.err
+else
+	skip "a command that locks its memory, of a user with a limit: it is refused" "needs root and setpriv"
+	skip "and the way out is said" "needs root and setpriv"
 fi
 
 # A process that shares the program's descriptors puts another file at the number of the memory that is to be shared.
@@ -387,7 +402,7 @@ fi
 "$patched" vfork 1500 &
 forking=$!
 children+=("$forking")
-eventually [ -e "/proc/$forking/maps" ] && sleep 0.2
+started "$forking" patched
 "$ISPOT" record --engine in-process -o vfork.data -F leaf -p "$forking" -d 0.3 >vfork.out 2>&1
 is "$?" 0 "vfork(): the program is patched once it goes on" || diag vfork.out
 wait "$forking"
@@ -395,7 +410,7 @@ is "$?" 0 "vfork(): the program is not harmed"
 "$patched" beside 60000 &
 beside=$!
 children+=("$beside")
-eventually [ -e "/proc/$beside/maps" ] && sleep 0.2
+started "$beside" patched
 "$ISPOT" record --engine in-process -o clone.data -F leaf -p "$beside" -d 0.3 >clone.out 2>&1
 like clone.out 'shares its memory with process' "a process that shares its memory is not patched" || diag clone.out
 kill "$beside"
