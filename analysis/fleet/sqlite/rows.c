@@ -505,12 +505,14 @@ int fleet_store_load(struct fleet_store *s, const char *type, uint32_t indicator
 		     const struct fleet_phases *phases, struct fleet_rows *rows, unsigned *others,
 		     struct err *err)
 {
-	sqlite3_stmt *st = store_statement(s, MOST_TYPE);
+	sqlite3_stmt *st = store_statement(s, indicator ? MOST_TYPE_OF : MOST_TYPE);
 	char name[128] = "";
 	uint32_t id;
 	int rc;
 
 	*others = 0;
+	if (st && indicator)
+		store_bind_number(st, 1, indicator);
 	if (st && sqlite3_step(st) == SQLITE_ROW) {
 		snprintf(name, sizeof(name), "%s", (const char *)sqlite3_column_text(st, 0));
 		*others = (unsigned)sqlite3_column_int64(st, 1) - 1;

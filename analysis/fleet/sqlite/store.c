@@ -115,6 +115,10 @@ static const char *const sql[STATEMENTS] = {
 		"SELECT t.name, (SELECT count(DISTINCT type) FROM rows) FROM rows r JOIN types t"
 		" ON t.id = r.type WHERE class = 'all' GROUP BY type"
 		" ORDER BY sum(n) DESC, t.name LIMIT 1",
+	[MOST_TYPE_OF] =
+		"SELECT t.name, (SELECT count(DISTINCT type) FROM indicator_rows WHERE indicator = ?1)"
+		" FROM indicator_rows r JOIN types t ON t.id = r.type WHERE indicator = ?1"
+		" AND class = 'all' GROUP BY type ORDER BY sum(n) DESC, t.name LIMIT 1",
 	[EACH_BLOCK] =
 		"SELECT recording, sequence, m.name, m.type, start_ns, samples, alone FROM blocks b"
 		" JOIN machines m ON m.id = b.machine ORDER BY recording, sequence",
