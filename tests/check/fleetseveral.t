@@ -75,6 +75,18 @@ named() {
 		sys.stdout.buffer.write(data[:8] + struct.pack("<II", len(text), zlib.crc32(text)) + text + data[16 + n:])
 	EOP
 }
+# typed FILE: the same of a machine of another type
+typed() {
+	python3 - "$@" <<-'EOP'
+		import json, struct, sys, zlib
+		data = open(sys.argv[1], "rb").read()
+		n = struct.unpack_from("<I", data, 8)[0]
+		text = json.dumps(json.loads(data[16:16 + n]) | {"type": "another"}).encode()
+		sys.stdout.buffer.write(data[:8] + struct.pack("<II", len(text), zlib.crc32(text)) + text + data[16 + n:])
+	EOP
+}
+# rows DB: how many it has, and blocks
+rows() { python3 -c 'import sqlite3, sys; print(*[sqlite3.connect(sys.argv[1]).execute(f"SELECT count(*) FROM {t}").fetchone()[0] for t in ("rows", "blocks")])' "$1"; }
 if command -v python3 >/dev/null; then
 	named llc-misses ipc two/machine00001.fleet 1 >turned.fleet
 	named other ipc two/machine00001.fleet 2 >other.fleet
@@ -84,6 +96,26 @@ if command -v python3 >/dev/null; then
 	ok "and others may be in it" fleet reduce --db named.db other.fleet
 	ok "of whose first the file has what it had as its second" [ "$(report named.db --indicator other | jq .fleet.machines)" = 1 ]
 	ok "but not without the database's first" loud "named.db has indicator ipc, and not other" "$ISPOT" fleet reduce --db named.db none.fleet
+
+	# Most machines have the first indicator alone; the one with the second is of another type.
+	typed two/machine00005.fleet >typed.fleet
+	fleet reduce --db types.db one/machine0000[1-3].fleet typed.fleet >/dev/null
+	ok "without --type a report is of the type that has most of its indicator" [ "$(report types.db --indicator llc-misses |
+		jq -c '.fleet | [.type, .other_types, .blocks > 0]')" = '["another",0,true]' ]
+	ok "and so is the first's" [ "$(report types.db | jq -c '.fleet | [.type, .other_types]')" = '["simulated-24",1]' ]
+
+	# What is damaged in a database damages no other.
+	for damage in "rows of an indicator that is not listed|UPDATE indicator_rows SET indicator = 3" \
+		"matches of one|UPDATE matches SET other = 3" \
+		"rows of the first among the others'|UPDATE indicator_rows SET indicator = 0" \
+		"counts of the first among the others'|UPDATE indicator_blocks SET indicator = 0" \
+		"the first once more|UPDATE indicators SET name = 'ipc'"; do
+		cp two.db damaged.db
+		python3 -c 'import sqlite3, sys; d = sqlite3.connect("damaged.db"); d.execute(sys.argv[1]); d.commit()' "${damage#*|}"
+		rm -f into.db
+		ok "${damage%|*} are refused" loud "damaged.db: a row is damaged; reduce again" "$ISPOT" fleet reduce --db into.db damaged.db
+		ok "and nothing is taken" [ "$(rows into.db)" = "0 0" ]
+	done
 else
 	skip "files with other indicators" "no python3"
 fi

@@ -474,15 +474,17 @@ static int load_matches(struct fleet_store *s, uint32_t type, const uint32_t *in
 	store_bind_number(st, 2, indicators[0]);
 	store_bind_number(st, 3, indicators[1]);
 	while ((step = st ? sqlite3_step(st) : SQLITE_ERROR) == SQLITE_ROW) {
-		uint32_t base = column_app(st, 2, rows), co = column_app(st, 3, rows), row;
+		uint32_t base = column_app(st, 2, rows), co = column_app(st, 3, rows), number;
 		enum corunner_class class = corunner_class_find(column_name(st, 4));
 		struct fleet_match one = { 0 };
+		const struct fleet_row *row;
 
 		if (class >= CORUNNER_TRIO || !read_match(st, &one))
 			return store_damaged(s, err);
-		row = (uint32_t)(fleet_rows_get(rows, base, co, class, 0) - rows->rows.data);
+		row = fleet_rows_get(rows, base, co, class, 0); /* may move rows->rows.data */
+		number = (uint32_t)(row - rows->rows.data);
 		one = turn ? turned(&one) : one;
-		fleet_match_merge(fleet_rows_match(rows, row, row), &one);
+		fleet_match_merge(fleet_rows_match(rows, number, number), &one);
 	}
 	return step == SQLITE_DONE ? 0 : store_failed(s, err);
 }
@@ -616,7 +618,8 @@ static struct fleet_row *row_of(struct fleet_rows *rows, sqlite3_stmt *st, enum 
 	enum corunner_class class;
 	char name[32];
 
-	if (which == EACH_ROW_OF && !column_indicator(st, 11, &indicator))
+	/* The first indicator's rows are in another table; more of them would count twice. */
+	if (which == EACH_ROW_OF && (!column_indicator(st, 11, &indicator) || !indicator))
 		return NULL;
 	stratum = fleet_rows_stratum_of(rows, indicator, add_column_name(st, 9, &rows->types),
 					(uint64_t)sqlite3_column_int64(st, 10));
@@ -659,9 +662,9 @@ static bool take_match(struct fleet_rows *rows, sqlite3_stmt *st)
 		return false;
 	for (int i = 0; i < 2; i++) {
 		uint32_t stratum = fleet_rows_stratum_of(rows, indicators[i], type, bucket);
+		const struct fleet_row *row = fleet_rows_get(rows, base, co, class, stratum);
 
-		of[i] = (uint32_t)(fleet_rows_get(rows, base, co, class, stratum) -
-				   rows->rows.data);
+		of[i] = (uint32_t)(row - rows->rows.data);
 	}
 	return read_match(st, fleet_rows_match(rows, of[0], of[1]));
 }

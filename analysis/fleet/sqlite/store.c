@@ -664,24 +664,28 @@ bool store_has_indicators(struct fleet_store *s)
 int fleet_store_indicators(struct fleet_store *s, struct fleet_store_indicators *all,
 			   struct err *err)
 {
-	sqlite3_stmt *st = store_has_indicators(s) ? store_statement(s, EACH_INDICATOR) : NULL;
+	sqlite3_stmt *st;
 	char better[16];
-	int rc = 0;
+	int step, rc = 0;
 
 	memset(all, 0, sizeof(*all));
-	for (; !rc && st && sqlite3_step(st) == SQLITE_ROW; all->n++) {
+	if (!store_has_indicators(s))
+		return 0;
+	st = store_statement(s, EACH_INDICATOR);
+	if (!st)
+		return store_failed(s, err);
+	for (; (step = sqlite3_step(st)) == SQLITE_ROW; all->n++) {
 		struct fleet_indicator *i = &all->of[all->n];
 
-		if (all->n == FLEET_INDICATORS - 1 || sqlite3_column_int64(st, 0) != all->n + 1) {
-			rc = store_damaged(s, err);
+		if (all->n == FLEET_INDICATORS - 1 || sqlite3_column_int64(st, 0) != all->n + 1)
 			break;
-		}
 		column(st, 1, i->name, sizeof(i->name));
 		column(st, 2, i->unit, sizeof(i->unit));
 		i->higher_is_better = !strcmp(column(st, 3, better, sizeof(better)), "higher");
 	}
-	if (st)
-		sqlite3_reset(st);
+	if (step != SQLITE_DONE)
+		rc = step == SQLITE_ROW ? store_damaged(s, err) : store_failed(s, err);
+	sqlite3_reset(st);
 	return rc;
 }
 
@@ -731,7 +735,8 @@ static int number_indicator(struct fleet_store *s, const char *first,
 	return add_indicator(s, i, *number, err);
 }
 
-int fleet_store_number(struct fleet_store *s, const struct fleet_indicator *of, uint32_t n,
+/* In a transaction of the caller's. */
+static int number_each(struct fleet_store *s, const struct fleet_indicator *of, uint32_t n,
 		       uint32_t *numbers, struct err *err)
 {
 	char first[64];
@@ -742,6 +747,19 @@ int fleet_store_number(struct fleet_store *s, const struct fleet_indicator *of, 
 		numbers[i] = FLEET_LEFT_OUT;
 	for (uint32_t i = 0; !rc && i < n; i++)
 		rc = number_indicator(s, first, &of[i], &numbers[i], err);
+	return rc;
+}
+
+int fleet_store_number(struct fleet_store *s, const struct fleet_indicator *of, uint32_t n,
+		       uint32_t *numbers, struct err *err)
+{
+	int rc = store_execute(s, "BEGIN IMMEDIATE") ? number_each(s, of, n, numbers, err)
+						     : store_failed(s, err);
+
+	if (!rc && !store_execute(s, "COMMIT"))
+		rc = store_failed(s, err);
+	if (rc)
+		store_execute(s, "ROLLBACK");
 	return rc;
 }
 
@@ -880,7 +898,17 @@ struct merge {
 	bool several;			    /* from has more than one */
 };
 
-static int number_all(struct merge *m, const struct fleet_store_meta *meta, struct err *err)
+/* Two that are one in the other database would count twice there; no reduce makes such two. */
+static bool are_distinct(const uint32_t *numbers, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t k = 0; k < i; k++)
+			if (numbers[i] == numbers[k])
+				return false;
+	return true;
+}
+
+static int number_indicators(struct merge *m, const struct fleet_store_meta *meta, struct err *err)
 {
 	struct fleet_indicator of[FLEET_INDICATORS] = { { .higher_is_better =
 								  meta->higher_is_better } };
@@ -891,7 +919,8 @@ static int number_all(struct merge *m, const struct fleet_store_meta *meta, stru
 	snprintf(of[0].name, sizeof(of[0].name), "%s", meta->indicator);
 	snprintf(of[0].unit, sizeof(of[0].unit), "%s", meta->unit);
 	memcpy(of + 1, all.of, all.n * sizeof(*of));
-	return rc ? rc : fleet_store_number(m->into, of, all.n + 1, m->numbers, err);
+	rc = rc ? rc : number_each(m->into, of, all.n + 1, m->numbers, err);
+	return rc || are_distinct(m->numbers, all.n + 1) ? rc : store_damaged(m->from, err);
 }
 
 /* Checks that both databases have the same meta, and keep the trios of the same applications. */
@@ -903,7 +932,7 @@ static int agree_on_all(struct merge *m, struct err *err)
 	int rc = fleet_store_meta(m->from, &meta, &totals, err);
 
 	rc = rc ? rc : fleet_store_begin(m->into, &meta, err);
-	rc = rc ? rc : number_all(m, &meta, err);
+	rc = rc ? rc : number_indicators(m, &meta, err);
 	fleet_store_trio_bases(m->from, &theirs);
 	rc = rc ? rc : fleet_store_trios(m->into, &theirs, &kept, err);
 	if (!rc && !fleet_store_same_names(&theirs, &kept))
@@ -916,29 +945,36 @@ static int agree_on_all(struct merge *m, struct err *err)
 	return rc;
 }
 
+/* Whether an indicator is listed there, beyond the first, whose counts are the block's own. */
+static bool is_further(const struct merge *m, uint64_t number)
+{
+	return number && number < FLEET_INDICATORS && m->numbers[number] != FLEET_LEFT_OUT;
+}
+
 /* What the block has of indicators beyond the first. */
 static int add_counts(struct merge *m, const struct fleet_store_block *b, struct err *err)
 {
 	sqlite3_stmt *st = store_statement(m->from, EACH_COUNT);
-	bool added = true;
+	int step;
 
 	if (st) {
 		store_bind_number(st, 1, b->recording);
 		store_bind_number(st, 2, b->sequence);
 	}
-	while (added && st && sqlite3_step(st) == SQLITE_ROW) {
+	while ((step = st ? sqlite3_step(st) : SQLITE_ERROR) == SQLITE_ROW) {
 		uint64_t number = (uint64_t)sqlite3_column_int64(st, 0);
 
-		if (number >= FLEET_INDICATORS || m->numbers[number] == FLEET_LEFT_OUT)
+		if (!is_further(m, number))
 			return store_damaged(m->from, err);
-		added = store_add_counts(
-			m->into,
-			&(struct fleet_store_count){ b->recording, b->sequence, m->numbers[number],
-						     (uint64_t)sqlite3_column_int64(st, 1),
-						     (uint64_t)sqlite3_column_int64(st, 2) },
-			1);
+		if (!store_add_counts(m->into,
+				      &(struct fleet_store_count){
+					      b->recording, b->sequence, m->numbers[number],
+					      (uint64_t)sqlite3_column_int64(st, 1),
+					      (uint64_t)sqlite3_column_int64(st, 2) },
+				      1))
+			return store_failed(m->into, err);
 	}
-	return added && st ? 0 : store_failed(m->into, err);
+	return step == SQLITE_DONE ? 0 : store_failed(m->from, err);
 }
 
 /* Adds a block if it is new, and counts it if both databases have it. */
@@ -967,9 +1003,11 @@ static int add_block(void *ctx, const struct fleet_store_line *line, struct err 
 static int add_rows(void *ctx, const struct fleet_rows *rows, struct err *err)
 {
 	struct merge *m = ctx;
-
 	const struct fleet_store_addition a = { .rows = rows, .numbers = m->numbers };
 
+	vec_for_each (&rows->strata, const struct fleet_stratum, stratum)
+		if (m->numbers[stratum->indicator] == FLEET_LEFT_OUT)
+			return store_damaged(m->from, err);
 	return store_add_all(m->into, &a) ? 0 : store_failed(m->into, err);
 }
 
