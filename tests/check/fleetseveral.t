@@ -128,3 +128,23 @@ for list in '' 'ipc,' ipc,ipc a,b,c,d,e,f,g,h,i duration; do
 	ok "indicators that cannot be measured are refused: '$list'" loud "--indicator" "$ISPOT" fleet record --indicator "$list"
 done
 ok "and -F without durations" loud "its duration is not among" "$ISPOT" fleet record --indicator ipc -F f -p 1
+
+# A server that says yes to all, and has nothing.
+if ! command -v python3 >/dev/null || ! ldconfig -p | grep -q libcurl.so; then
+	skip "pushes of one of several" "no python3, or no libcurl"
+	exit
+fi
+python3 "$top/tests/live/yes.py" >port &
+server=$!
+for _ in {1..100}; do [ -s port ] || sleep 0.1; done
+push() { "$ISPOT" fleet push --engine "clickhouse://127.0.0.1:$(cat port)/x" --retry 1s "$@"; }
+pushed() { push "$@" 2>>push.err | grep -o '^[^(]* are new'; } # how many samples and blocks
+push two/*.fleet >push.out 2>first.err
+ok "of several the first is pushed, which is said once" [ "$(grep -c 'only ipc is sent' first.err)" = 1 ]
+ok "its samples alone are counted" [ "$(pushed two/*.fleet)" = "$(pushed one/*.fleet)" ]
+ok "as are the second's" [ "$(pushed --indicator llc-misses two/*.fleet)" = "$(pushed one/*.fleet)" ]
+ok "another than a database's first is not pushed" loud "two.db: of a database only its first indicator, ipc, can be pushed; push the files of it" \
+	push --indicator llc-misses two.db
+ok "one that a file lacks is said" loud "has no indicator another; leave --indicator out for ipc, or name another" push --indicator another two/*.fleet
+kill $server
+wait $server 2>/dev/null

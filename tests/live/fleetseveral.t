@@ -39,6 +39,14 @@ is "$(jq '[.applications[] | select(.name | startswith("requests@"))][0].samples
 "$ISPOT" fleet record -o no.fleet --indicator duration -F marker:request -F work --to clickhouse://localhost:1/x -- ./requests 0.1 >to.out 2>to.err
 is $? 2 "servers get one of them"
 like to.err "servers have one indicator in a database" "which is said" || diag to.err
+# One pattern may be of several functions, as is known when they were called.
+if command -v python3 >/dev/null && ldconfig -p | grep -q libcurl.so; then
+	python3 "$ROOT/tests/live/yes.py" >port & children+=($!)
+	for _ in {1..100}; do [ -s port ] || sleep 0.1; done
+	"$ISPOT" fleet record --indicator duration -F '[nw]o[wr][_k]*' --to "clickhouse://127.0.0.1:$(cat port)/x" -- ./requests 0.5 >to.out 2>to.err
+	is $? 2 "also of a pattern that matches several functions"
+	like to.err "servers have one indicator in a database" "which is said" || diag to.err
+fi
 if ! compgen -G '/sys/bus/event_source/devices/cpu*' >/dev/null &&
 	! compgen -G '/sys/bus/event_source/devices/armv8_*' >/dev/null; then
 	"$ISPOT" fleet record --indicator ipc,llc-misses -d 1 >ipc.out 2>ipc.err

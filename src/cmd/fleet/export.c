@@ -118,7 +118,7 @@ static int add_block(void *ctx, const struct fleet_header *h, const struct fleet
 	return rc ? rc : put(x, err);
 }
 
-static const struct fleet_sink into_csv = { begin_file, is_known, add_block, NULL };
+static const struct fleet_sink into_csv = { begin_file, is_known, add_block, NULL, NULL };
 
 int fleet_export(const struct fleet_args *a, char **words, struct err *err)
 {

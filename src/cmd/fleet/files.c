@@ -65,7 +65,7 @@ static int add_block(struct fleet_files *f, const struct fleet_header *h,
 		     const struct fleet_sink *sink, void *ctx, struct err *err)
 {
 	f->blocks++;
-	f->samples += f->block->samples.n;
+	f->samples += sink->count ? sink->count(ctx, f->block) : f->block->samples.n;
 	return sink->add(ctx, h, f->block, err);
 }
 

@@ -30,6 +30,8 @@ struct fleet_sink {
 	 * read, or taken, just as other files that are no such. NULL: databases are refused.
 	 */
 	int (*database)(void *ctx, const char *path, struct fleet_files *f, struct err *err);
+	/* How many of the block's samples are taken; NULL: all of them. */
+	uint64_t (*count)(void *ctx, const struct fleet_block *b);
 };
 
 struct fleet_files {

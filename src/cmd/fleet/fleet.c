@@ -25,8 +25,8 @@ static const struct option_row options[] = {
 	OPTION('p', "pid", "PID,...", ARG_STRING, pid, "record: running processes"),
 	OPTION('d', "duration", "TIME", ARG_TIME, duration_ns, "record: for so long"),
 	OPTION(0, "indicator", "NAME,...", ARG_LIST, indicators,
-	       "record, simulate: measure these at the same times (repeatable); push, report: "
-	       "this one of a file or database"),
+	       "record, simulate: measure these at the same times (repeatable); push: this "
+	       "one of a file; report: this one of a database"),
 	OPTION(0, "duty", "ON/PERIOD", ARG_STRING, duty,
 	       "record: only for ON in each PERIOD (1s/10s), to cost less"),
 	OPTION(0, "cost", "PERCENT", ARG_F64, cost,

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "analysis/fleet/clickhouse/database.h"
 #include "analysis/fleet/clickhouse/engine.h"
@@ -44,6 +45,32 @@ static int add_block(void *ctx, const struct fleet_header *h, const struct fleet
 	return fleet_sending_block(&p->sending, h, b, err);
 }
 
+/* Of what is read: the servers get one of several indicators. */
+static uint64_t count_taken(void *ctx, const struct fleet_block *b)
+{
+	const struct push *p = ctx;
+
+	return fleet_block_count(b, p->sending.number);
+}
+
+/* Another indicator's rows are not sent from there, and the first one's in their place would be
+ * taken for them. */
+static int check_indicator(const struct push *p, struct fleet_store *store, const char *path,
+			   struct err *err)
+{
+	const char *name = p->sending.indicator;
+	struct fleet_store_totals totals;
+	struct fleet_store_meta meta;
+	int rc = name ? fleet_store_meta(store, &meta, &totals, err) : 0;
+
+	if (rc || !name || !strcmp(name, meta.indicator))
+		return rc;
+	return err_set(err, -EINVAL,
+		       "%s: of a database only its first indicator, %s, can be pushed; push the "
+		       "files of it",
+		       path, meta.indicator);
+}
+
 /* Whose trios are kept follows from what it has, unless it was said. */
 static int add_database(void *ctx, const char *path, struct fleet_files *f, struct err *err)
 {
@@ -54,6 +81,11 @@ static int add_database(void *ctx, const char *path, struct fleet_files *f, stru
 
 	if (fleet_store_open(&store, path, false, err))
 		return 1;
+	rc = check_indicator(p, store, path, err);
+	if (rc) {
+		fleet_store_close(store);
+		return rc;
+	}
 	rc = p->sending.args->trios.n ? fleet_sending_trios(&p->sending, err) : 0;
 	rc = rc ? rc : fleet_engine_add_store(p->sending.engine, store, &counted, err);
 	fleet_store_close(store);
@@ -67,7 +99,8 @@ static int add_database(void *ctx, const char *path, struct fleet_files *f, stru
 	return 0;
 }
 
-static const struct fleet_sink into_engine = { begin_file, is_known, add_block, add_database };
+static const struct fleet_sink into_engine = { begin_file, is_known, add_block, add_database,
+					       count_taken };
 
 static void say_done(const struct push *p, uint64_t wall_ns)
 {

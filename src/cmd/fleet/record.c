@@ -56,6 +56,19 @@ struct recorder {
 
 /* ---- the file ---- */
 
+static bool is_url(const char *to)
+{
+	return to && strstr(to, "://");
+}
+
+static int refuse_several(const struct recorder *r, struct err *err)
+{
+	return args_refuse(err,
+			   "--to %s: servers have one indicator in a database; record "
+			   "into files, and push each indicator of them",
+			   r->args->to);
+}
+
 static int describe_machine(struct recorder *r, struct err *err)
 {
 	struct fleet_header *h = &r->header;
@@ -69,6 +82,8 @@ static int describe_machine(struct recorder *r, struct err *err)
 		h->id = clock_now_ns();
 	topology_type(&h->topology, h->type, sizeof(h->type));
 	fleet_wanted_describe(&r->window.wanted, r->window.indicator, h);
+	if (is_url(r->args->to) && h->n_more) /* one pattern of -F matched several functions */
+		return refuse_several(r, err);
 	h->period = r->window.wanted.counters ? r->args->period : 0;
 	snprintf(h->by, sizeof(h->by), "%s", application_by_names[r->window.apps->by]);
 	return 0;
@@ -91,11 +106,6 @@ static void say_so_far(const struct recorder *r)
 	log_notice("%s: file %" PRIu64 "; %s so far; to watch the CPUs took %s", r->dir.path,
 		   r->dir.next - 1, text_counted(samples, r->samples, "sample"),
 		   fleet_pace_say(&r->pace, cost));
-}
-
-static bool is_url(const char *to)
-{
-	return to && strstr(to, "://");
 }
 
 static bool is_spool(const struct fleet_args *a)
@@ -427,10 +437,7 @@ static int choose(struct recorder *r, struct err *err)
 	if (rc)
 		return rc;
 	if (is_url(r->args->to) && (wanted->n > 1 || (wanted->each && r->args->functions.n > 1)))
-		return args_refuse(err,
-				   "--to %s: servers have one indicator in a database; record "
-				   "into files, and push each indicator of them",
-				   r->args->to);
+		return refuse_several(r, err);
 	fleet_wanted_events(wanted, &ipc);
 	return wanted->counters ? ipc_try(&ipc, err) : 0;
 }

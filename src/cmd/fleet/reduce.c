@@ -142,7 +142,7 @@ static int add_database(void *ctx, const char *path, struct fleet_files *f, stru
 	return 0;
 }
 
-static const struct fleet_sink into_store = { begin_file, is_known, add_block, add_database };
+static const struct fleet_sink into_store = { begin_file, is_known, add_block, add_database, NULL };
 
 static void say_done(const struct reduction *r, uint64_t wall_ns, uint64_t cpu_ns)
 {

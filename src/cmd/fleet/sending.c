@@ -8,6 +8,7 @@
 #include "analysis/fleet/rows.h"
 #include "analysis/fleet/sqlite/store.h"
 #include "base/err.h"
+#include "base/log.h"
 #include "cmd/fleet/internal.h"
 #include "trace/fleet/file.h"
 
@@ -38,6 +39,16 @@ int fleet_sending_trios(struct fleet_sending *s, struct err *err)
 	return rc;
 }
 
+/* Nobody chose which of several is sent: once, that it is the first. */
+static void say_which(struct fleet_sending *s, const struct fleet_header *h)
+{
+	if (!s->said && !s->indicator && h->n_more)
+		log_notice("only %s is sent: a server's database has one indicator; choose with "
+			   "push --indicator",
+			   h->indicator);
+	s->said |= h->n_more;
+}
+
 int fleet_sending_begin(struct fleet_sending *s, const struct fleet_header *h, struct err *err)
 {
 	const char *name = s->indicator;
@@ -46,8 +57,13 @@ int fleet_sending_begin(struct fleet_sending *s, const struct fleet_header *h, s
 	int rc = fleet_sending_trios(s, err);
 
 	if (number == UINT32_MAX)
-		return err_set(err, -ENODATA, "a file of %s has no indicator %s; its first is %s",
-			       h->machine, name, h->indicator);
+		return err_set(
+			err, -ENODATA,
+			"a file of %s has no indicator %s; leave --indicator out for %s, or name "
+			"another",
+			h->machine, name, h->indicator);
+	say_which(s, h);
+	s->number = number;
 	for (uint32_t i = 0; i < FLEET_INDICATORS; i++)
 		s->indicators[i] = i == number ? 0 : FLEET_LEFT_OUT;
 	fleet_store_meta_of(h, number, s->args->bucket_ns, &meta);

@@ -20,7 +20,9 @@ struct fleet_sending {
 	struct strtab trios;	     /* of which applications */
 	bool chosen;		     /* they are known */
 	const char *indicator;	     /* that the servers get of several; NULL: the first */
+	uint32_t number;	     /* that it has in the file that was begun last */
 	uint32_t indicators[FLEET_INDICATORS]; /* as in fleet_rows_options */
+	bool said;			       /* that one of several is sent */
 };
 
 /* Makes the tables where they are not there. ended: as in struct fleet_engine_options. */
