@@ -275,15 +275,17 @@ static int record_window(struct recorder *r, const char *trace, struct err *err)
 {
 	int rc = r->counters ? fleet_window_count(&r->window, err)
 			     : fleet_window_watch(&r->window, trace, err);
+	bool writes;
 
 	rc = rc ? rc : look_at_topology(r, err);
 	r->pace.watched_ns += rc ? 0 : r->window.to_ns - r->window.from_ns;
 	r->pace.records = r->window.records;
 	r->pace.samples = r->window.ipc->samples;
 	r->pace.probes_ns = r->window.probes_ns;
-	if (!rc && r->window.live->measures.n)
+	writes = !rc && r->window.live->measures.n && fleet_wanted_known(&r->window.wanted);
+	if (writes)
 		rc = open_file(r, err);
-	if (!rc && r->window.live->measures.n)
+	if (writes && !rc)
 		rc = write_blocks(r, r->window.from_ns, r->window.to_ns, err);
 	rc = rc ? rc : send_rest(r, err);
 	fleet_live_clear(r->window.live);

@@ -162,6 +162,11 @@ int fleet_wanted_functions(struct fleet_wanted *w, const struct meta *meta, stru
 	return rc;
 }
 
+bool fleet_wanted_known(const struct fleet_wanted *w)
+{
+	return !w->each || !w->durations || w->n_functions;
+}
+
 /* How many indicators a word stands for. */
 static uint32_t width_of(const struct fleet_wanted *w, uint32_t word)
 {

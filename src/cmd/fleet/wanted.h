@@ -38,6 +38,9 @@ void fleet_wanted_release(struct fleet_wanted *w);
 void fleet_wanted_events(const struct fleet_wanted *w, struct ipc *ipc);
 /* Takes the functions from the first trace, in the order of their names. */
 int fleet_wanted_functions(struct fleet_wanted *w, const struct meta *meta, struct err *err);
+/* Whether each indicator has its number. Before that nothing is written: when the functions become
+ * known, those after them move. */
+bool fleet_wanted_known(const struct fleet_wanted *w);
 /* The number of a function's indicator; UINT32_MAX: it is of none. */
 uint32_t fleet_wanted_find(const struct fleet_wanted *w, uint32_t function);
 /* Numbers the values of counters, once the functions are known. */
