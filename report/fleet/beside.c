@@ -11,7 +11,10 @@
 #include "report/fleet/fleet.h"
 #include "report/table/table.h"
 
-#define PAIRS_LEAST 3 /* fewer have no correlation */
+/* Fewer have no correlation. That of blocks is of one pair, and a reader takes it for evidence: of
+ * three that have nothing in common it is beyond 0.9 in more than every fourth pair. */
+#define PAIRS_LEAST  3
+#define BLOCKS_LEAST 10
 
 static const char *name_of(const struct fleet_view *v, uint32_t app)
 {
@@ -59,6 +62,12 @@ static double change_of(const struct fleet_match *m, fleet_i128 sum, bool higher
 	return exp2(higher_is_better ? octaves : -octaves) - 1;
 }
 
+/* What rounding left beyond it is none. */
+static double clamped(double correlation)
+{
+	return fmax(-1, fmin(1, correlation));
+}
+
 /* Of performance: where the indicators' better directions differ, its sign is turned. */
 static double correlation_of(const struct fleet_match *m, bool turned)
 {
@@ -66,9 +75,9 @@ static double correlation_of(const struct fleet_match *m, bool turned)
 	double xx = (double)m->wxx / w - x * x, yy = (double)m->wyy / w - y * y;
 	double xy = (double)m->wxy / w - x * y;
 
-	if (m->blocks < PAIRS_LEAST || !(xx > 0) || !(yy > 0))
+	if (m->blocks < BLOCKS_LEAST || !(xx > 0) || !(yy > 0))
 		return NAN;
-	return (turned ? -xy : xy) / sqrt(xx * yy);
+	return clamped((turned ? -xy : xy) / sqrt(xx * yy));
 }
 
 struct fleet_beside_match fleet_beside_match(const struct fleet_view *v,
@@ -109,7 +118,7 @@ static double correlation(const struct sums *s)
 
 	if (s->n < PAIRS_LEAST || !(xx > 0) || !(yy > 0))
 		return NAN;
-	return (s->xy - s->x * s->y / s->n) / sqrt(xx * yy);
+	return clamped((s->xy - s->x * s->y / s->n) / sqrt(xx * yy));
 }
 
 struct fleet_beside_summary fleet_beside_sum(const struct fleet_view *v)
