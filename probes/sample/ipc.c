@@ -62,6 +62,13 @@ int ipc_try(const struct ipc *ipc, struct err *err)
 	return rc;
 }
 
+/* What to do where counters do not suffice: with each event one more is needed. */
+static const char *way_out(const struct ipc *ipc, const char *otherwise)
+{
+	return ipc->n_events ? "name fewer events with --indicator, or end the other profiler"
+			     : otherwise;
+}
+
 /* Opens an event in the group of a CPU's instructions. */
 static int open_member(struct ipc *ipc, uint32_t i, uint32_t member, const struct pmu_event *e,
 		       struct err *err)
@@ -83,10 +90,9 @@ static int open_member(struct ipc *ipc, uint32_t i, uint32_t member, const struc
 			  PERF_FLAG_FD_CLOEXEC);
 	ipc->cpus[i].fds[member] = fd;
 	if (fd < 0 && errno != ENODEV)
-		return err_set(err, -errno,
-			       "%s cannot be counted on CPU %u: %s; does another profiler run?",
+		return err_set(err, -errno, "%s cannot be counted on CPU %u: %s; %s",
 			       member ? ipc->events[member - 1] : "cycles", ring->cpu,
-			       strerror(errno));
+			       strerror(errno), way_out(ipc, "does another profiler run?"));
 	return 0;
 }
 
@@ -110,10 +116,9 @@ static int find_taken(const struct ipc *ipc, struct err *err)
 	for (uint32_t i = 0; i < ipc->rings.n; i++)
 		if (ipc->cpus[i].fds[0] >= 0 &&
 		    !read(ipc->rings.rings[i].fd, values, sizeof(values)))
-			return err_set(err, -EBUSY,
-				       "the counters of CPU %u are taken; end the other profiler, "
-				       "or give -F",
-				       ipc->rings.rings[i].cpu);
+			return err_set(err, -EBUSY, "the counters of CPU %u are taken; %s",
+				       ipc->rings.rings[i].cpu,
+				       way_out(ipc, "end the other profiler, or give -F"));
 	return 0;
 }
 
