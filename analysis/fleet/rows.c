@@ -410,7 +410,8 @@ static void add_time(void *ctx, uint32_t kind, uint32_t number, uint64_t ns)
 	fleet_rows_crowd(r, r->block->crowds, kind, number, ns);
 }
 
-/* Returns how many samples of indicator 0 had no co-runner. before: as many as had none before. */
+/* Returns how many samples of indicator 0 had no co-runner. before: of each indicator as many as
+ * had none before the block. */
 static uint64_t count(const struct fleet_rows *r, const struct fleet_block *b,
 		      const uint64_t *before, struct fleet_counts *counts)
 {

@@ -122,8 +122,8 @@ else
 	skip "files with other indicators" "no python3"
 fi
 
-ok "an indicator that is not there is said, with those that are" loud "it has ipc, llc-misses" "$ISPOT" fleet report --db two.db --indicator nothing
-ok "nor beside" loud "neither an indicator of two.db nor a database" "$ISPOT" fleet report --db two.db --beside nothing
+ok "an indicator that is not there is said, with those that are" loud "no indicator nothing; name one of ipc, llc-misses" "$ISPOT" fleet report --db two.db --indicator nothing
+ok "nor beside" loud "neither an indicator of two.db nor a database; name either" "$ISPOT" fleet report --db two.db --beside nothing
 ok "an indicator is not compared with itself" loud "name another indicator" "$ISPOT" fleet report --db two.db --beside ipc
 ok "another database still is" [ "$(report two.db --beside one.db | jq -c '[.beside.indicator, (.pairs[0] | has("matched"))]')" = '["ipc",false]' ]
 for list in '' 'ipc,' ipc,ipc a,b,c,d,e,f,g,h,i duration; do

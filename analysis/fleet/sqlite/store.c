@@ -728,7 +728,8 @@ static int number_indicator(struct fleet_store *s, const char *first,
 			return 0;
 		return err_set(
 			err, -EINVAL,
-			"%s has %s in another unit, or of another better direction; reduce into another database with --db",
+			"%s has %s in another unit, or says otherwise which direction is better; "
+			"reduce into another database with --db",
 			s->path, i->name);
 	}
 	*number = all.n + 1;
@@ -844,7 +845,7 @@ static int no_indicator(struct fleet_store *s, const char *name,
 	struct text names = { 0 };
 
 	list_indicators(meta, all, &names);
-	err_set(err, -ENODATA, "%s has no indicator %s; it has %s", s->path, name, names.s);
+	err_set(err, -ENODATA, "%s has no indicator %s; name one of %s", s->path, name, names.s);
 	text_release(&names);
 	return -ENODATA;
 }

@@ -208,7 +208,6 @@ static int open_file(struct recorder *r, struct err *err)
 static void say_done(const struct recorder *r)
 {
 	char samples[TEXT_COUNTED], apps[TEXT_COUNTED], cost[FLEET_PACE_TEXT];
-
 	struct text indicators = { 0 };
 
 	for (uint32_t i = 0; i <= r->header.n_more; i++)

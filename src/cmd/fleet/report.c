@@ -262,8 +262,8 @@ static int load_other(const struct fleet_args *a, const char *type, uint32_t ind
 	whole.bucket_ns = 0;
 	if (!same_file && !a->engine && access(a->beside, F_OK))
 		return err_set(err, -ENOENT,
-			       "--beside %s: neither an indicator of %s nor a database; name one "
-			       "of both",
+			       "--beside %s: neither an indicator of %s nor a database; name "
+			       "either",
 			       a->beside, database_of(a));
 	rc = load_file(&whole, same_file ? database_of(a) : a->beside, same_file ? a->beside : NULL,
 		       &o->source, err);

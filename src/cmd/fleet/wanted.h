@@ -21,11 +21,11 @@ struct ipc_sample;
 struct meta;
 
 struct fleet_wanted {
-	char *list;			     /* the words are in */
+	char *list;			     /* has the words */
 	const char *words[FLEET_INDICATORS]; /* "duration", "ipc", "llc-misses" */
 	uint32_t n;
 	bool durations, counters; /* some of the words are */
-	bool each;		  /* function of -F is an indicator of its own */
+	bool each;		  /* each function of -F is an indicator of its own */
 	/* What the first trace said of the functions of -F, if each is one: */
 	uint32_t functions[FLEET_INDICATORS]; /* ids */
 	char names[FLEET_INDICATORS][64];     /* "duration of f" */

@@ -316,7 +316,6 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 {
 	uint64_t took_ns = c->exit_ns - c->entry_ns;
 	struct fleet_window *w = self;
-
 	uint32_t number = fleet_wanted_find(&w->wanted, c->id);
 
 	if (c->end != CALL_TIMED || c->recursive || number == UINT32_MAX)
