@@ -80,7 +80,8 @@ int launch_start(struct launch *l, char *const *argv, const struct launch_inheri
 
 bool launch_go(struct launch *l)
 {
-	return child_go(l->go_fd);
+	l->went = child_go(l->go_fd);
+	return l->went;
 }
 
 int launch_failure(struct launch *l, char *const *argv, struct err *err)
@@ -109,6 +110,16 @@ static uint64_t timeval_ns(const struct timeval *t)
 	return t->tv_sec * 1000000000ull + t->tv_usec * 1000ull;
 }
 
+/* Stops of a child that this process traces are waited for in the same way, and are its tracer's to
+ * read. */
+static bool has_stopped(pid_t pid)
+{
+	siginfo_t i = { 0 };
+
+	return !waitid(P_PID, (id_t)pid, &i, WEXITED | WNOHANG | WNOWAIT) && i.si_pid &&
+	       (i.si_code == CLD_TRAPPED || i.si_code == CLD_STOPPED);
+}
+
 bool launch_poll(struct launch *l)
 {
 	struct rusage used;
@@ -116,6 +127,8 @@ bool launch_poll(struct launch *l)
 
 	if (l->ended || !l->pid)
 		return l->ended;
+	if (has_stopped(l->pid))
+		return false;
 	got = wait4(l->pid, &l->status, WNOHANG, &used);
 	if (got == l->pid) {
 		l->ended = true;

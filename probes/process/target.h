@@ -21,6 +21,7 @@ struct launch {
 	pid_t pid;     /* 0: not started */
 	int go_fd;     /* writing a byte lets the child exec; closing it ends the child */
 	int status_fd; /* reads the errno of a failed exec, or end of file */
+	bool went;     /* it was let go */
 	bool ended;
 	/* of the command and the children that it waited for; set when it has ended */
 	uint64_t cpu_ns;

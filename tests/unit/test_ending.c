@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include <signal.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -55,6 +56,24 @@ static void one_from_the_terminal_is_not(void **state)
 
 	ending_signal(&e, &l, SIGHUP, SI_KERNEL);
 	assert_int_equal(e.signals, 1);
+	assert_int_equal(end(&l), SIGKILL);
+}
+
+static void a_stop_for_its_tracer_is_no_end(void **state)
+{
+	struct launch l = start();
+	siginfo_t stopped;
+	int status;
+
+	if (ptrace(PTRACE_SEIZE, l.pid, NULL, NULL)) {
+		end(&l);
+		skip(); /* by a container's rules, or another tracer's */
+	}
+	assert_int_equal(ptrace(PTRACE_INTERRUPT, l.pid, NULL, NULL), 0);
+	assert_int_equal(waitid(P_PID, (id_t)l.pid, &stopped, WEXITED | WSTOPPED | WNOWAIT), 0);
+	assert_false(launch_poll(&l));
+	assert_int_equal(waitpid(l.pid, &status, 0), l.pid); /* it is there for the tracer */
+	assert_true(WIFSTOPPED(status));
 	assert_int_equal(end(&l), SIGKILL);
 }
 
@@ -148,6 +167,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_signal_is_passed_on),
 		cmocka_unit_test(one_from_the_terminal_is_not),
+		cmocka_unit_test(a_stop_for_its_tracer_is_no_end),
 		cmocka_unit_test(it_is_due),
 		cmocka_unit_test(a_command_that_a_signal_ended_did_not_end_by_itself),
 		cmocka_unit_test(who_is_told_ends),
