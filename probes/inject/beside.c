@@ -201,8 +201,7 @@ static int attach(void *ctx, pid_t pid, struct err *err)
 	begin_processes(b);
 	if (!ret)
 		ret = processes_attach(&b->processes, pid, err);
-	if (!ret)
-		budget_begin(&b->budget, &b->drain, clock_now_ns());
+	budget_begin(&b->budget, &b->drain, clock_now_ns());
 	return ret;
 }
 
@@ -227,13 +226,21 @@ static uint64_t drain(void *ctx)
 {
 	struct inject_beside *b = ctx;
 	const uint64_t now_ns = clock_now_ns();
+	const bool any_late = tracees_let_late_go();
 
-	tracees_let_late_go();
+	if (!b->drain.regions.n)
+		return any_late ? TURN_NS : UINT64_MAX;
 	inproc_drain_run(&b->drain);
 	if (budget_is_exceeded(&b->budget, &b->drain, &b->functions, now_ns, b->given_up))
 		give_up(b, now_ns);
 	processes_look(&b->processes, now_ns);
 	return b->drain.turn_ns < TURN_NS ? b->drain.turn_ns : TURN_NS;
+}
+
+static void let_go(void *ctx)
+{
+	(void)ctx;
+	tracees_let_late_go();
 }
 
 static void stop(void *ctx)
@@ -281,6 +288,7 @@ int inject_beside_new(struct inject_beside **out, const struct inject_recording 
 					    .attach = attach,
 					    .left = left,
 					    .drain = drain,
+					    .let_go = let_go,
 					    .stop = stop,
 					    .sums = sums };
 	b->period = o->period ? o->period : 1;

@@ -271,7 +271,10 @@ static void wait_turn(void *recording)
 	const uint64_t turn_ns = r->drain.turn_ns < TURN_NS ? r->drain.turn_ns : TURN_NS;
 	const struct timespec turn = { .tv_nsec = (long)turn_ns };
 	siginfo_t info;
-	int number = sigtimedwait(&r->ends, &info, &turn);
+	int number;
+
+	tracees_let_late_go();
+	number = sigtimedwait(&r->ends, &info, &turn);
 
 	if (number > 0)
 		ending_signal(&r->ending, &r->launch, number, info.si_code);
@@ -308,7 +311,6 @@ static void drain(struct recording *r)
 {
 	uint64_t now = clock_now_ns();
 
-	tracees_let_late_go();
 	inproc_drain_run(&r->drain);
 	java_switches_drain(&r->switches);
 	inproc_note_error(&r->drain, ownswitches_drain(&r->own));

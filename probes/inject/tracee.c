@@ -303,7 +303,7 @@ void tracees_let_go(struct tracees *t)
 	t->memory = -1;
 }
 
-void tracees_let_late_go(void)
+bool tracees_let_late_go(void)
 {
 	for (size_t i = 0; i < late.n;) {
 		struct tracee *e = &late.data[i];
@@ -319,8 +319,10 @@ void tracees_let_late_go(void)
 		else
 			*e = late.data[--late.n];
 	}
-	if (!late.n)
-		vec_release(&late);
+	if (late.n)
+		return true;
+	vec_release(&late);
+	return false;
 }
 
 /* ---- memory and registers ---- */

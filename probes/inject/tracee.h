@@ -55,8 +55,8 @@ int tracees_wait_exec(struct tracees *t, int *status, struct err *err);
 /* They all run again. Idempotent. */
 void tracees_let_go(struct tracees *t);
 /* So do those that had not stopped by then and have since, whichever process is theirs. Called
- * again and again. */
-void tracees_let_late_go(void);
+ * again and again. False: there are no more. */
+bool tracees_let_late_go(void);
 
 /* 0 or -errno. */
 int tracees_read(const struct tracees *t, uint64_t at, void *bytes, size_t n);

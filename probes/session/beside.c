@@ -137,8 +137,7 @@ static int settle(struct session *s, uint64_t since_ns, const char *why, struct 
 		else if (p->is_beside)
 			describe(s, p, (uint32_t)i);
 	}
-	s->beside.runs = s->beside.n > 0;
-	if (s->beside.runs)
+	if (s->beside.n)
 		write_on(s, since_ns);
 	return s->beside.n < n ? build_again(s, err) : 0;
 }
@@ -203,7 +202,15 @@ uint64_t session_beside_drain(struct session *s)
 {
 	const struct session_beside *b = s->options.beside;
 
-	return s->beside.runs ? b->drain(b->ctx) : UINT64_MAX;
+	return b && s->beside.tried && !s->beside.is_stopped ? b->drain(b->ctx) : UINT64_MAX;
+}
+
+void session_beside_let_go(const struct session *s)
+{
+	const struct session_beside *b = s->options.beside;
+
+	if (b && s->beside.tried)
+		b->let_go(b->ctx);
 }
 
 void session_beside_stop(struct session *s)
@@ -213,7 +220,6 @@ void session_beside_stop(struct session *s)
 	if (b && s->beside.tried && !s->beside.is_stopped)
 		b->stop(b->ctx);
 	s->beside.is_stopped = true;
-	s->beside.runs = false;
 }
 
 void session_beside_sums(const struct session *s, struct session_beside_sums *sums)

@@ -43,8 +43,12 @@ struct session_beside {
 	int (*attach)(void *ctx, pid_t pid, struct err *err);
 	/* Why the function is not timed in any process, a clause; NULL: it is. */
 	const char *(*left)(void *ctx, uint32_t id);
-	/* Reads what there is. Returns after how long it wants to be called again. */
+	/* Reads what there is, whether or not any process is patched. Returns after how long it
+	 * wants to be called again. */
 	uint64_t (*drain)(void *ctx);
+	/* Lets threads go that were told to stand and did so too late, also of processes that are
+	 * not patched after all. Drain does it, too. */
+	void (*let_go)(void *ctx);
 	/* The program is as it was, and all that was recorded is in the file. */
 	void (*stop)(void *ctx);
 	void (*sums)(void *ctx, struct session_beside_sums *sums);

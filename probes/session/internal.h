@@ -130,7 +130,6 @@ void session_point_refused(void *ctx, uint32_t function_id, int errnum);
 struct beside {
 	size_t n;   /* functions that are handed over */
 	bool tried; /* to patch processes for them: that is done once */
-	bool runs;  /* some process is patched */
 	bool is_stopped;
 };
 
@@ -147,6 +146,7 @@ int session_beside_attach(struct session *s, struct err *err);
 /* Returns after how long it is to be called again. */
 uint64_t session_beside_drain(struct session *s);
 void session_beside_stop(struct session *s);
+void session_beside_let_go(const struct session *s); /* while the command is waited for */
 void session_beside_sums(const struct session *s, struct session_beside_sums *sums);
 
 /* ---- cputime.c: the CPU time of the target ---- */

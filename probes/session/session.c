@@ -374,6 +374,7 @@ static void wait_for_signal(void *session)
 	struct session *s = session;
 	struct pollfd fd = { .fd = s->signal_fd, .events = POLLIN };
 
+	session_beside_let_go(s);
 	poll(&fd, 1, 50);
 	on_signal(s);
 }
