@@ -41,7 +41,7 @@ struct processes_program {
 int processes_attach(struct processes *p, pid_t pid, struct err *err);
 /*
  * The command that is held goes on, executes its program, and is patched where that begins. On an
- * error it stands no more: it runs as it is, or has ended (l->ended).
+ * error it is held still (!l->went), runs as it is, or has ended (l->ended).
  */
 int processes_launch(struct processes *p, struct launch *l, char *const *argv,
 		     const struct processes_program *program, struct err *err);

@@ -173,7 +173,8 @@ int session_beside_launch(struct session *s, struct err *err)
 		*err = why;
 		return ret;
 	}
-	return settle_failed(s, &why, err);
+	ret = settle_failed(s, &why, err);
+	return ret || s->launch.went ? ret : launch_exec(&s->launch, s->options.argv, err);
 }
 
 int session_beside_attach(struct session *s, struct err *err)

@@ -36,8 +36,9 @@ struct session_beside {
 	bool (*takes)(void *ctx, uint32_t id, const struct planned *p, double kernel_call_ns);
 	/* The file's first lines are written, and these records are of that CPU. */
 	void (*begin)(void *ctx, struct trace_writer *w, uint32_t cpu);
-	/* Lets the held command execute, and patches it. On an error it runs as it is, or, with
-	 * l->ended, not any more: -ESRCH then means that it has executed what it should. */
+	/* Lets the held command execute, and patches it. On an error it runs as it is, is held still
+	 * (!l->went), or, with l->ended, runs no more: -ESRCH then means that it has executed what
+	 * it should. */
 	int (*launch)(void *ctx, struct launch *l, char *const *argv, struct err *err);
 	/* Patches a process that runs, once in a recording. */
 	int (*attach)(void *ctx, pid_t pid, struct err *err);

@@ -136,6 +136,37 @@ else
 	skip "and says why it has kernel probes" "no setpriv"
 	skip "which it has" "no setpriv"
 fi
+# Nobody may trace here, as under strace -f or in a container: the command is let go all the same.
+cat >untraced.c <<'EOF'
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ptrace, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { sizeof(filter) / sizeof(*filter), filter };
+	if (argc < 2 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)) return 1;
+	execvp(argv[1], argv + 1);
+	return 1;
+}
+EOF
+if cc -o untraced untraced.c 2>compile.err && ./untraced true; then
+	timeout 60 ./untraced "$ISPOT" record -o untraced.data --engine auto -F often -- ./both 1 101 3 >untraced.out 2>untraced.err
+	is "$?/$(cat untraced.out)" 3/done "a command that cannot be traced runs" || diag untraced.err
+	is "$(engine untraced often)/$(calls untraced often)" kernel/303 "and has kernel probes" || diag untraced.err
+else
+	skip "a command that cannot be traced runs" "no seccomp filter: $(cat compile.err)"
+	skip "and has kernel probes" "no seccomp filter"
+fi
 record missing --engine auto -F often -- ./none
 is "$status" 127 "no such command" || diag missing.err
 
