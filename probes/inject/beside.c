@@ -198,6 +198,8 @@ static int attach(void *ctx, pid_t pid, struct err *err)
 	struct inject_beside *b = ctx;
 	int ret = refusal_of_process(pid, err);
 
+	if (!ret)
+		ret = inject_targets_refuse_mapped(&b->targets, pid, err);
 	begin_processes(b);
 	if (!ret)
 		ret = processes_attach(&b->processes, pid, err);

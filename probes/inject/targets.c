@@ -151,16 +151,58 @@ static int objects_of_process(struct inject_targets *t, pid_t pid, size_t *n_pro
 }
 
 /* It will lock itself up, and then not expect the calls that a new thread's first record takes. */
+static int refuse_libseccomp(const char *path, const char *who, struct err *err)
+{
+	if (strncmp(text_base_name(path), "libseccomp.so", 13) != 0)
+		return 0;
+	return err_set(err, -ENOTSUP,
+		       "%s uses libseccomp, and may then end at a system call that it does not "
+		       "expect; record with --engine kernel",
+		       who);
+}
+
 static int refuse_seccomp(const struct inject_targets *t, struct err *err)
 {
+	int ret = 0;
+
 	vec_for_each (&t->objects, struct dso *, dso)
-		if (!strncmp(text_base_name(dso_path(*dso)), "libseccomp.so", 13))
-			return err_set(
-				err, -ENOTSUP,
-				"%s uses libseccomp, and may then end at a system call that it "
-				"does not expect; record with --engine kernel",
-				t->program ? t->program : "the program");
-	return 0;
+		if (!ret)
+			ret = refuse_libseccomp(dso_path(*dso),
+						t->program ? t->program : "the program", err);
+	return ret;
+}
+
+/* What its program is; where that cannot be read nobody knows any functions of it, either. */
+static int refuse_program(struct inject_targets *t, pid_t pid, const struct mapping *m,
+			  struct err *err)
+{
+	struct err why = { 0 };
+	char path[4200];
+	struct dso *dso;
+
+	if (!is_program_of(pid, m) || mapping_path(m, pid, path, sizeof(path), &why) ||
+	    dso_get(t->dsos, path, &dso, &why))
+		return 0;
+	return refusal_of_program(dso, err);
+}
+
+int inject_targets_refuse_mapped(struct inject_targets *t, pid_t pid, struct err *err)
+{
+	struct mappings maps = { 0 };
+	int ret = mappings_read(&maps, pid, err);
+	char who[32];
+
+	snprintf(who, sizeof(who), "process %d", pid);
+	vec_for_each (&maps, const struct mapping, m) {
+		if (!ret)
+			ret = refuse_java(pid, m, err);
+		if (!ret)
+			ret = refuse_libseccomp(m->path, who, err);
+		if (!ret)
+			ret = refuse_program(t, pid, m, err);
+	}
+	mappings_release(&maps);
+	return ret;
 }
 
 static bool imports(struct dso *dso, const char *name)

@@ -46,6 +46,8 @@ void inject_targets_write_left(struct inject_targets *t, struct trace_writer *w)
 /* A function that was patched, and is not any more, as its calls cost too much. */
 void inject_targets_write_out(const struct patched_function *p, const struct budget_function *spent,
 			      uint64_t now_ns, struct trace_writer *w);
+/* A process that was not looked at, or is another one by now. -ENOTSUP: it is not to be patched. */
+int inject_targets_refuse_mapped(struct inject_targets *t, pid_t pid, struct err *err);
 void inject_targets_release(struct inject_targets *t);
 
 #endif

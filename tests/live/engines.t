@@ -8,6 +8,7 @@ needs_probes
 [ "$(uname -m)" = x86_64 ] || skip_all "patches are made on x86-64 alone"
 needs_command jq awk
 cat >both.c <<'EOF'
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +28,7 @@ int main(int argc, char **argv)
 {
 	long n = atol(argv[1]);
 	pthread_t threads[8];
+	if (getenv("ALSO")) dlopen(getenv("ALSO"), RTLD_NOW);
 	rounds = atol(argv[2]), often_of_each = atol(argv[3]);
 	for (long child = 0; child < (argc > 4 ? atol(argv[4]) : 0); child++) if (!fork()) { work(NULL); _exit(0); }
 	for (long i = 0; i < n; i++) pthread_create(&threads[i], NULL, work, NULL);
@@ -36,7 +38,7 @@ int main(int argc, char **argv)
 	return 3;
 }
 EOF
-cc -O2 -o both both.c -pthread 2>compile.err || skip_all "no C compiler"
+cc -O2 -o both both.c -pthread -ldl 2>compile.err || skip_all "no C compiler"
 calls() { "$ISPOT" report --json -i "$1.data" | jq --arg f "$2" '[.blocks[] | select(.name == $f and .kind == "function") | .estimated_calls // .calls] | add // 0'; }
 engine() { "$ISPOT" report --json -i "$1.data" | jq -r --arg f "$2" '[.blocks[] | select(.name == $f and .kind == "function") | .probe.engine] | unique | join(" ")'; }
 trace_of() { "$ISPOT" report --json -i "$1.data" | jq -r ".trace.$2"; }
@@ -102,6 +104,17 @@ hot() {
 hot 200000 || hot 600000 || hot 2000000
 ok $? "without -F: what is over the budget of kernel probes is timed in process" || diag hot.err
 is "$status/$(cat hot.out)" 3/done "and the program does what it does"
+
+# What it has loaded by the time its functions are chosen is looked at, too.
+echo 'int nothing;' >nothing.c
+cc -shared -fPIC -o libseccomp.so.9 nothing.c
+loader() {
+	ALSO=./libseccomp.so.9 record loader --engine auto -- ./both 1 "$1" 2000
+	[ "$(engine loader often)" = in-process ] || grep -q 'kernel probes: .*uses libseccomp' loader.err
+}
+loader 200000 || loader 600000 || loader 2000000
+like loader.err 'all calls are timed by kernel probes: .*uses libseccomp' "a program that loads what is refused later" || diag loader.err
+is "$status/$(cat loader.out)" 3/done "runs" || diag loader.err
 
 # ---- what takes kernel probes alone ----
 
