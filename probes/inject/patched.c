@@ -729,6 +729,7 @@ int patched_begin(struct patched *p, struct tracees *t, struct patched_functions
 	int ret;
 
 	*p = (struct patched){ .pid = t->pid,
+			       .region = PATCHED_NONE,
 			       .injection = { .ring_bytes = ring_bytes,
 					      .period = period,
 					      .n_functions = (uint32_t)functions->n,

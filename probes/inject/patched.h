@@ -20,6 +20,8 @@ struct dso_function;
 struct err;
 struct tracees;
 
+#define PATCHED_NONE UINT32_MAX
+
 /* One that is to be patched, the same in all processes. */
 struct patched_function {
 	struct dso *dso;
@@ -52,6 +54,7 @@ struct patched {
 	struct {
 		VEC(struct patch)
 	} patches;
+	uint32_t region; /* its index among the drain's; PATCHED_NONE: it has none */
 	uint64_t region_inode;
 	uint64_t stopped_ns; /* for so long its threads stood */
 };
@@ -75,7 +78,6 @@ uint64_t patched_put_back(const struct patched *p, const struct tracees *t);
  * byte there, the rest of the jump makes way: otherwise half of it would stay. Called again and
  * again. Returns a function of which that was so, or PATCHED_NONE.
  */
-#define PATCHED_NONE UINT32_MAX
 uint32_t patched_make_way(const struct patched *p);
 /* Nothing of an arena's leads there any more. */
 void patched_clear_mark(const struct tracees *t, uint64_t arena);

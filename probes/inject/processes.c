@@ -29,8 +29,10 @@ static int on_region(void *ctx, int fd, struct err *err)
 	int ret = inproc_drain_add_stamped(p->drain, fd, p->pid, p->ring_bytes,
 					   (uint32_t)p->functions->n, p->period > 1);
 
-	if (!ret)
+	if (!ret) {
+		vec_last(&p->patched)->region = (uint32_t)p->drain->regions.n - 1;
 		ret = p->watch(p->ctx, p->pid, vec_last(&p->drain->regions));
+	}
 	return ret ? err_set(err, ret,
 			     "the memory shared with process %d cannot be mapped: %s; record it with --engine kernel",
 			     p->pid, strerror(-ret))
@@ -159,24 +161,23 @@ static void visit_family(struct processes *all, const struct patched *p, pid_t p
 
 /* Children of processes that have ended are nobody's that is known, but their records say of
  * whom they are. */
-static void visit_writers(struct processes *all, size_t k, process_visit visit)
+static void visit_writers(struct processes *all, const struct patched *p, process_visit visit)
 {
 	const struct inproc_region *g =
-		k < all->drain->regions.n ? &all->drain->regions.data[k] : NULL;
+		p->region == PATCHED_NONE ? NULL : &all->drain->regions.data[p->region];
 
 	for (uint32_t i = 0; g && g->shared && i < INPROC_SLOTS && g->slots[i].tid; i++)
 		if (g->slots[i].state == INPROC_LIVE)
-			visit(all, &all->patched.data[k], (pid_t)g->slots[i].pid);
+			visit(all, p, (pid_t)g->slots[i].pid);
 }
 
 #define GENERATIONS 16
 
 static void visit_all(struct processes *all, process_visit visit)
 {
-	for (size_t k = 0; k < all->patched.n; k++) {
-		visit_family(all, &all->patched.data[k], all->patched.data[k].pid, GENERATIONS,
-			     visit);
-		visit_writers(all, k, visit);
+	vec_for_each (&all->patched, const struct patched, p) {
+		visit_family(all, p, p->pid, GENERATIONS, visit);
+		visit_writers(all, p, visit);
 	}
 }
 
