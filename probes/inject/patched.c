@@ -620,8 +620,7 @@ static bool is_of_page(const struct patched *p, size_t i, uint64_t page)
 }
 
 /* Those from `first` on that lie on its page: between them what is there is written again. */
-static int put_page(struct patched *p, struct pages *code, struct patched_functions *functions,
-		    size_t first, bool shorts)
+static int put_page(struct patched *p, struct pages *code, size_t first, bool shorts)
 {
 	const uint64_t page = p->patches.data[first].at & ~(PAGE - 1);
 	uint8_t *bytes = pages_at(code, page, PAGE);
@@ -637,22 +636,20 @@ static int put_page(struct patched *p, struct pages *code, struct patched_functi
 		start = at < start ? at : start;
 		end = at + patch->n_jump > end ? at + patch->n_jump : end;
 		patch->is_in = true; /* some of them are, if the write fails */
-		functions->data[patch->function].is_in = true;
 	}
 	if (!bytes)
 		return -EFAULT;
 	return start < end ? tracees_write(code->t, page + start, bytes + start, end - start) : 0;
 }
 
-static int put_patches_of(struct patched *p, struct pages *code,
-			  struct patched_functions *functions, bool shorts)
+static int put_patches_of(struct patched *p, struct pages *code, bool shorts)
 {
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < p->patches.n;) {
 		const uint64_t page = p->patches.data[i].at & ~(PAGE - 1);
 
-		ret = put_page(p, code, functions, i, shorts);
+		ret = put_page(p, code, i, shorts);
 		while (is_of_page(p, i, page))
 			i++;
 	}
@@ -662,10 +659,13 @@ static int put_patches_of(struct patched *p, struct pages *code,
 static int put_patches(struct patched *p, struct pages *code, struct patched_functions *functions,
 		       struct err *err)
 {
-	int ret = put_patches_of(p, code, functions, false);
+	int ret = put_patches_of(p, code, false);
 
 	if (!ret)
-		ret = put_patches_of(p, code, functions, true);
+		ret = put_patches_of(p, code, true);
+	for (size_t i = 0; !ret && i < p->patches.n; i++)
+		if (p->patches.data[i].is_in)
+			functions->data[p->patches.data[i].function].is_in = true;
 	return ret ? err_set(err, ret,
 			     "the code of process %d cannot be written: %s; record it with --engine kernel",
 			     p->pid, strerror(-ret))
