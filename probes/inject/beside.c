@@ -264,12 +264,11 @@ static void sums(void *ctx, struct session_beside_sums *sums)
 	const uint64_t cost_ns = inproc_drain_cost_ns(&b->drain);
 
 	sums->calls = sums->trapped_calls = b->drain.calls;
+	sums->records = b->drain.records;
 	sums->lost_records = b->drain.lost_records;
 	sums->cost_ns = cost_ns == UINT64_MAX ? 0 : cost_ns;
-	vec_for_each (&b->drain.regions, const struct inproc_region, g) {
-		sums->records += g->records;
+	vec_for_each (&b->drain.regions, const struct inproc_region, g)
 		sums->trapped_calls += g->passed;
-	}
 	vec_for_each (&b->functions, const struct patched_function, f)
 		sums->functions += f->is_in;
 }
