@@ -683,6 +683,24 @@ static int refuse_gs(const struct tracees *t, struct err *err)
 	return 0;
 }
 
+/* -ENOENT: no file of theirs is mapped. */
+static int refuse_all(const struct tracees *t, struct objects *all,
+		      const struct patched_functions *functions, struct err *err)
+{
+	const char *left = "none is chosen";
+	bool is_mapped = false;
+
+	vec_for_each (functions, const struct patched_function, f) {
+		if (!f->sites.n || is_mapped)
+			continue;
+		is_mapped = object_of(all, f->dso) != NULL;
+		left = f->left ? f->left : left;
+	}
+	return err_set(err, is_mapped ? -ENOTSUP : -ENOENT,
+		       "no function of process %d can be patched: %s; name others with -F", t->pid,
+		       left);
+}
+
 static int patch(struct patched *p, struct tracees *t, struct pages *code, struct objects *all,
 		 struct patched_functions *functions, const bool *wanted,
 		 int (*region)(void *ctx, int fd, struct err *err), void *ctx, struct err *err)
@@ -692,11 +710,7 @@ static int patch(struct patched *p, struct tracees *t, struct pages *code, struc
 
 	wish(p, all, table_bytes(functions, wanted));
 	if (!p->injection.arenas.n)
-		return err_set(err, -ENOTSUP,
-			       "no function of process %d can be patched: %s; name others with -F",
-			       t->pid,
-			       functions->n && functions->data[0].left ? functions->data[0].left
-								       : "none is chosen");
+		return refuse_all(t, all, functions, err);
 	ret = injection_make(&p->injection, t, err);
 	if (ret)
 		return ret;

@@ -142,14 +142,23 @@ static int settle(struct session *s, uint64_t since_ns, const char *why, struct 
 	return s->beside.n < n ? build_again(s, err) : 0;
 }
 
-/* Errors say what to do instead, which is what is done. */
+/* Errors say what to do instead, which is what is done, or does not help. */
+static int length_of_problem(const struct err *why)
+{
+	return (int)(why->hint ? why->hint - 2 : strlen(why->text));
+}
+
+void session_beside_refusal(const struct err *why, char *words, size_t n)
+{
+	snprintf(words, n, "all calls are timed by kernel probes: %.*s", length_of_problem(why),
+		 why->text);
+}
+
 static int settle_failed(struct session *s, const struct err *why, struct err *err)
 {
-	const char *end = strstr(why->text, "; record");
 	char words[sizeof(why->text) + 64];
 
-	snprintf(words, sizeof(words), "all calls are timed by kernel probes: %.*s",
-		 (int)(end ? end - why->text : (ptrdiff_t)strlen(why->text)), why->text);
+	session_beside_refusal(why, words, sizeof(words));
 	session_write_notice(s, "kernel-probes", words);
 	return settle(s, 0, why->text, err);
 }
@@ -177,20 +186,70 @@ int session_beside_launch(struct session *s, struct err *err)
 	return ret || s->launch.went ? ret : launch_exec(&s->launch, s->options.argv, err);
 }
 
-int session_beside_attach(struct session *s, struct err *err)
+/* Processes that are not patched, while others are. */
+struct unpatched {
+	size_t n;
+	pid_t first;
+	struct err why;
+};
+
+static void note_unpatched(struct unpatched *u, pid_t pid, const struct err *why)
+{
+	/* it has ended, or has no file of those functions */
+	if (why->code == -ESRCH || why->code == -ENOENT || u->n++)
+		return;
+	u->first = pid;
+	u->why = *why;
+}
+
+/* Each function is timed in one way: those of these processes are not timed at all. */
+static void report_unpatched(struct session *s, const struct unpatched *u)
+{
+	char words[sizeof(u->why.text) + 160], others[TEXT_COUNTED] = "";
+
+	if (!u->n)
+		return;
+	if (u->n > 1)
+		text_counted(others, u->n - 1, "other");
+	snprintf(
+		words, sizeof(words),
+		"process %d%s%s %s no records of functions that are timed in process: %.*s; record "
+		"with --engine kernel",
+		u->first, u->n > 1 ? " and " : "", others, u->n > 1 ? "have" : "has",
+		length_of_problem(&u->why), u->why.text);
+	session_write_notice(s, "in-process-partly", words);
+}
+
+/* Returns how many are patched. */
+static size_t patch_all(struct session *s, const struct pids *pids, struct err *why)
 {
 	const struct session_beside *b = s->options.beside;
+	struct unpatched left = { 0 };
+	size_t patched = 0;
+
+	vec_for_each (pids, const pid_t, pid) {
+		if (b->attach(b->ctx, *pid, why))
+			note_unpatched(&left, *pid, why);
+		else
+			patched++;
+	}
+	if (patched)
+		report_unpatched(s, &left);
+	return patched;
+}
+
+int session_beside_attach(struct session *s, struct err *err)
+{
 	const uint64_t since_ns = clock_now_ns();
 	struct pids pids = { 0 };
 	struct err why = { 0 };
-	size_t patched = 0;
+	size_t patched;
 
 	if (!s->beside.n || s->beside.tried)
 		return 0;
 	s->beside.tried = true;
 	bpfprog_targets(s->programs, &pids);
-	vec_for_each (&pids, pid_t, pid)
-		patched += !b->attach(b->ctx, *pid, &why);
+	patched = patch_all(s, &pids, &why);
 	vec_release(&pids);
 	if (!patched && !why.code)
 		err_set(&why, -ESRCH, "no process is there any more; record what runs for longer");

@@ -9,6 +9,7 @@
 #define ISPOT_PROBES_SESSION_ENGINE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -19,8 +20,8 @@ struct trace_writer;
 
 /* So far. */
 struct session_beside_sums {
-	uint64_t calls, trapped_calls; /* with those that sampling left out */
-	uint64_t records, lost_records;
+	uint64_t calls, trapped_calls;	/* with those that sampling left out */
+	uint64_t records, lost_records; /* handed to the writer; and what is not among those */
 	uint64_t cost_ns;
 	uint32_t functions;
 };
@@ -36,11 +37,13 @@ struct session_beside {
 	bool (*takes)(void *ctx, uint32_t id, const struct planned *p, double kernel_call_ns);
 	/* The file's first lines are written, and these records are of that CPU. */
 	void (*begin)(void *ctx, struct trace_writer *w, uint32_t cpu);
-	/* Lets the held command execute, and patches it. On an error it runs as it is, is held still
+	/* Lets the held command execute, and patches it. On an error it runs as it is, is held
+	 * still
 	 * (!l->went), or, with l->ended, runs no more: -ESRCH then means that it has executed what
 	 * it should. */
 	int (*launch)(void *ctx, struct launch *l, char *const *argv, struct err *err);
-	/* Patches a process that runs, once in a recording. */
+	/* Patches a process that runs, once in a recording. -ESRCH: it has ended; -ENOENT: it has
+	 * no file of those functions. */
 	int (*attach)(void *ctx, pid_t pid, struct err *err);
 	/* Why the function is not timed in any process, a clause; NULL: it is. */
 	const char *(*left)(void *ctx, uint32_t id);
@@ -54,5 +57,8 @@ struct session_beside {
 	void (*stop)(void *ctx);
 	void (*sums)(void *ctx, struct session_beside_sums *sums);
 };
+
+/* What to say where nothing is timed in the other way after all. */
+void session_beside_refusal(const struct err *why, char *words, size_t n);
 
 #endif

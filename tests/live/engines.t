@@ -30,7 +30,7 @@ int main(int argc, char **argv)
 	pthread_t threads[8];
 	if (getenv("ALSO")) dlopen(getenv("ALSO"), RTLD_NOW);
 	rounds = atol(argv[2]), often_of_each = atol(argv[3]);
-	for (long child = 0; child < (argc > 4 ? atol(argv[4]) : 0); child++) if (!fork()) { work(NULL); _exit(0); }
+	for (long child = 0; child < (argc > 4 ? atol(argv[4]) : 0); child++) if (!fork()) { if (getenv("ALSO_IN_CHILD")) dlopen(getenv("ALSO_IN_CHILD"), RTLD_NOW); work(NULL); _exit(0); }
 	for (long i = 0; i < n; i++) pthread_create(&threads[i], NULL, work, NULL);
 	for (long i = 0; i < n; i++) pthread_join(threads[i], NULL);
 	while (wait(NULL) > 0) ;
@@ -118,6 +118,15 @@ loader() {
 loader 200000 || loader 600000 || loader 2000000
 like loader.err 'all calls are timed by kernel probes: .*uses libseccomp' "a program that loads what is refused later" || diag loader.err
 is "$status/$(cat loader.out)" 3/done "runs" || diag loader.err
+
+partly() {
+	ALSO_IN_CHILD=./libseccomp.so.9 record partly --engine auto -- ./both 1 "$1" 2000 1
+	[ "$(engine partly often)" = in-process ]
+}
+partly 200000 || partly 600000 || partly 2000000
+like partly.err 'process [0-9]* has no records of functions that are timed in process: .*uses libseccomp.*; record with --engine kernel' \
+	"where one process is refused and another is not, that is said" || diag partly.err
+is "$status/$(cat partly.out)" 3/done "and both run" || diag partly.err
 
 # ---- what takes kernel probes alone ----
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* By the kernel's probes, and in process where those would cost too much. */
+#include <errno.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -8,6 +9,7 @@
 #include "probes/inject/beside.h"
 #include "probes/inject/record.h"
 #include "probes/select/pattern.h"
+#include "probes/session/engine.h"
 #include "probes/session/options.h"
 
 #define SHARE_IN_PROCESS 0.5 /* of the budget, where ispot chooses the functions */
@@ -18,13 +20,12 @@ static bool is_wanted(const struct record_options *o, const struct session_optio
 	return o->engine && !strcmp(o->engine, "auto");
 }
 
-/* The hints of a refusal are what is done now. */
-static void say(const char *why)
+static void say(const struct err *why)
 {
-	const char *end = strstr(why, "; record");
+	char words[sizeof(why->text) + 64];
 
-	log_notice("all calls are timed by kernel probes: %.*s",
-		   (int)(end ? (size_t)(end - why) : strlen(why)), why);
+	session_beside_refusal(why, words, sizeof(words));
+	log_notice("%s", words);
 }
 
 static bool is_chosen(const struct session_options *so)
@@ -47,9 +48,11 @@ static struct inject_beside *new_beside(const struct record_options *o, struct s
 	char option[512];
 
 	if (recorder_needs_probes(o, so, option, sizeof(option)))
-		say(option);
-	else if (inject_beside_new(&b, &r, &why))
-		say(why.text);
+		err_set(&why, -ENOTSUP, "%s", option);
+	else
+		inject_beside_new(&b, &r, &why);
+	if (!b)
+		say(&why);
 	return b;
 }
 
