@@ -298,6 +298,12 @@ struct stretch {
 	double cpu_ns, cost_ns, span_ns;
 };
 
+/* The user's, in all. */
+static double whole_budget(const struct session *s)
+{
+	return s->options.overhead + s->options.overhead_beside;
+}
+
 /* It is above the budget, and of so much time that it can be told. */
 static bool is_over_budget(const struct session *s, const struct stretch *x)
 {
@@ -306,7 +312,7 @@ static bool is_over_budget(const struct session *s, const struct stretch *x)
 
 	if (x->cpu_ns < CPU_TIME_LEAST_NS || x->cost_ns < COST_LEAST * x->span_ns)
 		return false;
-	return share > WARN_TOLERANCE * s->options.overhead;
+	return share > WARN_TOLERANCE * whole_budget(s);
 }
 
 static void what_probes_did(const struct stretch *x, struct text *out)
@@ -341,7 +347,7 @@ static void add_advice(const struct session *s, struct text *out)
 static void warn(struct session *s, const struct stretch *x, bool at_end)
 {
 	const char *now = at_end ? "" : " at the moment", *past = at_end ? "ed" : "";
-	double budget = 100 * s->options.overhead;
+	double budget = 100 * whole_budget(s);
 	struct text words = { 0 };
 
 	if (s->costs.look.warned)

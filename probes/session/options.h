@@ -62,6 +62,7 @@ struct session_options {
 	/* Whom the command runs as; NULL: as ispot does. */
 	const struct identity *user;
 	double overhead; /* budget of the selection without -F, share of the target's CPU time */
+	double overhead_beside; /* and what the functions that are handed over may cost */
 	/* The patterns are a scout's choice, not the user's: they too have to keep the budget. */
 	bool keep_budget;
 	const double *cpu_shares; /* [pattern], as the scout saw it; NULL: not known */

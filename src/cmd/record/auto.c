@@ -64,8 +64,10 @@ static int record(const struct record_options *o, struct session_options *so,
 
 	if (b) {
 		so->beside = inject_beside_get(b);
-		if (!is_chosen(so))
-			so->overhead *= 1 - SHARE_IN_PROCESS;
+		if (!is_chosen(so)) {
+			so->overhead_beside = SHARE_IN_PROCESS * so->overhead;
+			so->overhead -= so->overhead_beside;
+		}
 	}
 	ret = recorder_kernel.record(o, so, end, err);
 	inject_beside_free(b);
