@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "probes/inject/beside.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -15,7 +13,6 @@
 #include "probes/inject/refusal.h"
 #include "probes/inject/ringbytes.h"
 #include "probes/inject/stubcost.h"
-#include "probes/inject/takeout.h"
 #include "probes/inject/targets.h"
 #include "probes/inject/tracee.h"
 #include "probes/inproc/drain.h"
@@ -51,7 +48,8 @@ struct inject_beside {
 	double passed_ns;
 	struct budget budget;
 	bool *given_up;
-	bool is_begun; /* a process is to be patched: no function is added any more */
+	bool has_shrunk; /* its rings are smaller than asked for */
+	bool is_begun;	 /* a process is to be patched: no function is added any more */
 };
 
 struct beside_plan {
@@ -124,7 +122,8 @@ static bool wants(void *ctx, uint32_t id, const struct planned *p)
 static bool takes(void *ctx, uint32_t id, const struct planned *p, double kernel_call_ns)
 {
 	struct inject_beside *b = ctx;
-	const double share = p->cost_share * LIKELY_CALL_NS / kernel_call_ns;
+	const double call_ns = b->cost.full_p50_ns > 0 ? b->cost.full_p50_ns : LIKELY_CALL_NS;
+	const double share = p->cost_share * call_ns / kernel_call_ns;
 
 	return share <= IN_PROCESS_MOST * b->overhead && take(b, id, p);
 }
@@ -147,8 +146,10 @@ static void begin(void *ctx, struct trace_writer *w, uint32_t cpu)
 	inproc_drain_init(&b->drain, NULL, b->ring_bytes, w);
 	b->drain.cpu = cpu;
 	b->drain.ends_are_told = true;
-	if (stubcost_measure(&b->cost, &b->passed_ns))
+	if (stubcost_measure(&b->cost, &b->passed_ns)) {
+		inproc_write_notice(w, "in-process-limits", STUBCOST_UNKNOWN_WORDS);
 		return;
+	}
 	meta_print_calibration(&b->cost, &line);
 	inproc_write_line(w, &line);
 }
@@ -163,11 +164,20 @@ static int watch(void *ctx, pid_t pid, struct inproc_region *g)
 	return 0;
 }
 
+static void write_shrunk(const struct inject_beside *b)
+{
+	if (!b->has_shrunk)
+		return;
+	log_notice("%s", RING_BYTES_LOCKED_WORDS);
+	inproc_write_notice(b->drain.writer, "in-process-locked", RING_BYTES_LOCKED_WORDS);
+}
+
 static void begin_processes(struct inject_beside *b)
 {
 	if (b->is_begun)
 		return;
 	b->is_begun = true;
+	write_shrunk(b);
 	b->processes = (struct processes){ .drain = &b->drain,
 					   .functions = &b->functions,
 					   .ring_bytes = b->ring_bytes,
@@ -297,8 +307,9 @@ int inject_beside_new(struct inject_beside **out, const struct inject_recording 
 	b->overhead = o->overhead;
 	if (!ret)
 		ret = inject_targets_look(&b->targets, o, &n_programs, err);
-	if (b->targets.may_lock && b->ring_bytes > RING_BYTES_LOCKED)
-		b->ring_bytes = RING_BYTES_LOCKED; /* as probes/inject/record.c does and says */
+	b->has_shrunk = b->targets.may_lock && b->ring_bytes > RING_BYTES_LOCKED;
+	if (b->has_shrunk)
+		b->ring_bytes = RING_BYTES_LOCKED;
 	if (ret) {
 		inject_beside_free(b);
 		return ret;

@@ -111,13 +111,10 @@ static int shrink_rings(struct recording *r, struct err *err)
 
 static void write_shrunk(const struct recording *r)
 {
-	static const char words[] = "the program can lock its memory (mlockall), so its threads "
-				    "have rings of 16K, and more records may be dropped";
-
 	if (!r->has_shrunk)
 		return;
-	log_notice("%s", words);
-	inproc_write_notice(r->writer, "in-process-locked", words);
+	log_notice("%s", RING_BYTES_LOCKED_WORDS);
+	inproc_write_notice(r->writer, "in-process-locked", RING_BYTES_LOCKED_WORDS);
 }
 
 static void write_cost(struct recording *r)
@@ -153,8 +150,7 @@ static void write_limits(struct recording *r)
 	struct text words = { 0 };
 
 	if (!r->cost.calls)
-		text_add(&words, "what of the stubs' own cost is inside of a duration could not be "
-				 "measured, so floors are n/a");
+		text_add(&words, STUBCOST_UNKNOWN_WORDS);
 	if (r->no_switches.code && geteuid())
 		write_without_root(r, &words);
 	else if (r->no_switches.code)

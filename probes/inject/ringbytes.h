@@ -8,5 +8,8 @@
 uint64_t inject_ring_bytes(uint64_t wanted);
 
 #define RING_BYTES_LOCKED (16u << 10) /* of a program that may keep all 4,096 in memory */
+#define RING_BYTES_LOCKED_WORDS                                                                   \
+	"the program can lock its memory (mlockall), so its threads have rings of 16K, and more " \
+	"records may be dropped"
 
 #endif

@@ -68,6 +68,11 @@ is "$("$ISPOT" report --json -i one.data | jq -r '[.blocks[] | select(.name == "
 # Rings of 4K are too small for this: what is lost is counted, and once.
 record losing --engine auto -m 4K -F often -F locked -- ./both 2 40 100000
 is "$(($(trace_of losing records) + $(trace_of losing lost_records)))" 16000160 "what is recorded and what is lost is what was made" || diag losing.err
+echo '#include <sys/mman.h>
+void lock_none(void); void lock_none(void) { mlockall(0); }' | cc -O2 -o locks both.c -x c - -pthread -ldl
+record locks --engine auto -F often -- ./locks 1 101 3
+like locks.err 'rings of 16K' "small rings are said" || diag locks.err
+is "$("$ISPOT" report --json -i locks.data | jq '[.notices[] | select(test("rings of 16K"))] | length')" 1 "and are in the file" || diag locks.err
 record sampled --engine auto -c 5 "${chosen[@]}" -- ./both 2 503 7
 is "$(calls sampled often)/$(calls sampled jumps)" 7042/1006 "-c 5: each call is recorded or counted" || diag sampled.err
 # Calls by one engine are inside of calls by the other: what the lock takes is not its caller's own time.
