@@ -25,10 +25,6 @@
 #include "trace/meta/meta.h"
 #include "trace/meta/print.h"
 
-#define TURN_NS		2000000
-#define LATE_NS		2000000 /* for what threads have reserved to be written */
-#define REST_RUNS	64
-#define AGAIN_NS	2000000000ull
 #define LIKELY_CALL_NS	60.0 /* before it is measured */
 #define IN_PROCESS_MOST 0.5  /* of the budget, that one function may take */
 
@@ -217,23 +213,6 @@ static int attach(void *ctx, pid_t pid, struct err *err)
 	return ret;
 }
 
-static void give_up(struct inject_beside *b, uint64_t now_ns)
-{
-	const bool done = processes_take_out(&b->processes, b->given_up);
-
-	for (uint32_t i = 0; i < b->budget.n; i++) {
-		if (!b->given_up[i])
-			continue;
-		if (done)
-			inject_targets_write_out(&b->functions.data[i], &b->budget.functions[i],
-						 clock_now_ns(), b->drain.writer);
-		else /* the next look finds them again */
-			b->budget.functions[i].is_out = false;
-	}
-	if (!done) /* each try takes seconds in which no ring is read */
-		b->budget.not_before_ns = now_ns + AGAIN_NS;
-}
-
 static uint64_t drain(void *ctx)
 {
 	struct inject_beside *b = ctx;
@@ -241,12 +220,11 @@ static uint64_t drain(void *ctx)
 	const bool any_late = tracees_let_late_go();
 
 	if (!b->drain.regions.n)
-		return any_late ? TURN_NS : UINT64_MAX;
+		return any_late ? PROCESSES_TURN_NS : UINT64_MAX;
 	inproc_drain_run(&b->drain);
-	if (budget_is_exceeded(&b->budget, &b->drain, &b->functions, now_ns, b->given_up))
-		give_up(b, now_ns);
+	processes_keep_budget(&b->processes, &b->budget, b->given_up, now_ns);
 	processes_look(&b->processes, now_ns);
-	return b->drain.turn_ns < TURN_NS ? b->drain.turn_ns : TURN_NS;
+	return b->drain.turn_ns < PROCESSES_TURN_NS ? b->drain.turn_ns : PROCESSES_TURN_NS;
 }
 
 static void let_go(void *ctx)
@@ -259,12 +237,11 @@ static void stop(void *ctx)
 {
 	struct inject_beside *b = ctx;
 
+	if (!b->is_begun) /* all had ended */
+		return;
 	processes_restore(&b->processes);
 	inproc_drain_stop(&b->drain);
-	clock_sleep_ns(LATE_NS);
-	inproc_drain_run(&b->drain);
-	for (int i = 0; i < REST_RUNS && b->drain.behind; i++)
-		inproc_drain_run(&b->drain);
+	processes_drain_rest(&b->processes);
 	inproc_drain_finish(&b->drain, clock_now_ns());
 }
 

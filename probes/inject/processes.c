@@ -6,12 +6,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "probes/inject/budget.h"
 #include "probes/inject/detour.h"
 #include "probes/inject/refusal.h"
 #include "probes/inject/sweep.h"
 #include "probes/inject/takeout.h"
+#include "probes/inject/targets.h"
 #include "probes/inject/tracee.h"
 #include "probes/inproc/drain.h"
 #include "probes/inproc/stamped.h"
@@ -20,6 +23,9 @@
 
 #define LOOK_NS		    200000000ull /* between two looks for other tools' breakpoints */
 #define LOOK_FOR_SECCOMP_NS 100000000ull
+#define AGAIN_NS	    2000000000ull /* until a process is tried again that did not stop */
+#define REST_RUNS	    64		  /* at the end, at most */
+#define LATE_NS		    2000000	  /* for what threads have reserved to be written */
 
 /* ---- patching ---- */
 
@@ -187,6 +193,49 @@ bool processes_take_out(struct processes *p, const bool *functions)
 	p->could_not = false;
 	visit_all(p, visit_take_out);
 	return !p->could_not;
+}
+
+/* Those are out now: that is in the file. */
+static void write_out(struct processes *p, const struct budget *b, const bool *given_up)
+{
+	for (uint32_t i = 0; i < b->n; i++)
+		if (given_up[i])
+			inject_targets_write_out(&p->functions->data[i], &b->functions[i],
+						 clock_now_ns(), p->drain->writer);
+}
+
+/* The next look finds them again. Each try takes seconds in which no ring is read. */
+static void try_again(struct budget *b, const bool *given_up)
+{
+	for (uint32_t i = 0; i < b->n; i++)
+		b->functions[i].is_out &= !given_up[i];
+	b->not_before_ns = clock_now_ns() + AGAIN_NS;
+}
+
+void processes_keep_budget(struct processes *p, struct budget *b, bool *given_up, uint64_t now_ns)
+{
+	size_t n = 0;
+	bool done;
+
+	if (!budget_is_exceeded(b, p->drain, p->functions, now_ns, given_up))
+		return;
+	done = processes_take_out(p, given_up);
+	if (done)
+		write_out(p, b, given_up);
+	else
+		try_again(b, given_up);
+	for (uint32_t i = 0; i < b->n; i++)
+		n += given_up[i];
+	log_detail("%zu functions are called too often for the budget%s", n,
+		   done ? " and are taken out" : ", and could not be taken out yet");
+}
+
+void processes_drain_rest(struct processes *p)
+{
+	clock_sleep_ns(LATE_NS);
+	inproc_drain_run(p->drain);
+	for (int i = 0; i < REST_RUNS && p->drain->behind; i++)
+		inproc_drain_run(p->drain);
 }
 
 void processes_restore(struct processes *p)

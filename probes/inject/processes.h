@@ -10,10 +10,13 @@
 #include "base/vec.h"
 #include "probes/inject/patched.h"
 
+struct budget;
 struct err;
 struct inproc_drain;
 struct inproc_region;
 struct launch;
+
+#define PROCESSES_TURN_NS 2000000 /* between two readings of their rings, at most */
 
 struct processes {
 	struct inproc_drain *drain;
@@ -49,8 +52,13 @@ int processes_launch(struct processes *p, struct launch *l, char *const *argv,
 void processes_look(struct processes *p, uint64_t now_ns);
 /* Takes the patches of some functions out of all of them; false: not everywhere. */
 bool processes_take_out(struct processes *p, const bool *functions);
+/* So are functions whose calls cost more than the budget, and the file says so. given_up: room for
+ * each function. */
+void processes_keep_budget(struct processes *p, struct budget *b, bool *given_up, uint64_t now_ns);
 /* Takes all patches out of them, and of what they have forked. */
 void processes_restore(struct processes *p);
+/* Then, and when nothing more is wanted: reads what their threads had begun to write. */
+void processes_drain_rest(struct processes *p);
 void processes_release(struct processes *p);
 
 #endif

@@ -33,11 +33,7 @@
 #include "trace/record.h"
 #include "trace/write/writer.h"
 
-#define TURN_NS	  2000000
-#define FLUSH_NS  100000000ull	/* what is lost when ispot is killed, at most */
-#define AGAIN_NS  2000000000ull /* until a process is tried again that could not be stopped */
-#define REST_RUNS 64		/* at the end, at most */
-#define LATE_NS	  2000000	/* for what threads have reserved to be written */
+#define FLUSH_NS 100000000ull /* what is lost when ispot is killed, at most */
 
 struct recording {
 	const struct inject_recording *o;
@@ -229,42 +225,13 @@ static int launch(struct recording *r, struct err *err)
 	return ret;
 }
 
-/* ---- the budget ---- */
-
-static void give_up(struct recording *r)
-{
-	const bool could_not = !processes_take_out(&r->processes, r->given_up);
-	size_t n = 0;
-
-	for (uint32_t i = 0; i < r->budget.n; i++) {
-		if (!r->given_up[i])
-			continue;
-		n++;
-		if (could_not) /* the next look finds them again */
-			r->budget.functions[i].is_out = false;
-		else
-			inject_targets_write_out(&r->targets.functions.data[i],
-						 &r->budget.functions[i], clock_now_ns(),
-						 r->writer);
-	}
-	if (could_not) /* each try takes seconds in which no ring is read */
-		r->budget.not_before_ns = clock_now_ns() + AGAIN_NS;
-	log_detail("%zu functions are called too often for the budget%s", n,
-		   could_not ? ", and could not be taken out yet" : " and are taken out");
-}
-
-static void keep_budget(struct recording *r, uint64_t now_ns)
-{
-	if (budget_is_exceeded(&r->budget, &r->drain, &r->targets.functions, now_ns, r->given_up))
-		give_up(r);
-}
-
 /* ---- the recording ---- */
 
 static void wait_turn(void *recording)
 {
 	struct recording *r = recording;
-	const uint64_t turn_ns = r->drain.turn_ns < TURN_NS ? r->drain.turn_ns : TURN_NS;
+	const uint64_t turn_ns =
+		r->drain.turn_ns < PROCESSES_TURN_NS ? r->drain.turn_ns : PROCESSES_TURN_NS;
 	const struct timespec turn = { .tv_nsec = (long)turn_ns };
 	siginfo_t info;
 	int number;
@@ -310,20 +277,12 @@ static void drain(struct recording *r)
 	inproc_drain_run(&r->drain);
 	java_switches_drain(&r->switches);
 	inproc_note_error(&r->drain, ownswitches_drain(&r->own));
-	keep_budget(r, now);
+	processes_keep_budget(&r->processes, &r->budget, r->given_up, now);
 	processes_look(&r->processes, now);
 	if (now - r->flushed_ns < FLUSH_NS)
 		return;
 	r->flushed_ns = now;
 	trace_writer_flush(r->writer, NULL);
-}
-
-static void drain_rest(struct recording *r)
-{
-	clock_sleep_ns(LATE_NS);
-	inproc_drain_run(&r->drain);
-	for (int i = 0; i < REST_RUNS && r->drain.behind; i++)
-		inproc_drain_run(&r->drain);
 }
 
 static void run(struct recording *r)
@@ -335,7 +294,7 @@ static void run(struct recording *r)
 	}
 	processes_restore(&r->processes);
 	inproc_drain_stop(&r->drain);
-	drain_rest(r);
+	processes_drain_rest(&r->processes);
 	r->end_ns = clock_now_ns();
 	inproc_drain_finish(&r->drain, r->end_ns);
 	java_switches_end(&r->switches, r->end_ns);
