@@ -102,6 +102,42 @@ kill -0 "$running"
 ok $? "and it runs on"
 kill "$running"
 
+# A thread that does not stop while others stand, here in vfork(), goes on when it has after all.
+cat >waits.c <<'EOF'
+#include <pthread.h>
+#include <unistd.h>
+__attribute__((noinline, noclone, used, aligned(64))) long often(long x) { volatile long s = x; return s + 1; }
+static void *work(void *unused) { for (;;) { often(1); usleep(1000); } return unused; }
+int main(void)
+{
+	pthread_t thread;
+	char c;
+	pthread_create(&thread, NULL, work, NULL);
+	if (!vfork()) { if (read(0, &c, 1)) _exit(0); _exit(1); }
+	if (write(1, "back\n", 5) == 5) pthread_join(thread, NULL);
+	return 0;
+}
+EOF
+cc -O2 -o waits waits.c -pthread
+mkfifo gate
+./waits <gate >waits.out &
+waits=$!
+children+=("$waits")
+exec 9>gate
+eventually child "$waits" waits
+"$ISPOT" record --engine auto -o waits.data -F often -p "$waits" >waits.err 2>&1 &
+recorder=$!
+eventually grep -q 'all calls are timed by kernel probes' waits.err
+like waits.err 'all calls are timed by kernel probes: thread [0-9]* of process [0-9]* does not stop' "a thread that does not stop" || diag waits.err
+echo >&9
+exec 9>&-
+eventually grep -q back waits.out
+ok $? "goes on while it is recorded" || diag waits.err
+kill -INT "$recorder"
+wait "$recorder"
+is "$(engine waits often)" kernel "by kernel probes" || diag waits.err
+kill "$waits"
+
 # ---- without -F ----
 
 # Calls of `often` are too costly for kernel probes, and are timed in process.
