@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "probes/kernel/bpfprog.h"
+#include "probes/session/beside.h"
 #include "probes/session/internal.h"
 #include "symbol/dso/symbols.h"
 #include "trace/meta/print.h"

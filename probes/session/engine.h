@@ -58,7 +58,4 @@ struct session_beside {
 	void (*sums)(void *ctx, struct session_beside_sums *sums);
 };
 
-/* What to say where nothing is timed in the other way after all. */
-void session_beside_refusal(const struct err *why, char *words, size_t n);
-
 #endif

@@ -9,6 +9,7 @@
 #include "probes/inject/beside.h"
 #include "probes/inject/record.h"
 #include "probes/select/pattern.h"
+#include "probes/session/beside.h"
 #include "probes/session/engine.h"
 #include "probes/session/options.h"
 
