@@ -245,12 +245,13 @@ asked() { grep -q "$(printf ' 0100007F:%04X 0100007F:' "$1")" /proc/net/tcp; }
 # Who goes on until a signal comes has signals blocked; the server's whole time would be ten minutes.
 ends() {
 	local collector rc
-	timeout --signal=KILL 100 "$ISPOT" fleet collect --every 1s --engine "clickhouse://127.0.0.1:$(cat deafport)/x" spool >deaf.out 2>&1 &
+	ISPOT_FLEET_USER=me ISPOT_FLEET_PASSWORD=very-secret timeout --signal=KILL 100 "$ISPOT" fleet collect --every 1s --engine "clickhouse://127.0.0.1:$(cat deafport)/x" spool >deaf.out 2>&1 &
 	collector=$!
 	for _ in {1..300}; do
 		if asked "$(cat deafport)"; then break; fi
 		sleep 0.1
 	done
+	tr '\0' '\n' <"/proc/$(pgrep -P $collector)/environ" >deaf.env
 	pkill -TERM -P $collector
 	wait $collector
 	rc=$?
@@ -258,8 +259,15 @@ ends() {
 	printf '# exit %s: %s\n' $rc "$(cat deaf.out)" >&2
 	return 1
 }
+forgets() { grep -q ISPOT_FLEET_USER=me deaf.env && ! grep -q very-secret deaf.env; }
+keeps_password() {
+	ISPOT_FLEET_USER=me ISPOT_FLEET_PASSWORD=very-secret "$ISPOT" fleet report --engine clickhouse://127.evil.example:1/x 2>&1 |
+		grep -q "the password would go to 127.evil.example:1"
+}
 if ldconfig -p | grep -q libcurl.so; then
 	ok "SIGTERM ends waiting for a server that never answers" ends
+	ok "its environment has no password" forgets
+	ok "a name that begins like an address of this machine gets no password" keeps_password
 else
 	skip "SIGTERM ends waiting for a server that never answers" "no libcurl"
 fi
