@@ -163,20 +163,29 @@ static void suggest_base(const char *name, struct text *out)
 	text_add(out, "` has its other co-runners.\n");
 }
 
+/* Fewer instructions per cycle and longer calls are slower; more cache misses need not be. */
+static bool is_speed(const struct fleet_view *v)
+{
+	return !strcmp(v->meta->indicator, "ipc") || !strcmp(v->meta->unit, "ns");
+}
+
 static void print_worst(const struct fleet_view *v, const struct fleet_cell *cell, struct text *out)
 {
 	const struct fleet_base *base = base_of(v, cell);
 	char with[TEXT_NUMBER], usual[TEXT_NUMBER];
 	struct text words = { 0 };
 
-	text_printf(&words,
-		    "%s slows %s by %.0f%% (class %s): the median %s is %s there, %s "
-		    "overall.",
-		    name_of(v, cell->corunner), name_of(v, cell->base), -100 * cell->change,
+	if (is_speed(v))
+		text_printf(&words, "%s slows %s by %.0f%%", name_of(v, cell->corunner),
+			    name_of(v, cell->base), -100 * cell->change);
+	else
+		text_printf(&words, "Beside %s, %s has a worse %s", name_of(v, cell->corunner),
+			    name_of(v, cell->base), v->meta->indicator);
+	text_printf(&words, " (class %s): the median %s is %s there, %s overall.",
 		    corunner_class_names[cell->class], v->meta->indicator,
 		    fleet_view_value(v, cell->median, with),
 		    fleet_view_value(v, base->median, usual));
-	if (!isnan(cell->improvement))
+	if (is_speed(v) && !isnan(cell->improvement))
 		text_printf(&words, " If separated, %s would be %.1f%% faster.",
 			    name_of(v, cell->base), 100 * cell->improvement);
 	text_wrap(words.s, v->width, out);

@@ -29,6 +29,10 @@ ok "the first indicator's report is the same as without the second" cmp one.json
 ok "the second has its own" [ "$(report two.db --indicator llc-misses | jq -c '.fleet | [.indicator, .higher_is_better, .samples, .blocks]')" = \
 	"[\"llc-misses\",false,$(jq .fleet.samples one.json),$(jq .fleet.blocks one.json)]" ]
 
+first() { fleet report --db two.db --min-samples 100 "$@" | head -9; }
+ok "worse misses are not called a slowdown" [ "$(first | grep -c ' slows ')$(first --indicator llc-misses | grep -c ' slows \|faster')$(first \
+	--indicator llc-misses | grep -c 'has a worse llc-misses')" = 101 ]
+
 # Misses rise where IPC falls, so both slow the same pairs, and in the same blocks.
 report two.db --beside llc-misses >beside.json
 ok "a pair that both slow is matched in every block of it" [ "$(jq '[.pairs[] | select(.effect == "negative" and .beside.effect == "negative")] |
