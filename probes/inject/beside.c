@@ -25,14 +25,13 @@
 #include "trace/meta/meta.h"
 #include "trace/meta/print.h"
 
-#define LIKELY_CALL_NS	60.0 /* before it is measured */
+#define LIKELY_CALL_NS	60.0 /* where no empty call could be measured */
 #define IN_PROCESS_MOST 0.5  /* of the budget, that one function may take */
 
 struct inject_beside {
 	struct session_beside hooks;
 	struct inject_targets targets; /* the program's objects; of the functions none */
 	uint32_t period;
-	uint64_t ring_bytes;
 	double overhead;
 	struct {
 		VEC(struct beside_plan)
@@ -44,8 +43,8 @@ struct inject_beside {
 	double passed_ns;
 	struct budget budget;
 	bool *given_up;
-	bool has_shrunk; /* its rings are smaller than asked for */
-	bool is_begun;	 /* a process is to be patched: no function is added any more */
+	struct ring_bytes ring;
+	bool is_begun; /* a process is to be patched: no function is added any more */
 };
 
 struct beside_plan {
@@ -139,7 +138,7 @@ static void begin(void *ctx, struct trace_writer *w, uint32_t cpu)
 	struct inject_beside *b = ctx;
 	struct text line = { 0 };
 
-	inproc_drain_init(&b->drain, NULL, b->ring_bytes, w);
+	inproc_drain_init(&b->drain, NULL, b->ring.n, w);
 	b->drain.cpu = cpu;
 	b->drain.ends_are_told = true;
 	if (stubcost_measure(&b->cost, &b->passed_ns)) {
@@ -160,23 +159,15 @@ static int watch(void *ctx, pid_t pid, struct inproc_region *g)
 	return 0;
 }
 
-static void write_shrunk(const struct inject_beside *b)
-{
-	if (!b->has_shrunk)
-		return;
-	log_notice("%s", RING_BYTES_LOCKED_WORDS);
-	inproc_write_notice(b->drain.writer, "in-process-locked", RING_BYTES_LOCKED_WORDS);
-}
-
 static void begin_processes(struct inject_beside *b)
 {
 	if (b->is_begun)
 		return;
 	b->is_begun = true;
-	write_shrunk(b);
+	ring_bytes_note(&b->ring, b->drain.writer);
 	b->processes = (struct processes){ .drain = &b->drain,
 					   .functions = &b->functions,
-					   .ring_bytes = b->ring_bytes,
+					   .ring_bytes = b->ring.n,
 					   .period = b->period,
 					   .watch = watch,
 					   .ctx = b };
@@ -280,13 +271,11 @@ int inject_beside_new(struct inject_beside **out, const struct inject_recording 
 					    .stop = stop,
 					    .sums = sums };
 	b->period = o->period ? o->period : 1;
-	b->ring_bytes = inject_ring_bytes(o->ring_bytes);
 	b->overhead = o->overhead;
 	if (!ret)
 		ret = inject_targets_look(&b->targets, o, &n_programs, err);
-	b->has_shrunk = b->targets.may_lock && b->ring_bytes > RING_BYTES_LOCKED;
-	if (b->has_shrunk)
-		b->ring_bytes = RING_BYTES_LOCKED;
+	if (!ret)
+		ret = ring_bytes_choose(&b->ring, o->ring_bytes, &b->targets, err);
 	if (ret) {
 		inject_beside_free(b);
 		return ret;

@@ -47,15 +47,15 @@ struct recording {
 	double passed_ns;	      /* of a call that is not recorded, where one in several is */
 	struct inject_targets targets;
 	struct budget budget;
-	bool has_shrunk; /* its rings are smaller than asked for */
-	bool *given_up;	 /* functions that are to be taken out now */
+	struct ring_bytes ring;
+	bool *given_up; /* functions that are to be taken out now */
 	struct processes processes;
 	struct launch launch;
 	struct launch_inherit inherit;
 	struct ending ending;
 	sigset_t ends; /* the signals that end a recording */
 	uint32_t period;
-	uint64_t ring_bytes, start_ns, end_ns, flushed_ns;
+	uint64_t start_ns, end_ns, flushed_ns;
 	const char *reason;
 };
 
@@ -89,28 +89,6 @@ static void write_session(struct recording *r)
 			.options = r->o->options,
 		});
 	write_clocks(r);
-}
-
-/* Each thread might have a ring, and the program all of them in memory from the moment on in which
- * it locks what it maps. */
-static int shrink_rings(struct recording *r, struct err *err)
-{
-	const char *program = r->targets.program ? r->targets.program : "the program";
-	int ret = r->targets.may_lock ? refusal_of_locking(program, err) : 0;
-
-	if (ret || !r->targets.may_lock || r->ring_bytes <= RING_BYTES_LOCKED)
-		return ret;
-	r->ring_bytes = RING_BYTES_LOCKED;
-	r->has_shrunk = true;
-	return 0;
-}
-
-static void write_shrunk(const struct recording *r)
-{
-	if (!r->has_shrunk)
-		return;
-	log_notice("%s", RING_BYTES_LOCKED_WORDS);
-	inproc_write_notice(r->writer, "in-process-locked", RING_BYTES_LOCKED_WORDS);
 }
 
 static void write_cost(struct recording *r)
@@ -311,7 +289,7 @@ static int record(struct recording *r, struct inject_result *result, struct err 
 	/* their rings fill while anything else is done once they run */
 	r->start_ns = clock_now_ns();
 	write_session(r);
-	write_shrunk(r);
+	ring_bytes_note(&r->ring, r->writer);
 	inject_targets_write(&r->targets, r->writer);
 	write_cost(r);
 	if (r->o->keep_slower_ns)
@@ -368,7 +346,7 @@ static int open_file(struct recording *r, struct err *err)
 						 .max_bytes = r->o->max_bytes };
 	int ret = trace_writer_open(&r->writer, &wo, err);
 
-	inproc_drain_init(&r->drain, NULL, r->ring_bytes, r->writer);
+	inproc_drain_init(&r->drain, NULL, r->ring.n, r->writer);
 	r->drain.cpu = cpus;
 	r->drain.ends_are_told = cpus > 0;
 	if (!ret)
@@ -385,15 +363,14 @@ int inject_record(const struct inject_recording *o, struct inject_result *result
 {
 	struct recording r = { .o = o,
 			       .launch = { .go_fd = -1, .status_fd = -1 },
-			       .period = o->period ? o->period : 1,
-			       .ring_bytes = inject_ring_bytes(o->ring_bytes) };
+			       .period = o->period ? o->period : 1 };
 	int ret = refusal_of_machine(err), close_ret = 0;
 
 	*result = (struct inject_result){ 0 };
 	if (!ret)
 		ret = inject_targets_find(&r.targets, o, err);
 	if (!ret)
-		ret = shrink_rings(&r, err);
+		ret = ring_bytes_choose(&r.ring, o->ring_bytes, &r.targets, err);
 	if (!ret) {
 		if (java_switches_open(&r.switches, &r.no_switches) && !geteuid())
 			log_notice("context switches are not recorded: %s", r.no_switches.text);
@@ -403,7 +380,7 @@ int inject_record(const struct inject_recording *o, struct inject_result *result
 	}
 	r.processes = (struct processes){ .drain = &r.drain,
 					  .functions = &r.targets.functions,
-					  .ring_bytes = r.ring_bytes,
+					  .ring_bytes = r.ring.n,
 					  .period = r.period,
 					  .watch = watch,
 					  .ctx = &r };

@@ -3,10 +3,16 @@
 
 #include <unistd.h>
 
-#define RING_BYTES	 (4u << 20) /* 13 ms of ten million calls a second */
-#define RING_BYTES_LEAST (1u << 20)
-#define RINGS_OF_CPU	 8  /* threads of so many a CPU may fill theirs, */
-#define MEMORY_PART	 16 /* in such a part of the machine's memory */
+#include "base/log.h"
+#include "probes/inject/refusal.h"
+#include "probes/inject/targets.h"
+#include "probes/inproc/lines.h"
+
+#define RING_BYTES	  (4u << 20) /* 13 ms of ten million calls a second */
+#define RING_BYTES_LEAST  (1u << 20)
+#define RING_BYTES_LOCKED (16u << 10) /* of a program that may keep all 4,096 in memory */
+#define RINGS_OF_CPU	  8	      /* threads of so many a CPU may fill theirs, */
+#define MEMORY_PART	  16	      /* in such a part of the machine's memory */
 
 static uint64_t default_ring_bytes(void)
 {
@@ -20,12 +26,36 @@ static uint64_t default_ring_bytes(void)
 	return n;
 }
 
-uint64_t inject_ring_bytes(uint64_t wanted)
+static uint64_t power_of_two(uint64_t wanted)
 {
 	uint64_t n = 4096;
 
-	wanted = wanted ? wanted : default_ring_bytes();
 	while (n <= wanted / 2 && n < 1u << 30)
 		n *= 2;
 	return n;
+}
+
+int ring_bytes_choose(struct ring_bytes *b, uint64_t wanted, const struct inject_targets *targets,
+		      struct err *err)
+{
+	const char *program = targets->program ? targets->program : "the program";
+	int ret = targets->may_lock ? refusal_of_locking(program, err) : 0;
+
+	b->n = power_of_two(wanted ? wanted : default_ring_bytes());
+	b->has_shrunk = targets->may_lock && b->n > RING_BYTES_LOCKED;
+	if (b->has_shrunk)
+		b->n = RING_BYTES_LOCKED;
+	return ret;
+}
+
+void ring_bytes_note(const struct ring_bytes *b, struct trace_writer *w)
+{
+	static const char words[] =
+		"the program can lock its memory (mlockall), so its threads have rings of 16K, and "
+		"more records may be dropped";
+
+	if (!b->has_shrunk)
+		return;
+	log_notice("%s", words);
+	inproc_write_notice(w, "in-process-locked", words);
 }
