@@ -27,17 +27,6 @@
 
 static const char *const hooks[] = { "__sanitizer_cov_trace_pc", "__sanitizer_cov_trace_pc_guard" };
 
-static bool imports(struct dso *dso, const char *name)
-{
-	const char *const *names;
-	size_t n = dso_imports(dso, &names);
-
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(names[i], name))
-			return true;
-	return false;
-}
-
 static bool is_runtime(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -61,7 +50,7 @@ static bool has_other_runtime(struct dso *dso)
 
 static bool counts(struct dso *dso)
 {
-	return imports(dso, hooks[0]) || imports(dso, hooks[1]);
+	return dso_has_import(dso, hooks[0]) || dso_has_import(dso, hooks[1]);
 }
 
 static int refuse(struct dso *dso, const char *program, struct err *err)
@@ -111,7 +100,7 @@ int edges_check(char *const *argv, bool *certain, struct err *err)
 		rc = dso_get(cache, p.path, &dso, err);
 		*certain = !rc && counts(dso);
 		if (!rc && !*certain && libraries_count(&p, cache, certain) && !*certain &&
-		    (has_other_runtime(dso) || !imports(dso, "dlopen")) && !p.is_shell)
+		    (has_other_runtime(dso) || !dso_has_import(dso, "dlopen")) && !p.is_shell)
 			rc = refuse(dso, p.path, err);
 		command_program_release(&p);
 	}

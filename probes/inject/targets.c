@@ -205,21 +205,10 @@ int inject_targets_refuse_mapped(struct inject_targets *t, pid_t pid, struct err
 	return ret;
 }
 
-static bool imports(struct dso *dso, const char *name)
-{
-	const char *const *names;
-	size_t n = dso_imports(dso, &names);
-
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(names[i], name))
-			return true;
-	return false;
-}
-
 static bool may_lock_memory(const struct inject_targets *t)
 {
 	vec_for_each (&t->objects, struct dso *, dso)
-		if (imports(*dso, "mlockall"))
+		if (dso_has_import(*dso, "mlockall"))
 			return true;
 	return false;
 }

@@ -563,3 +563,14 @@ size_t dso_imports(struct dso *dso, const char *const **names)
 	*names = dso->imports.data;
 	return dso->imports.n;
 }
+
+bool dso_has_import(struct dso *dso, const char *symbol)
+{
+	const char *const *names;
+	size_t n = dso_imports(dso, &names);
+
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(names[i], symbol))
+			return true;
+	return false;
+}

@@ -34,5 +34,6 @@ size_t dso_find(struct dso *dso, const char *symbol, const uint32_t **indices);
 size_t dso_find_clones(struct dso *dso, const char *symbol, const uint32_t **indices);
 /* Lists the names of functions imported through the PLT or the GOT (undefined dynamic symbols). */
 size_t dso_imports(struct dso *dso, const char *const **names);
+bool dso_has_import(struct dso *dso, const char *symbol);
 
 #endif
