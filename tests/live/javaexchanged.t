@@ -4,6 +4,7 @@
 # process's, in a container and outside of one, or its process number is.
 . "$(dirname "$0")/lib.sh"
 [ "$(id -u)" = 0 ] || skip_all "needs root: machines of other users are attached to"
+needs_helper deaf_machine
 needs_command java javac gcc setpriv unshare
 unshare -mpf --mount-proc true 2>unshare.err || skip_all "no namespaces: $(head -1 unshare.err)"
 "$ISPOT" record --java -o probe.data true 2>probe.err
@@ -114,26 +115,6 @@ done
 
 # ---- the number ----
 
-cat >machine.c <<'EOC'
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
-#include <sys/mman.h>
-#include <unistd.h>
-static void on_quit(int n) { (void)n; }
-int main(void)
-{
-	int jvm = open("libjvm.so", O_RDONLY);
-
-	signal(SIGQUIT, on_quit);
-	if (mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, jvm, 0) == MAP_FAILED)
-		return 1;
-	puts("ready");
-	fflush(stdout);
-	for (;;)
-		pause();
-}
-EOC
 # In ispot, when its child goes into the root of the machine: that ends, and another process gets its number. What
 # that child makes stays.
 cat >swap.c <<'EOC'
@@ -175,7 +156,7 @@ EOC
 head -c 4096 /dev/zero >libjvm.so
 if grep -q __asan_init "$ISPOT"; then
 	skip "a number that another process has by then" "a build with sanitizers preloads nothing"
-elif gcc -o machine machine.c 2>gcc.err && gcc -shared -fPIC -o swap.so swap.c 2>>gcc.err; then
+elif cp "$HELPERS/deaf_machine" machine && gcc -shared -fPIC -o swap.so swap.c 2>gcc.err; then
 	cp "$ISPOT" ispot # it may be in /tmp
 	# shellcheck disable=SC2016
 	unshare -mpf --kill-child --mount-proc bash -c 'mount -t tmpfs -o mode=1777 none /tmp && cd "$1" || exit

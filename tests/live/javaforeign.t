@@ -4,6 +4,7 @@
 # gets nothing by it, and neither ends nor holds up the recorder.
 . "$(dirname "$0")/lib.sh"
 [ "$(id -u)" = 0 ] || skip_all "needs root: machines of other users are attached to"
+needs_helper deaf_machine
 needs_command java javac gcc setpriv jq
 "$ISPOT" record --java -o probe.data true 2>probe.err
 grep -q 'built without its Java agent' probe.err && skip_all "ispot was built without a JDK's headers"
@@ -187,27 +188,7 @@ kill "$pid"
 # ---- nothing is left in the machine's root ----
 
 # A machine that does not open its socket: the recorder is ended while it waits.
-cat >deaf.c <<'EOC'
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
-#include <sys/mman.h>
-#include <unistd.h>
-static void on_quit(int n) { (void)n; }
-int main(void)
-{
-	int jvm = open("libjvm.so", O_RDONLY);
-
-	signal(SIGQUIT, on_quit);
-	if (mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, jvm, 0) == MAP_FAILED)
-		return 1;
-	puts("ready");
-	fflush(stdout);
-	for (;;)
-		pause();
-}
-EOC
-gcc -o own/deaf deaf.c 2>>gcc.err
+cp "$HELPERS/deaf_machine" own/deaf
 # deaf UID
 deaf() {
 	(cd own && exec setpriv --reuid "$1" --regid "$1" --clear-groups ./deaf) >deaf.out 2>deaf.err &

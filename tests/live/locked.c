@@ -11,20 +11,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-static volatile sig_atomic_t enough;
-static volatile unsigned long work;
-
-static void on_term(int number)
-{
-	(void)number;
-	enough = 1;
-}
-
-__attribute__((noinline, noclone)) static void step(unsigned long n)
-{
-	for (unsigned long i = 0; i < n % 7 + 3; i++)
-		work += i * n ^ work >> 3;
-}
+#include "steps.h"
 
 static void print_locked(void)
 {

@@ -14,25 +14,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "steps.h"
+
 #define STACK (64 << 10)
 #define MOST  16 /* descriptors are numbers below */
 
-static volatile sig_atomic_t enough;
-static volatile unsigned long work;
 static int file;
 static unsigned *exchanged;
-
-static void on_term(int number)
-{
-	(void)number;
-	enough = 1;
-}
-
-__attribute__((noinline, noclone)) static void step(unsigned long n)
-{
-	for (unsigned long i = 0; i < n % 7 + 3; i++)
-		work += i * n ^ work >> 3;
-}
 
 _Noreturn static int exchange(void *none)
 {

@@ -4,6 +4,7 @@
 # recorder does.
 . "$(dirname "$0")/lib.sh"
 [ "$(id -u)" = 0 ] || skip_all "needs root: programs of other users are recorded"
+needs_helper deaf_machine
 needs_command gcc setpriv unshare python3 objcopy strip pgrep timeout umount
 [ -w /dev/fuse ] || skip_all "no /dev/fuse"
 [[ $DIR/ != /tmp/* ]] || skip_all "a machine has a /tmp of its own: set TMPDIR"
@@ -109,31 +110,11 @@ over
 
 # ---- a Java machine's /tmp ----
 
-cat >machine.c <<'EOC'
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
-#include <sys/mman.h>
-#include <unistd.h>
-static void on_quit(int n) { (void)n; }
-int main(void)
-{
-	int jvm = open("libjvm.so", O_RDONLY);
-
-	signal(SIGQUIT, on_quit);
-	if (mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, jvm, 0) == MAP_FAILED)
-		return 1;
-	puts("ready");
-	fflush(stdout);
-	for (;;)
-		pause();
-}
-EOC
 "$ISPOT" record --java -o probe.data true 2>probe.err
 if grep -q 'built without its Java agent' probe.err; then
 	skip "a Java machine whose /tmp is of it" "ispot was built without a JDK's headers"
 else
-	gcc -o machine machine.c 2>gcc.err && head -c 4096 /dev/zero >libjvm.so
+	cp "$HELPERS/deaf_machine" machine && head -c 4096 /dev/zero >libjvm.so
 	silently /tmp ./machine
 	"$ISPOT" record --java -p "$pid" -d 1 -o machine.data >machine.out 2>machine.err &
 	recorder=$!
