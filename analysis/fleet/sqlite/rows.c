@@ -256,20 +256,24 @@ static bool number_all(struct fleet_store *s, const struct strtab *names, enum s
 	return true;
 }
 
+static bool add_numbers(struct fleet_store *s, int which, const uint64_t *numbers, int n)
+{
+	sqlite3_stmt *st = store_statement(s, which);
+
+	for (int i = 0; i < n; i++)
+		store_bind_number(st, i + 1, numbers[i]);
+	return store_done(st);
+}
+
 bool store_add_blocks(struct fleet_store *s, const struct fleet_store_block *b, size_t n)
 {
 	bool added = true;
 
 	for (; added && n; n--, b++) {
-		sqlite3_stmt *st = store_statement(s, ADD_BLOCK);
+		const uint64_t row[] = { b->recording, b->sequence, b->machine,
+					 b->start_ns,  b->samples,  b->alone };
 
-		store_bind_number(st, 1, b->recording);
-		store_bind_number(st, 2, b->sequence);
-		store_bind_number(st, 3, b->machine);
-		store_bind_number(st, 4, b->start_ns);
-		store_bind_number(st, 5, b->samples);
-		store_bind_number(st, 6, b->alone);
-		added = store_done(st);
+		added = add_numbers(s, ADD_BLOCK, row, 6);
 	}
 	return added;
 }
@@ -297,14 +301,10 @@ bool store_add_counts(struct fleet_store *s, const struct fleet_store_count *c, 
 	bool added = true;
 
 	for (; added && n; n--, c++) {
-		sqlite3_stmt *st = store_statement(s, ADD_COUNT);
+		const uint64_t row[] = { c->recording, c->sequence, c->indicator, c->samples,
+					 c->alone };
 
-		store_bind_number(st, 1, c->recording);
-		store_bind_number(st, 2, c->sequence);
-		store_bind_number(st, 3, c->indicator);
-		store_bind_number(st, 4, c->samples);
-		store_bind_number(st, 5, c->alone);
-		added = store_done(st);
+		added = add_numbers(s, ADD_COUNT, row, 5);
 	}
 	return added;
 }
