@@ -98,9 +98,10 @@ struct fleet_rows_options {
 
 #define FLEET_LEFT_OUT UINT32_MAX
 
-/* Of a block, or of all blocks; [number of the indicator in the rows]. */
+/* How many samples a block has, or all blocks have, by the indicator's number in the rows. */
 struct fleet_counts {
-	uint64_t samples[FLEET_INDICATORS], alone[FLEET_INDICATORS]; /* alone: no co-runner */
+	uint64_t samples[FLEET_INDICATORS],
+		alone[FLEET_INDICATORS]; /* alone: without a co-runner */
 };
 
 struct fleet_row *fleet_rows_get(struct fleet_rows *r, uint32_t base, uint32_t corunner,

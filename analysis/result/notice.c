@@ -276,7 +276,7 @@ void result_find_notices(struct result *res)
 	const struct sci *s = &res->sci;
 	uint64_t overflow = 0;
 
-	/* What is missing comes first, because the first screen has room for few notices. */
+	/* The first screen has room for few notices: those of missing data come first. */
 	if (!res->meta->end.present && !res->windowed && !res->damage)
 		result_notice(res,
 			      "the recording has no end: its recorder was killed, the last second "

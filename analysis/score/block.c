@@ -240,7 +240,8 @@ static void add_part(struct block *b, const struct part *p, double observed, dou
 		b->sci_worst_thread = p->excess_ns / observed;
 }
 
-/* Of one thread, which is seen to its end. */
+/* Adds how long nothing held a thread up, and how much of that it asked for a CPU. Of ended threads
+ * that were summed up neither is known. */
 static void add_asked(struct block *b, const struct threads *th, const struct thread *t,
 		      const struct block_options *o)
 {

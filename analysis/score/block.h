@@ -97,8 +97,11 @@ struct block {
 	uint64_t period;	  /* one call in so many was recorded */
 	uint32_t threads;
 	uint64_t observed_ns; /* sum of T_t */
-	/* Of the threads' time: none held them up, and they had a CPU or waited for one. Of ended
-	 * threads that were summed up neither is known. */
+	/*
+	 * Parts of the time of the threads that made calls: free_ns, in which no thread of the
+	 * program held them up; of it asked_ns, in which they ran or waited for a CPU. Neither is
+	 * known of threads that ended early and were only summed up.
+	 */
 	uint64_t free_ns, asked_ns;
 	double idle_threads;	    /* own excess that waited for input or a timer / duration */
 	double unexplained_threads; /* own excess on a CPU that nothing explains / duration */

@@ -259,7 +259,7 @@ struct all_waits {
 	struct waited at_place;
 };
 
-/* Of the rows of one word. */
+/* The threads that wait at one word, and those that wake them there. */
 struct sides {
 	struct map waiters, wakers; /* index of a thread -> 1; wakers: that do not wait there */
 	uint64_t ns, near_ns;
@@ -449,7 +449,10 @@ struct given {
 	uint64_t own_ns, all_ns;
 };
 
-/* Of the rows of one word. A worker that wakes the next one has the work from somebody else. */
+/*
+ * Adds the waiting in the rows of one word to the threads that ended it. A worker that wakes the
+ * next one passes on work that another thread gives out, so that it is left out.
+ */
 static void add_given(struct given *given, const struct handout *rows, size_t n)
 {
 	struct map waiters = { 0 }, givers = { 0 };
@@ -472,7 +475,10 @@ static void add_given(struct given *given, const struct handout *rows, size_t n)
 	map_release(&givers);
 }
 
-/* Who collects what many threads make waits for all of them, whichever comes next. */
+/*
+ * A thread that collects the results of several others waits for all of them, and none of those
+ * alone limits it.
+ */
 static bool gives_alone(const struct given *given)
 {
 	return (double)given->own_ns >= GIVER_SHARE * (double)given->all_ns;

@@ -584,7 +584,10 @@ uint64_t thread_watched_ns(const struct threads *th, const struct thread *t)
 	return most;
 }
 
-/* Of the time that it was watched, as much as it was not off the CPU for so long while alive. */
+/*
+ * Returns the part of a thread's watched time that is left without off_ns of its life: the share
+ * that off_ns has of its life is taken to be that of the watched time.
+ */
 static uint64_t watched_without(const struct threads *th, const struct thread *t, uint64_t off_ns)
 {
 	uint64_t alive = t->end_ns - t->born_ns;

@@ -283,9 +283,9 @@ static inline uint32_t threads_slot(struct threads *th, struct thread *t, uint32
 /* After threads_end(): T_t for a function's set, and over all sets (the longest). */
 uint64_t thread_observed_ns(const struct threads *th, const struct thread *t, uint32_t id);
 uint64_t thread_watched_ns(const struct threads *th, const struct thread *t);
-/* Of the latter: no thread of the program held it up. */
+/* Returns the part of the watched time in which no thread of the program held this thread up. */
 uint64_t thread_free_ns(const struct threads *th, const struct thread *t);
-/* Of that: it had a CPU or waited for one. */
+/* Returns the part of thread_free_ns() in which the thread ran or waited for a CPU. */
 uint64_t thread_asked_ns(const struct threads *th, const struct thread *t);
 
 #endif

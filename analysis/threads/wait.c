@@ -404,7 +404,10 @@ static struct wait_cause of_function(const struct wait_cell *c)
 	return causes[c->standard];
 }
 
-/* What threads read and write in turn, as to take a lock and to give it back. */
+/*
+ * Whether threads read from a pipe or a socket and write to it in turn: who has read goes on, as if
+ * it had a lock, and writes to give it back.
+ */
 static bool is_token(const struct threads *th, const struct wait_cell *c)
 {
 	return (c->kind == WAIT_PIPE || c->kind == WAIT_SOCKET) && wait_is_queue(th, c);

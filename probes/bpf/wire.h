@@ -318,7 +318,7 @@ struct wire_config {
 	_Bool block_stacks;	   /* switches to waiting have a user stack */
 	_Bool wait_copies;	   /* the stacks are found as in steps.h, not by frame pointer */
 	_Bool plain_loads;	   /* bpf_rdonly_cast: kernel >= 6.2 */
-	unsigned int period;	   /* one call in so many of each thread and function is recorded */
+	unsigned int period;	   /* -c N: one call in N of each thread and function is recorded */
 	_Bool switch_has_state;	   /* sched_switch passes prev_state: kernel >= 5.18 */
 	_Bool task_regs;	   /* bpf_task_pt_regs: kernel >= 5.15 */
 	unsigned int stack_period; /* a stack every so many calls of a function; 0: none */

@@ -45,7 +45,7 @@ struct session_options {
 	uint64_t keep_slower_ns; /* only calls that last so long are written; 0: all */
 	uint64_t slow_stack_ns;	 /* of calls that last so long a stack at their exit; 0: none */
 	uint64_t ring_bytes;	 /* per CPU; 0: chosen by the number of CPUs */
-	uint32_t period;	 /* one call in so many of each thread and function; 1: all */
+	uint32_t period; /* -c N: record one call in N of each thread and function; 1: all */
 	const char *const *no_key; /* functions whose arguments are not recorded by default */
 	size_t n_no_key;
 	bool inherit;	/* follow children */

@@ -952,7 +952,7 @@ static bool is_further(const struct merge *m, uint64_t number)
 	return number && number < FLEET_INDICATORS && m->numbers[number] != FLEET_LEFT_OUT;
 }
 
-/* What the block has of indicators beyond the first. */
+/* Adds the numbers of samples that the block has of every indicator but the first. */
 static int add_counts(struct merge *m, const struct fleet_store_block *b, struct err *err)
 {
 	sqlite3_stmt *st = store_statement(m->from, EACH_COUNT);
