@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -55,13 +56,38 @@ static bool take_late(pid_t tid)
 	return false;
 }
 
+/* Returns whether tid is a command of ispot, whose end launch_poll() waits for. */
+static bool is_command(pid_t tid)
+{
+	char *group = status_line(tid, "Tgid:");
+	bool is_leader = group && atoi(group) == tid;
+
+	free(group);
+	return is_leader && status_parent(tid) == getpid();
+}
+
+/* As waitpid(), but the end of a command can still be waited for afterwards. */
+static pid_t wait_at(pid_t tid, int *status)
+{
+	siginfo_t i = { 0 };
+
+	if (waitid(P_PID, (id_t)tid, &i, WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL))
+		return -1;
+	if (!i.si_pid)
+		return 0;
+	if (i.si_code == CLD_TRAPPED || i.si_code == CLD_STOPPED || !is_command(tid))
+		return waitpid(tid, status, __WALL | WNOHANG);
+	*status = i.si_code == CLD_EXITED ? W_EXITCODE(i.si_status, 0) : i.si_status;
+	return tid;
+}
+
 /* *status of a thread that has stopped, or ended. -ETIMEDOUT */
 static int wait_for(pid_t tid, uint64_t patience_ns, int *status)
 {
 	uint64_t since_ns = clock_now_ns();
 
 	for (unsigned n = 0;; n++) {
-		pid_t got = waitpid(tid, status, __WALL | WNOHANG);
+		pid_t got = wait_at(tid, status);
 
 		if (got == tid)
 			return 0;

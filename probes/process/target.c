@@ -110,14 +110,17 @@ static uint64_t timeval_ns(const struct timeval *t)
 	return t->tv_sec * 1000000000ull + t->tv_usec * 1000ull;
 }
 
-/* Stops of a child that this process traces are waited for in the same way, and are its tracer's to
- * read. */
-static bool has_stopped(pid_t pid)
+/*
+ * Whether the child has ended. Waiting for a child that is traced returns its stops, too, which are
+ * for whoever traces it: no stop comes between this look and the wait for a child that has ended.
+ */
+static bool has_ended(pid_t pid)
 {
 	siginfo_t i = { 0 };
 
-	return !waitid(P_PID, (id_t)pid, &i, WEXITED | WNOHANG | WNOWAIT) && i.si_pid &&
-	       (i.si_code == CLD_TRAPPED || i.si_code == CLD_STOPPED);
+	if (waitid(P_PID, (id_t)pid, &i, WEXITED | WNOHANG | WNOWAIT))
+		return errno == ECHILD;
+	return i.si_pid && i.si_code != CLD_TRAPPED && i.si_code != CLD_STOPPED;
 }
 
 bool launch_poll(struct launch *l)
@@ -127,7 +130,7 @@ bool launch_poll(struct launch *l)
 
 	if (l->ended || !l->pid)
 		return l->ended;
-	if (has_stopped(l->pid))
+	if (!has_ended(l->pid))
 		return false;
 	got = wait4(l->pid, &l->status, WNOHANG, &used);
 	if (got == l->pid) {
