@@ -25,6 +25,7 @@
 #include "probes/inject/tracee.h"
 #include "probes/inproc/drain.h"
 #include "probes/inproc/lines.h"
+#include "probes/inproc/records.h"
 #include "probes/java/switches.h"
 #include "probes/process/ending.h"
 #include "probes/process/target.h"

@@ -9,6 +9,9 @@
 #include "base/mem.h"
 #include "probes/drain/keep.h"
 #include "probes/inproc/lock.h"
+#include "probes/inproc/names.h"
+#include "probes/inproc/records.h"
+#include "probes/inproc/region.h"
 #include "probes/inproc/stamped.h"
 #include "probes/inproc/whose.h"
 #include "probes/process/target.h"
@@ -85,16 +88,9 @@ static void put_of(struct inproc_drain *d, uint32_t tgid, uint32_t tid, uint32_t
 		   uint64_t time_ns, uint64_t a, uint64_t b)
 {
 	const uint64_t values[RECORD_VALUES_MIN] = { a, b, kind == REC_LOST };
-	const struct record_shape *shape = record_shape(kind);
-	struct record r = { .kind = kind,
-			    .cpu = d->cpu,
-			    .time_ns = time_ns,
-			    .tid = tid,
-			    .tgid = tgid,
-			    .n_values = record_shape_values(shape),
-			    .values = values };
+	const struct wire_head h = { .time_ns = time_ns, .tid = tid, .tgid = tgid };
 
-	inproc_note_error(d, trace_writer_record(d->writer, &r));
+	inproc_write_record(d, &h, kind, values, record_shape_values(record_shape(kind)));
 }
 
 static void put(struct inproc_drain *d, const struct inproc_region *g, uint32_t tid, uint32_t kind,
@@ -126,19 +122,16 @@ static void put_counts(struct inproc_drain *d, const struct inproc_region *g,
 		       struct inproc_seen *seen, uint64_t time_ns)
 {
 	uint64_t values[INPROC_COUNTS_MAX + 1 + RECORD_VALUES_MIN] = { seen->counted };
-	struct record r = { .kind = REC_COUNTERS,
-			    .cpu = d->cpu,
-			    .time_ns = time_ns,
-			    .tid = seen->tid,
-			    .tgid = (uint32_t)g->pid,
-			    .n_values = 1,
-			    .values = values };
+	const struct wire_head h = { .time_ns = time_ns,
+				     .tid = seen->tid,
+				     .tgid = (uint32_t)g->pid };
+	uint32_t n = 1;
 
 	for (uint32_t i = 0; i < d->n_counts; i++)
 		if (seen->counted & 1u << i)
-			values[r.n_values++] = seen->counts[i];
+			values[n++] = seen->counts[i];
 	seen->counted = 0;
-	inproc_note_error(d, trace_writer_record(d->writer, &r));
+	inproc_write_record(d, &h, REC_COUNTERS, values, n);
 }
 
 /* It goes on to the file, or, for --keep-slower, is held back until it is known to be long. */

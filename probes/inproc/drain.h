@@ -20,9 +20,7 @@
 
 struct err;
 struct keep;
-struct keep_entry;
 struct trace_writer;
-struct wire_call;
 #define INPROC_COLLECTIONS 64
 #define INPROC_GAPS	   16
 struct inproc_region {
@@ -160,8 +158,6 @@ void inproc_drain_init(struct inproc_drain *d, const char *directory, uint64_t r
 		       struct trace_writer *w);
 /* Before the first run: calls of each function of stamped regions are counted. */
 void inproc_drain_count_functions(struct inproc_drain *d, uint32_t n_functions);
-/* Before the first run: only calls that last as long are written, the others summed up. */
-void inproc_drain_keep_slower(struct inproc_drain *d, uint64_t slower_ns);
 /* What is there now, or the oldest records of it if there are too many: the next run goes on with
  * them. 0, or the writer's error. */
 int inproc_drain_run(struct inproc_drain *d);
@@ -175,33 +171,14 @@ void inproc_drain_finish(struct inproc_drain *d, uint64_t now_ns);
 /* What recording has cost the program, by what its producers say of a call; UINT64_MAX: they do
  * not. */
 uint64_t inproc_drain_cost_ns(const struct inproc_drain *d);
-/* Entries and exits that were not written. */
-uint64_t inproc_drain_left_out(const struct inproc_drain *d);
 /* Methods that were left alone, and words to the user, that found no room. */
 uint64_t inproc_drain_unnamed(const struct inproc_drain *d);
 void inproc_drain_release(struct inproc_drain *d);
 /* Borrowed until the next call. */
 struct inproc_looks *inproc_looks_of(struct inproc_drain *d, uid_t owner);
 
-/* ---- parts ---- */
-
-/* region.c: regions that were not there before. */
-void inproc_find_regions(struct inproc_drain *d);
-void inproc_region_release(struct inproc_region *g);
-/* names.c: names that were added: their lines. */
-void inproc_read_names(struct inproc_drain *d, struct inproc_region *g);
-
-/* drain.c: so many records of the thread are missing before time_ns. */
+/* n records of the thread are missing before time_ns. */
 void inproc_put_lost(struct inproc_drain *d, struct inproc_region *g, struct inproc_seen *seen,
 		     uint64_t n, uint64_t time_ns);
-
-/* keep.c: an entry, beside is it with what comes before it, NULL: nothing; an exit, with the stack
- * that was taken at it; the end of a thread, of all: what was not written of their calls is. */
-void inproc_enter(struct inproc_drain *d, const struct wire_call *call,
-		  const struct keep_entry *beside);
-void inproc_leave(struct inproc_drain *d, const struct wire_call *call, uint32_t stack);
-void inproc_end_thread(struct inproc_drain *d, uint32_t tid, uint64_t time_ns);
-void inproc_end_all(struct inproc_drain *d, uint64_t time_ns);
-void inproc_note_error(struct inproc_drain *d, int ret);
 
 #endif

@@ -9,10 +9,8 @@
 
 #include "base/cpus.h"
 #include "base/text.h"
-#include "probes/inproc/drain.h"
 #include "trace/meta/meta.h"
 #include "trace/meta/print.h"
-#include "trace/record.h"
 #include "trace/write/writer.h"
 
 void inproc_write_line(struct trace_writer *w, struct text *line)
@@ -55,27 +53,4 @@ void inproc_write_session(struct trace_writer *w, const struct meta_session *kno
 		m.cpus = cpus.n;
 	meta_print_session(&m, &line);
 	inproc_write_line(w, &line);
-}
-
-void inproc_write_set(struct inproc_drain *d, bool on, uint64_t time_ns)
-{
-	const uint64_t values[RECORD_VALUES_MIN] = { 0 };
-	struct record record = { .kind = on ? REC_SET_ON : REC_SET_OFF,
-				 .cpu = d->cpu,
-				 .time_ns = time_ns,
-				 .n_values = 2,
-				 .values = values };
-
-	trace_writer_record(d->writer, &record);
-}
-
-void inproc_sum_up_shorter(struct inproc_drain *d, uint64_t ns)
-{
-	char words[160], time[TEXT_NUMBER];
-
-	inproc_drain_keep_slower(d, ns);
-	snprintf(words, sizeof(words),
-		 "calls shorter than %s left no records, only sums and a histogram",
-		 text_time(time, ns));
-	inproc_write_notice(d->writer, "keep-slower", words);
 }

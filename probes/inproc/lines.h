@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The lines and records that every recording from inside of programs writes into its file. */
+/* The lines that every recording from inside of programs writes into its file. */
 #ifndef ISPOT_PROBES_INPROC_LINES_H
 #define ISPOT_PROBES_INPROC_LINES_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-struct inproc_drain;
 struct meta_session;
 struct text;
 struct trace_writer;
@@ -16,9 +12,5 @@ void inproc_write_line(struct trace_writer *w, struct text *line); /* releases t
 void inproc_write_notice(struct trace_writer *w, const char *code, const char *words);
 /* known: what the recorder knows; the clocks and the machine are filled in. */
 void inproc_write_session(struct trace_writer *w, const struct meta_session *known);
-/* The functions are recorded from this time on, or until then. */
-void inproc_write_set(struct inproc_drain *d, bool on, uint64_t time_ns);
-/* Sums up the calls that are shorter, and says so in the file. */
-void inproc_sum_up_shorter(struct inproc_drain *d, uint64_t ns);
 
 #endif

@@ -6,9 +6,9 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "probes/inproc/drain.h"
+#include "probes/inproc/lines.h"
 #include "trace/meta/meta.h"
 #include "trace/meta/print.h"
-#include "trace/write/writer.h"
 
 uint64_t inproc_lock_value(const struct inproc_drain *d, const struct inproc_region *g,
 			   uint32_t number)
@@ -40,8 +40,7 @@ static void write_function(struct inproc_drain *d, const struct inproc_region *g
 	struct text line = { 0 };
 
 	meta_print_function(&f, &line);
-	trace_writer_meta(d->writer, line.s);
-	text_release(&line);
+	inproc_write_line(d->writer, &line);
 }
 
 uint32_t inproc_lock_function(struct inproc_drain *d, struct inproc_region *g)
@@ -69,6 +68,5 @@ void inproc_lock_add(struct inproc_drain *d, struct inproc_region *g, uint32_t n
 	g->n_locks++;
 	a.address = inproc_lock_value(d, g, number);
 	meta_print_address(&a, &line);
-	trace_writer_meta(d->writer, line.s);
-	text_release(&line);
+	inproc_write_line(d->writer, &line);
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "probes/inproc/names.h"
+
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -8,20 +10,14 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "probes/inproc/drain.h"
+#include "probes/inproc/lines.h"
 #include "probes/inproc/lock.h"
 #include "trace/meta/meta.h"
 #include "trace/meta/print.h"
-#include "trace/write/writer.h"
 
 #define LEFT_NAMED   20 /* methods that are named of those left alone for the same reason */
 #define NAME_STRINGS 3
 #define NOTICES_MAX  10 /* of a region; an agent has fewer different ones */
-
-static void write_line(struct inproc_drain *d, struct text *line)
-{
-	trace_writer_meta(d->writer, line->s);
-	text_release(line);
-}
 
 /* The file's number of a place, which is written when it is new. */
 static uint32_t place_of(struct inproc_drain *d, const struct inproc_region *g, const char *symbol,
@@ -41,7 +37,7 @@ static uint32_t place_of(struct inproc_drain *d, const struct inproc_region *g, 
 	if (id != known)
 		return id;
 	meta_print_frame(&f, &words);
-	write_line(d, &words);
+	inproc_write_line(d->writer, &words);
 	return id;
 }
 
@@ -75,7 +71,7 @@ static void write_function(struct inproc_drain *d, const struct inproc_region *g
 				   .chosen = true };
 
 	meta_print_function(&f, &line);
-	write_line(d, &line);
+	inproc_write_line(d->writer, &line);
 }
 
 static void add_function(struct inproc_drain *d, struct inproc_region *g,
@@ -112,7 +108,7 @@ static uint32_t write_stack(struct inproc_drain *d, const uint32_t *frames, uint
 	struct text line = { 0 };
 
 	meta_print_stack(&s, &line);
-	write_line(d, &line);
+	inproc_write_line(d->writer, &line);
 	return s.id;
 }
 
@@ -156,7 +152,7 @@ static void leave(struct inproc_drain *d, const struct inproc_region *g,
 	if (d->left.data[reason].n++ >= LEFT_NAMED)
 		return;
 	meta_print_not_traced(&n, &line);
-	write_line(d, &line);
+	inproc_write_line(d->writer, &line);
 }
 
 static void note(struct inproc_drain *d, const char *words)
@@ -166,7 +162,7 @@ static void note(struct inproc_drain *d, const char *words)
 
 	log_notice("%s", words);
 	meta_print_notice(&n, &line);
-	write_line(d, &line);
+	inproc_write_line(d->writer, &line);
 }
 
 /* The program may have written anything there: the words are said to be its own. */
@@ -263,7 +259,7 @@ static void write_cost(struct inproc_drain *d, struct inproc_region *g)
 	if (!cost.calls)
 		return;
 	meta_print_calibration(&c, &line);
-	write_line(d, &line);
+	inproc_write_line(d->writer, &line);
 }
 
 #define ROW_MAX (256u << 10) /* bytes; a producer's longest is a stack of 64 frames */

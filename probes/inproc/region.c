@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "probes/inproc/region.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -10,24 +12,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "probes/inproc/guarded.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "probes/inproc/drain.h"
+#include "probes/inproc/guarded.h"
+#include "probes/inproc/lines.h"
 #include "probes/inproc/whose.h"
 #include "trace/meta/meta.h"
 #include "trace/meta/print.h"
-#include "trace/write/writer.h"
 
 /* In a user's directory, which he may fill; with all regions that are read one more is seen. */
 #define FIND_TURN_NAMES (2 * INPROC_REGIONS_MAX)
-
-static void write_line(struct inproc_drain *d, struct text *line)
-{
-	trace_writer_meta(d->writer, line->s);
-	text_release(line);
-}
 
 /* Rings are of the size that was asked for: a producer cannot make one turn of reading them long.
  */
@@ -87,7 +83,7 @@ static void write_object(struct inproc_drain *d, struct inproc_region *g)
 	program[n] = '\0';
 	o.id = g->object = (uint32_t)d->regions.n - 1;
 	meta_print_object(&o, &line);
-	write_line(d, &line);
+	inproc_write_line(d->writer, &line);
 }
 
 static bool is_known(const struct inproc_drain *d, uid_t owner, pid_t pid)

@@ -13,7 +13,9 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "probes/drain/keep.h"
 #include "probes/inproc/drain.h"
+#include "probes/inproc/records.h"
 #include "trace/record.h"
 #include "trace/write/writer.h"
 
@@ -408,15 +410,9 @@ void inproc_stamped_look(struct inproc_drain *d)
 static void put_calls(struct inproc_drain *d, uint32_t tgid, uint32_t tid, uint64_t time_ns,
 		      const uint64_t values[3])
 {
-	const struct record r = { .kind = REC_CALL_COUNT,
-				  .cpu = d->cpu,
-				  .time_ns = time_ns,
-				  .tid = tid,
-				  .tgid = tgid,
-				  .n_values = 3,
-				  .values = values };
+	const struct wire_head h = { .time_ns = time_ns, .tid = tid, .tgid = tgid };
 
-	inproc_note_error(d, trace_writer_record(d->writer, &r));
+	inproc_write_record(d, &h, REC_CALL_COUNT, values, 3);
 }
 
 static uint64_t less(uint64_t all, uint64_t part)

@@ -21,6 +21,8 @@
 #include "base/text.h"
 #include "probes/inproc/drain.h"
 #include "probes/inproc/lines.h"
+#include "probes/inproc/records.h"
+#include "probes/inproc/region.h"
 #include "probes/java/counted.h"
 #include "probes/java/pauses.h"
 #include "probes/java/switches.h"

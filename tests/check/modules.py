@@ -2,11 +2,9 @@
 """Modules as the compiler sees them: a module is X.c with X.h. A module uses another if one of its files includes
 the other's header, or its object takes a symbol that the other's object defines.
 
-	modules.py folders ROOT OBJECTS              circles of folders
-	modules.py circles ROOT OBJECTS TABLE MOST   circles of more than MOST modules, and which is the largest
-	modules.py contracts ROOT OBJECTS TABLE      functions declared elsewhere than in their module's header
-
-TABLE has what is left from before these rules, in lines KIND FOLDER N: how many there may be.
+	modules.py folders ROOT OBJECTS         circles of folders
+	modules.py circles ROOT OBJECTS MOST    circles of more than MOST modules, and which is the largest
+	modules.py contracts ROOT OBJECTS       functions declared elsewhere than in their module's header or internal.h
 """
 import collections, os, re, subprocess, sys
 
@@ -109,21 +107,13 @@ def ties(uses, component):
                 yield f"  {a} takes of {b}: {', '.join(sorted(uses[a][b])[:4])}"
 
 
-def allowed(table, kind):
-    """{folder: n} of that kind in the table"""
-    with open(table) as f:
-        rows = [line.split() for line in f if line.strip() and not line.startswith("#")]
-    return {where: int(n) for what, where, n in rows if what == kind}
-
-
-def print_circles(root, objects, table, most):
-    uses, left = graph(root, objects), allowed(table, "circle")
+def print_circles(root, objects, most):
+    uses = graph(root, objects)
     found = circles(uses)
     if found:
         print(f"# the largest circle has {len(found[0])} modules: {' '.join(found[0])}", file=sys.stderr)
     for component in found:
-        of = {folder(m) for m in component}
-        if len(component) > max(int(most), left.get(of.pop(), 0) if len(of) == 1 else 0):
+        if len(component) > int(most):
             print(f"{len(component)} modules use each other in a circle: {' '.join(component)}")
             print("\n".join(ties(uses, component)))
 
@@ -152,17 +142,9 @@ def foreign(root, objects):
             yield s, name, declared[name]
 
 
-def print_contracts(root, objects, table):
-    most, by_folder = allowed(table, "declared"), collections.defaultdict(list)
+def print_contracts(root, objects):
     for s, name, headers in foreign(root, objects):
-        by_folder[folder(s)].append(f"  {name}() of {s} is declared in {' '.join(sorted(headers)) or 'no header'}")
-    n = sum(len(lines) for lines in by_folder.values())
-    print(f"# {n} functions are declared elsewhere than in their module's header", file=sys.stderr)
-    for where, lines in sorted(by_folder.items()):
-        if len(lines) > most.get(where, 0):
-            print(f"{where}: {len(lines)} functions are declared elsewhere than in their module's header, "
-                  f"{most.get(where, 0)} may be")
-            print("\n".join(sorted(lines)))
+        print(f"{name}() of {s} is declared in {' '.join(sorted(headers)) or 'no header'}")
 
 
 {"circles": print_circles, "folders": print_folders, "contracts": print_contracts}[sys.argv[1]](*sys.argv[2:])

@@ -7,16 +7,16 @@
 # Files that use each other in a circle can only be read together.
 MOST=7
 objects=$(realpath "${B:-build}")/obj
-modules=$PWD/tests/check/modules.py table=$PWD/tests/check/modules.tsv
+modules=$PWD/tests/check/modules.py
 
 folders() { python3 "$modules" folders "$1" "$2"; }		# ROOT OBJECTS
-circles() { python3 "$modules" circles "$1" "$2" "$table" "$MOST" 2>&3; } # the largest is told, not held
-contracts() { python3 "$modules" contracts "$1" "$2" "$table" 2>&3; }
+circles() { python3 "$modules" circles "$1" "$2" "$MOST" 2>&3; } # the largest is told, not held
+contracts() { python3 "$modules" contracts "$1" "$2"; }
 exec 3>&2
 
 holds "no circle of folders" folders "$top" "$objects"
 holds "no circle of more than $MOST modules" circles "$top" "$objects"
-holds "functions are declared in their module's header, but for those in modules.tsv" contracts "$top" "$objects"
+holds "functions are declared in their module's header" contracts "$top" "$objects"
 
 compiled() { # compiled PATH: plants stdin and its object
 	plant "$1"

@@ -14,6 +14,7 @@
 
 #include "base/mem.h"
 #include "probes/inproc/drain.h"
+#include "probes/inproc/region.h"
 #include "probes/inproc/whose.h"
 #include "probes/java/agent/count.h"
 #include "probes/java/agent/ring.h"

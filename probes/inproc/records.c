@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Calls of in-process producers, and those that --keep-slower leaves out. */
+#include "probes/inproc/records.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "probes/drain/keep.h"
 #include "probes/inproc/drain.h"
+#include "probes/inproc/lines.h"
 #include "trace/record.h"
 #include "trace/write/writer.h"
 
@@ -13,8 +17,8 @@ void inproc_note_error(struct inproc_drain *d, int ret)
 	d->error = d->error ? d->error : ret;
 }
 
-static void put(struct inproc_drain *d, const struct wire_head *h, uint32_t kind,
-		const uint64_t *values, uint32_t n_values)
+void inproc_write_record(struct inproc_drain *d, const struct wire_head *h, uint32_t kind,
+			 const uint64_t *values, uint32_t n_values)
 {
 	const struct record r = { .kind = kind,
 				  .cpu = d->cpu,
@@ -27,7 +31,15 @@ static void put(struct inproc_drain *d, const struct wire_head *h, uint32_t kind
 	inproc_note_error(d, trace_writer_record(d->writer, &r));
 }
 
-static void put_call(struct inproc_drain *d, uint32_t kind, const struct wire_call *call)
+void inproc_write_set(struct inproc_drain *d, bool on, uint64_t time_ns)
+{
+	const uint64_t values[RECORD_VALUES_MIN] = { 0 };
+
+	inproc_write_record(d, &(struct wire_head){ .time_ns = time_ns },
+			    on ? REC_SET_ON : REC_SET_OFF, values, 2);
+}
+
+static void write_call(struct inproc_drain *d, uint32_t kind, const struct wire_call *call)
 {
 	d->records++;
 	inproc_note_error(d, trace_writer_call(d->writer, d->cpu, kind, call->h.time_ns,
@@ -35,30 +47,41 @@ static void put_call(struct inproc_drain *d, uint32_t kind, const struct wire_ca
 }
 
 /* What it waits for and where, if it waits for a lock (names.c: the stack of the wait follows). */
-static void put_entry(struct inproc_drain *d, const struct keep_entry *e)
+static void write_entry(struct inproc_drain *d, const struct keep_entry *e)
 {
 	const uint64_t stack[RECORD_VALUES_MIN] = { e->stack + 1 };
 	const uint64_t args[RECORD_VALUES_MIN] = {
 		1u << ARG_FIRST | (e->stack ? 1u << ARG_CALLER : 0), e->args.values[0], e->stack
 	};
 
-	put_call(d, REC_ENTRY, &e->call);
+	write_call(d, REC_ENTRY, &e->call);
 	if (e->stack)
-		put(d, &e->call.h, REC_STACK, stack, 1);
+		inproc_write_record(d, &e->call.h, REC_STACK, stack, 1);
 	if (e->args.h.tid)
-		put(d, &e->call.h, REC_ARGS, args, e->stack ? 3 : 2);
+		inproc_write_record(d, &e->call.h, REC_ARGS, args, e->stack ? 3 : 2);
 }
 
-static void put_held(void *ctx, uint32_t cpu, const struct keep_entry *e)
+static void write_held(void *ctx, uint32_t cpu, const struct keep_entry *e)
 {
 	(void)cpu;
-	put_entry(ctx, e);
+	write_entry(ctx, e);
 }
 
 void inproc_drain_keep_slower(struct inproc_drain *d, uint64_t slower_ns)
 {
-	d->keep = keep_new(slower_ns, 1, put_held, d);
+	d->keep = keep_new(slower_ns, 1, write_held, d);
 	d->slower_ns = slower_ns;
+}
+
+void inproc_sum_up_shorter(struct inproc_drain *d, uint64_t ns)
+{
+	char words[160], time[TEXT_NUMBER];
+
+	inproc_drain_keep_slower(d, ns);
+	snprintf(words, sizeof(words),
+		 "calls shorter than %s left no records, only sums and a histogram",
+		 text_time(time, ns));
+	inproc_write_notice(d->writer, "keep-slower", words);
 }
 
 void inproc_enter(struct inproc_drain *d, const struct wire_call *call,
@@ -67,9 +90,9 @@ void inproc_enter(struct inproc_drain *d, const struct wire_call *call,
 	if (d->keep)
 		keep_enter(d->keep, 0, beside ? beside : &(struct keep_entry){ .call = *call });
 	else if (beside)
-		put_entry(d, beside);
+		write_entry(d, beside);
 	else
-		put_call(d, REC_ENTRY, call);
+		write_call(d, REC_ENTRY, call);
 }
 
 void inproc_leave(struct inproc_drain *d, const struct wire_call *call, uint32_t stack)
@@ -82,13 +105,14 @@ void inproc_leave(struct inproc_drain *d, const struct wire_call *call, uint32_t
 	if (!inside.write)
 		return;
 	if (inside.calls)
-		put(d, &call->h, REC_INSIDE, left_out, sizeof(left_out) / sizeof(*left_out));
+		inproc_write_record(d, &call->h, REC_INSIDE, left_out,
+				    sizeof(left_out) / sizeof(*left_out));
 	if (stack)
-		put(d, &call->h, REC_EXIT_STACK, of, 1);
-	put_call(d, REC_EXIT, call);
+		inproc_write_record(d, &call->h, REC_EXIT_STACK, of, 1);
+	write_call(d, REC_EXIT, call);
 }
 
-static void put_rest(void *ctx, const struct keep_rest *rest)
+static void write_rest(void *ctx, const struct keep_rest *rest)
 {
 	struct inproc_drain *d = ctx;
 	const struct wire_head h = { .time_ns = d->rest_ns, .tid = rest->tid, .tgid = rest->tgid };
@@ -101,14 +125,14 @@ static void put_rest(void *ctx, const struct keep_rest *rest)
 	memcpy(values + BRIEF_FIXED, rest->octaves, sizeof(rest->octaves));
 	while (n > BRIEF_FIXED && !values[n - 1])
 		n--;
-	put(d, &h, REC_BRIEF, values, n);
+	inproc_write_record(d, &h, REC_BRIEF, values, n);
 }
 
 void inproc_end_thread(struct inproc_drain *d, uint32_t tid, uint64_t time_ns)
 {
 	d->rest_ns = time_ns;
 	if (d->keep)
-		keep_end_thread(d->keep, tid, put_rest, d);
+		keep_end_thread(d->keep, tid, write_rest, d);
 }
 
 void inproc_end_all(struct inproc_drain *d, uint64_t time_ns)
@@ -117,7 +141,7 @@ void inproc_end_all(struct inproc_drain *d, uint64_t time_ns)
 	if (!d->keep)
 		return;
 	keep_release_all(d->keep);
-	keep_each(d->keep, put_rest, d);
+	keep_each(d->keep, write_rest, d);
 }
 
 uint64_t inproc_drain_left_out(const struct inproc_drain *d)
