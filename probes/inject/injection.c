@@ -19,6 +19,7 @@
 #include "probes/inject/tracee.h"
 #include "probes/inproc/inproc.h"
 #include "probes/process/status.h"
+#include "symbol/maps.h"
 
 #define PAGE	      4096ull
 #define REACH	      0x7f000000ull /* of a relative jump, with room to spare */
@@ -38,23 +39,12 @@ struct ranges {
 	VEC(struct range)
 };
 
-static int read_ranges(struct ranges *r, pid_t pid)
+static bool add_range(void *ctx, const struct mapping_line *line)
 {
-	char path[64], line[4500];
-	FILE *f;
+	struct ranges *r = ctx;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	f = fopen(path, "re");
-	if (!f)
-		return -errno;
-	while (fgets(line, sizeof(line), f)) {
-		struct range here;
-
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64, &here.start, &here.end) == 2)
-			*vec_add(r) = here;
-	}
-	fclose(f);
-	return 0;
+	*vec_add(r) = (struct range){ line->start, line->end };
+	return true;
 }
 
 static void take(struct ranges *r, uint64_t at, size_t bytes)
@@ -102,7 +92,7 @@ static uint64_t find_room(const struct ranges *r, const struct stub_arena *a)
 static int place_arenas(struct injection *in, pid_t pid, struct err *err)
 {
 	struct ranges r = { 0 };
-	int ret = read_ranges(&r, pid);
+	int ret = mappings_each(pid, add_range, &r);
 
 	if (ret)
 		err_set(err, ret,

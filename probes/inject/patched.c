@@ -476,21 +476,25 @@ static const struct patch *island_at(const struct patched *p, uint64_t at)
 
 typedef const struct patch *(*patch_finder)(const struct patched *p, uint64_t at);
 
+struct stack {
+	uint64_t sp, end;
+};
+
+static bool find_end(void *ctx, const struct mapping_line *line)
+{
+	struct stack *stack = ctx;
+
+	if (stack->sp >= line->start && stack->sp < line->end)
+		stack->end = line->end;
+	return stack->end == stack->sp;
+}
+
 static uint64_t end_of_stack(pid_t pid, uint64_t sp)
 {
-	char path[64], line[4500];
-	uint64_t start, end, found = sp;
-	FILE *f;
+	struct stack stack = { sp, sp };
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	f = fopen(path, "re");
-	while (f && found == sp && fgets(line, sizeof(line), f))
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64, &start, &end) == 2 && sp >= start &&
-		    sp < end)
-			found = end;
-	if (f)
-		fclose(f);
-	return found - sp < STACK_MOST ? found : sp + STACK_MOST;
+	mappings_each(pid, find_end, &stack);
+	return stack.end - sp < STACK_MOST ? stack.end : sp + STACK_MOST;
 }
 
 /* An address on a stack is where somebody goes back to: from a call never into moved bytes, from a
@@ -887,27 +891,26 @@ uint32_t patched_make_way(const struct patched *p)
 	return function;
 }
 
-/* Returns whether the process maps a region of ispot's that has this inode. */
-static bool maps_inode(pid_t pid, uint64_t inode)
-{
-	char path[64], line[4500];
-	unsigned long long here;
-	bool found = false;
-	FILE *f;
+struct region_search {
+	ino_t inode;
+	bool is_mapped;
+};
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	f = fopen(path, "re");
-	while (f && !found && fgets(line, sizeof(line), f))
-		found = strstr(line, "/memfd:ispot") &&
-			sscanf(line, "%*s %*s %*s %*s %llu", &here) == 1 && here == inode;
-	if (f)
-		fclose(f);
-	return found;
+static bool find_region(void *ctx, const struct mapping_line *line)
+{
+	struct region_search *search = ctx;
+
+	search->is_mapped = line->inode == search->inode && strstr(line->name, "/memfd:ispot");
+	return !search->is_mapped;
 }
 
 bool patched_shares(const struct patched *p, pid_t pid)
 {
-	return p->region_inode && maps_inode(pid, p->region_inode);
+	struct region_search search = { .inode = p->region_inode };
+
+	if (p->region_inode)
+		mappings_each(pid, find_region, &search);
+	return search.is_mapped;
 }
 
 bool patched_restore(const struct patched *p, pid_t pid)

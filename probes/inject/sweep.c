@@ -165,33 +165,33 @@ static int sweep_arena(struct tracees *t, const struct mappings *maps, const str
 	return 0;
 }
 
+struct sweeping {
+	struct tracees *t;
+	struct mappings maps;
+	uint64_t *n;
+	struct err *err;
+	int ret;
+};
+
 /* An arena is code of no file. */
+static bool sweep_mapping(void *ctx, const struct mapping_line *line)
+{
+	struct sweeping *s = ctx;
+	const struct stub_arena a = { .at = line->start, .bytes = line->end - line->start };
+
+	if (!line->inode && !strcmp(line->permissions, "r-xp"))
+		s->ret = sweep_arena(s->t, &s->maps, &a, s->n, s->err);
+	return !s->ret;
+}
+
 int sweep(struct tracees *t, uint64_t *n, struct err *err)
 {
-	struct mappings maps = { 0 };
-	char path[64], line[4500];
-	int ret = 0;
-	FILE *f;
+	struct sweeping s = { .t = t, .n = n, .err = err };
 
 	*n = 0;
-	snprintf(path, sizeof(path), "/proc/%d/maps", t->pid);
-	f = fopen(path, "re");
-	if (mappings_read(&maps, t->pid, NULL))
-		maps.n = 0;
-	while (f && !ret && fgets(line, sizeof(line), f)) {
-		unsigned long long inode;
-		struct stub_arena a = { 0 };
-		uint64_t end;
-
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " r-xp %*s %*s %llu", &a.at, &end,
-			   &inode) != 3 ||
-		    inode)
-			continue;
-		a.bytes = end - a.at;
-		ret = sweep_arena(t, &maps, &a, n, err);
-	}
-	if (f)
-		fclose(f);
-	mappings_release(&maps);
-	return ret;
+	if (mappings_read(&s.maps, t->pid, NULL))
+		s.maps.n = 0;
+	mappings_each(t->pid, sweep_mapping, &s);
+	mappings_release(&s.maps);
+	return s.ret;
 }

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,75 +12,64 @@
 
 #include "base/clock.h"
 #include "base/interrupt.h"
-#include "base/mem.h"
 #include "probes/process/status.h"
 #include "probes/process/target.h"
+#include "symbol/maps.h"
 
-#define MAPS_MOST   16 /* processes of one look whose mappings are read: all may be made to fit */
-#define MAPS_BUFFER (256u << 10)
+#define MAPS_MOST   16	/* processes of one look whose mappings are read: all may be made to fit */
 #define CLOCK_LINES 256 /* of mappings between two looks at the clock */
 
 /* A line's device is not everywhere that of the file; what the mapping leads to is. */
-static bool is_of(pid_t pid, const char *line, const struct stat *file)
+static bool is_of(pid_t pid, const struct mapping_line *line, const struct stat *file)
 {
-	unsigned long long inode;
-	unsigned major, minor;
-	char path[96], range[48];
 	struct statx there;
+	char path[96];
 
-	if (sscanf(line, "%47s %*s %*s %x:%x %llu", range, &major, &minor, &inode) != 4 ||
-	    inode != file->st_ino)
+	if (line->inode != file->st_ino)
 		return false;
-	if (makedev(major, minor) == file->st_dev)
+	if (line->device == file->st_dev)
 		return true;
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%s", pid, range);
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, line->start,
+		 line->end);
 	/* a file system of a user's is not asked: it may not answer */
 	return !statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO, &there) &&
 	       makedev(there.stx_dev_major, there.stx_dev_minor) == file->st_dev &&
 	       there.stx_ino == file->st_ino;
 }
 
-static bool is_time_left(uint64_t began_ns, const struct inproc_looks *looks)
+struct search {
+	pid_t pid;
+	const struct stat *file;
+	uint64_t until_ns;
+	unsigned lines;
+	bool is_found;
+};
+
+static bool is_time_left(const struct search *s)
 {
-	return clock_now_ns() - began_ns < looks->maps_ns && !interrupt_pending();
+	return clock_now_ns() < s->until_ns && !interrupt_pending();
 }
 
-static bool read_maps(FILE *f, pid_t pid, const struct stat *file, uint64_t began_ns,
-		      const struct inproc_looks *looks)
+static bool find_file(void *ctx, const struct mapping_line *line)
 {
-	bool found = false;
-	char *line = NULL;
-	size_t room = 0;
+	struct search *s = ctx;
 
-	/* whole lines: the rest of a long path is what a program likes */
-	for (unsigned n = 0; !found && (n % CLOCK_LINES || is_time_left(began_ns, looks)) &&
-			     getline(&line, &room, f) > 0;
-	     n++)
-		found = is_of(pid, line, file);
-	free(line);
-	return found;
+	if (s->lines++ % CLOCK_LINES == 0 && !is_time_left(s))
+		return false;
+	s->is_found = is_of(s->pid, line, s->file);
+	return !s->is_found;
 }
 
 /* A program may have 65,000 mappings with long names: seconds of reading, if nothing ended it. */
 static bool maps_it(pid_t pid, const struct stat *file, struct inproc_looks *looks)
 {
 	uint64_t began_ns = clock_now_ns(), took_ns;
-	char path[64], *buffer;
-	bool found = false;
-	FILE *f;
+	struct search search = { .pid = pid, .file = file, .until_ns = began_ns + looks->maps_ns };
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	f = fopen(path, "re");
-	if (!f)
-		return false;
-	buffer = xmalloc(MAPS_BUFFER);
-	setvbuf(f, buffer, _IOFBF, MAPS_BUFFER);
-	found = read_maps(f, pid, file, began_ns, looks);
-	fclose(f);
-	free(buffer);
+	mappings_each(pid, find_file, &search);
 	took_ns = clock_now_ns() - began_ns;
 	looks->maps_ns -= took_ns < looks->maps_ns ? took_ns : looks->maps_ns;
-	return found;
+	return search.is_found;
 }
 
 static bool may_be(pid_t pid, uid_t owner, pid_t named)

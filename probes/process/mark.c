@@ -2,10 +2,11 @@
 #include "probes/process/mark.h"
 
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
+
+#include "symbol/maps.h"
 
 static bool has_mark(int memory, uint64_t at)
 {
@@ -16,36 +17,34 @@ static bool has_mark(int memory, uint64_t at)
 }
 
 /* Reading memory of a file is up to its file system, which may not answer. */
-static bool is_of_no_file(const char *line, uint64_t *start)
+static bool is_of_no_file(const struct mapping_line *line)
 {
-	unsigned long long inode;
-	unsigned major, minor;
+	return !line->inode && !line->device && !strcmp(line->permissions, "r-xp");
+}
 
-	return sscanf(line, "%" SCNx64 "-%*x r-xp %*s %x:%x %llu", start, &major, &minor, &inode) ==
-		       4 &&
-	       !inode && !major && !minor;
+struct mark_search {
+	int memory;
+	bool is_found;
+};
+
+static bool find_mark(void *ctx, const struct mapping_line *line)
+{
+	struct mark_search *search = ctx;
+
+	search->is_found = is_of_no_file(line) && has_mark(search->memory, line->start);
+	return !search->is_found;
 }
 
 bool process_is_patched(pid_t pid)
 {
-	char path[64], *line = NULL;
-	bool found = false;
-	size_t room = 0;
-	uint64_t start;
-	int memory;
-	FILE *f;
+	struct mark_search search = { 0 };
+	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
-	memory = open(path, O_RDONLY | O_CLOEXEC);
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	f = memory < 0 ? NULL : fopen(path, "re");
-	/* whole lines: the rest of one, of a long path, could be what a program wants to be read */
-	while (f && !found && getline(&line, &room, f) > 0)
-		found = is_of_no_file(line, &start) && has_mark(memory, start);
-	free(line);
-	if (f)
-		fclose(f);
-	if (memory >= 0)
-		close(memory);
-	return found;
+	search.memory = open(path, O_RDONLY | O_CLOEXEC);
+	if (search.memory < 0)
+		return false;
+	mappings_each(pid, find_mark, &search);
+	close(search.memory);
+	return search.is_found;
 }

@@ -39,35 +39,80 @@ static char *unescape(const char *s)
 	return path;
 }
 
-static void add_line(struct mappings *m, const char *line)
+static bool parse_line(struct mapping_line *l, char *text, char permissions[8])
 {
 	unsigned major, minor;
-	struct mapping map = { 0 };
 	uint64_t inode;
-	char perms[8];
-	int path_at = 0;
+	int name_at = 0;
 
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %x:%x %" SCNu64 " %n", &map.start,
-		   &map.end, perms, &map.file_offset, &major, &minor, &inode, &path_at) != 7)
-		return;
-	if (!path_at || perms[2] != 'x')
-		return;
-	if (!strcmp(line + path_at, "[vdso]")) {
-		m->vdso_start = map.start;
-		m->vdso_end = map.end;
-	}
-	if (!inode || line[path_at] != '/' || m->n >= MAPPINGS_MAX)
-		return;
-	map.device = makedev(major, minor);
-	map.inode = (ino_t)inode;
-	map.path = unescape(line + path_at);
-	*vec_add(m) = map;
+	if (sscanf(text, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %x:%x %" SCNu64 " %n", &l->start,
+		   &l->end, permissions, &l->file_offset, &major, &minor, &inode, &name_at) != 7)
+		return false;
+	l->device = makedev(major, minor);
+	l->inode = (ino_t)inode;
+	l->permissions = permissions;
+	l->name = text + name_at;
+	return true;
 }
 
-static int open_error(struct err *err, pid_t pid)
+/* Lines are read whole: the rest of a long path could be what a hostile program wants to be read.
+ */
+int mappings_each(pid_t pid, mapping_visitor visit, void *ctx)
 {
-	int code = -errno;
+	char path[64], permissions[8], *text = NULL, *buffer;
+	struct mapping_line line;
+	bool goes_on = true;
+	size_t room = 0;
+	ssize_t n;
+	FILE *file;
+	int ret = 0;
 
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	file = fopen(path, "re");
+	if (!file)
+		return -errno;
+	buffer = xmalloc(READ_BYTES);
+	setvbuf(file, buffer, _IOFBF, READ_BYTES);
+	while (goes_on && (n = getline(&text, &room, file)) > 0) {
+		if (text[n - 1] == '\n')
+			text[n - 1] = '\0';
+		if (parse_line(&line, text, permissions))
+			goes_on = visit(ctx, &line);
+	}
+	if (goes_on && ferror(file)) /* the process has ended, or belongs to another user */
+		ret = -errno;
+	free(text);
+	fclose(file);
+	free(buffer);
+	return ret;
+}
+
+struct reading {
+	struct mappings *m;
+	unsigned lines;
+};
+
+static bool add_line(void *ctx, const struct mapping_line *line)
+{
+	struct reading *r = ctx;
+	struct mappings *m = r->m;
+
+	if (line->permissions[2] == 'x' && !strcmp(line->name, "[vdso]")) {
+		m->vdso_start = line->start;
+		m->vdso_end = line->end;
+	}
+	if (line->permissions[2] == 'x' && line->inode && *line->name == '/' && m->n < MAPPINGS_MAX)
+		*vec_add(m) = (struct mapping){ .start = line->start,
+						.end = line->end,
+						.file_offset = line->file_offset,
+						.device = line->device,
+						.inode = line->inode,
+						.path = unescape(line->name) };
+	return ++r->lines % LINES_AT_ONCE || !interrupt_pending();
+}
+
+static int read_error(struct err *err, pid_t pid, int code)
+{
 	if (code == -ENOENT || code == -ESRCH)
 		return err_set(err, -ESRCH, "no process %d; it has ended or the number is wrong",
 			       (int)pid);
@@ -82,32 +127,13 @@ static int open_error(struct err *err, pid_t pid)
 
 int mappings_read(struct mappings *m, pid_t pid, struct err *err)
 {
-	char name[64], *line = NULL;
-	size_t room = 0;
-	ssize_t n;
-	FILE *file;
-	int ret = 0;
+	struct reading reading = { .m = m };
+	int ret;
 
 	mappings_release(m);
 	m->vdso_start = m->vdso_end = 0;
-	snprintf(name, sizeof(name), "/proc/%d/maps", (int)pid);
-	file = fopen(name, "re");
-	if (!file)
-		return open_error(err, pid);
-	setvbuf(file, NULL, _IOFBF, READ_BYTES);
-	errno = 0;
-	for (unsigned lines = 1; (lines % LINES_AT_ONCE || !interrupt_pending()) &&
-				 (n = getline(&line, &room, file)) > 0;
-	     lines++) {
-		if (line[n - 1] == '\n')
-			line[n - 1] = '\0';
-		add_line(m, line);
-	}
-	if (ferror(file)) /* the process ended between open and read, or belongs to another user */
-		ret = open_error(err, pid);
-	free(line);
-	fclose(file);
-	return ret;
+	ret = mappings_each(pid, add_line, &reading);
+	return ret ? read_error(err, pid, ret) : 0;
 }
 
 const struct mapping *mappings_find(const struct mappings *m, uint64_t address)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Executable file mappings of a live process, from /proc/PID/maps. */
+/* The mappings of a live process, from /proc/PID/maps. */
 #ifndef ISPOT_SYMBOL_MAPS_H
 #define ISPOT_SYMBOL_MAPS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -10,6 +11,22 @@
 
 struct err;
 
+/* One line of /proc/PID/maps: a mapping of a file, of the kernel or of nothing. */
+struct mapping_line {
+	uint64_t start, end, file_offset;
+	dev_t device;
+	ino_t inode;		 /* 0: no file */
+	const char *permissions; /* "r-xp" */
+	const char *name;	 /* a path with newlines as \\012, "[stack]", …, or "" */
+};
+
+/* Returns false to end the reading. The line is valid during the call only. */
+typedef bool (*mapping_visitor)(void *ctx, const struct mapping_line *line);
+
+/* Visits the mappings of a process in the order of their addresses. 0, or -errno */
+int mappings_each(pid_t pid, mapping_visitor visit, void *ctx);
+
+/* An executable mapping of a file. */
 struct mapping {
 	uint64_t start, end, file_offset;
 	dev_t device;
