@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "probes/inject/record.h"
 
-#include <errno.h>
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +29,6 @@
 #include "probes/process/target.h"
 #include "trace/meta/meta.h"
 #include "trace/meta/print.h"
-#include "trace/record.h"
 #include "trace/write/writer.h"
 
 #define FLUSH_NS 100000000ull /* what is lost when ispot is killed, at most */
@@ -142,23 +139,14 @@ static void write_end(struct recording *r, const struct inject_result *result)
 {
 	uint64_t switches_ns = java_switches_cost_ns(&r->switches);
 	uint64_t cost_ns = inproc_drain_cost_ns(&r->drain);
-	struct text line = { 0 };
-	struct meta_end e = {
+	const struct meta_end e = {
 		.end_ns = r->end_ns,
 		.made_records = r->drain.records + inproc_drain_left_out(&r->drain) +
 				r->drain.lost_records + r->own.lost,
 		.lost_records = r->drain.lost_records + r->own.lost,
-		.recorder_cpu_ns = clock_cpu_ns(),
 		.target_cpu_ns = r->o->n_pids ? META_UNKNOWN : r->launch.cpu_ns,
-		.counting_cost_ns = META_UNKNOWN,
 		.scheduling_cost_ns = r->no_switches.code ? META_UNKNOWN : switches_ns,
-		.sampling_cost_ns = META_UNKNOWN,
-		.sample_ns = META_UNKNOWN,
-		.after_cost_ns = META_UNKNOWN,
 		.probes_cost_ns = cost_ns == UINT64_MAX ? META_UNKNOWN : cost_ns + switches_ns,
-		.cpus_busy_ns = META_UNKNOWN,
-		.cpus_steal_ns = META_UNKNOWN,
-		.usable_cpus = NAN,
 		.exit_status = r->o->n_pids ? -1 : result->exit_status,
 		.reason = r->reason,
 	};
@@ -166,8 +154,7 @@ static void write_end(struct recording *r, const struct inject_result *result)
 	write_limits(r);
 	inject_targets_write_left(&r->targets, r->writer);
 	write_clocks(r);
-	meta_print_end(&e, &line);
-	inproc_write_line(r->writer, &line);
+	inproc_write_end(r->writer, &e);
 }
 
 /* ---- the processes ---- */
@@ -222,31 +209,18 @@ static void wait_turn(void *recording)
 		ending_signal(&r->ending, &r->launch, number, info.si_code);
 }
 
-static bool all_gone(const struct recording *r)
-{
-	for (size_t i = 0; i < r->o->n_pids; i++)
-		if (target_alive(r->o->pids[i]))
-			return false;
-	return true;
-}
-
-static int error_of(const struct recording *r)
-{
-	return r->drain.error ? r->drain.error : r->switches.drain.error;
-}
-
-/* Why to stop now; NULL: go on. */
+/* Returns why to stop now, or NULL if the recording goes on. */
 static const char *reason_to_stop(struct recording *r)
 {
-	bool attached = r->o->n_pids > 0;
+	const uint64_t duration_ns = r->o->duration_ns;
+	const struct ending_facts facts = {
+		.pids = r->o->pids,
+		.n_pids = r->o->n_pids,
+		.until_ns = duration_ns ? r->start_ns + duration_ns : 0,
+		.write_error = r->drain.error ? r->drain.error : r->switches.drain.error,
+	};
 
-	if (attached ? all_gone(r) : launch_poll(&r->launch))
-		return attached ? "target ended" : ending_reason(&r->ending);
-	if (ending_is_due(&r->ending, !attached))
-		return "interrupted";
-	if (r->o->duration_ns && clock_now_ns() - r->start_ns >= r->o->duration_ns)
-		return "duration";
-	return error_of(r) == -EFBIG ? "max-size" : error_of(r) ? "disk full" : NULL;
+	return ending_reason_now(&r->ending, &r->launch, &facts);
 }
 
 static void drain(struct recording *r)
@@ -329,11 +303,7 @@ static void prepare_signals(struct recording *r)
 	launch_inherit_save(&r->inherit);
 	r->inherit.output_is_ours = !strcmp(r->o->output, "-");
 	r->inherit.user = r->o->user;
-	sigemptyset(&r->ends);
-	sigaddset(&r->ends, SIGINT);
-	sigaddset(&r->ends, SIGTERM);
-	sigaddset(&r->ends, SIGHUP);
-	sigprocmask(SIG_BLOCK, &r->ends, NULL);
+	ending_block_signals(&r->ends);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 }

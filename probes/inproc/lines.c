@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/cpus.h"
 #include "base/text.h"
 #include "trace/meta/meta.h"
@@ -52,5 +53,22 @@ void inproc_write_session(struct trace_writer *w, const struct meta_session *kno
 	if (!cpus_read(&cpus))
 		m.cpus = cpus.n;
 	meta_print_session(&m, &line);
+	inproc_write_line(w, &line);
+}
+
+void inproc_write_end(struct trace_writer *w, const struct meta_end *known)
+{
+	struct meta_end m = *known;
+	struct text line = { 0 };
+
+	m.recorder_cpu_ns = clock_cpu_ns();
+	m.counting_cost_ns = META_UNKNOWN;
+	m.sampling_cost_ns = META_UNKNOWN;
+	m.sample_ns = META_UNKNOWN;
+	m.after_cost_ns = META_UNKNOWN;
+	m.cpus_busy_ns = META_UNKNOWN;
+	m.cpus_steal_ns = META_UNKNOWN;
+	m.usable_cpus = NAN;
+	meta_print_end(&m, &line);
 	inproc_write_line(w, &line);
 }

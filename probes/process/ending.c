@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "probes/process/ending.h"
 
-#include <signal.h>
+#include <errno.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -9,6 +9,15 @@
 
 #define GRACE_NS    1000000000ull /* before the recording ends without the command */
 #define PATIENCE_NS 5000000000ull /* before a command that the signal did not end is told to */
+
+void ending_block_signals(sigset_t *ends)
+{
+	sigemptyset(ends);
+	sigaddset(ends, SIGINT);
+	sigaddset(ends, SIGTERM);
+	sigaddset(ends, SIGHUP);
+	sigprocmask(SIG_BLOCK, ends, NULL);
+}
 
 /* From the terminal the command has got the signal too; one sent to ispot alone is passed on. */
 void ending_signal(struct ending *e, const struct launch *l, int number, int code)
@@ -28,6 +37,28 @@ bool ending_is_due(const struct ending *e, bool has_command)
 const char *ending_reason(const struct ending *e)
 {
 	return e->signals ? "interrupted" : "command ended";
+}
+
+static bool all_gone(const struct ending_facts *facts)
+{
+	for (size_t i = 0; i < facts->n_pids; i++)
+		if (target_alive(facts->pids[i]))
+			return false;
+	return true;
+}
+
+const char *ending_reason_now(const struct ending *e, struct launch *l,
+			      const struct ending_facts *facts)
+{
+	bool attached = facts->n_pids > 0;
+
+	if (attached ? all_gone(facts) : launch_poll(l))
+		return attached ? "target ended" : ending_reason(e);
+	if (ending_is_due(e, !attached))
+		return "interrupted";
+	if (facts->until_ns && clock_now_ns() >= facts->until_ns)
+		return "duration";
+	return facts->write_error == -EFBIG ? "max-size" : facts->write_error ? "disk full" : NULL;
 }
 
 /* Whether the command has had its time. */

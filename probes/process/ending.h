@@ -7,8 +7,11 @@
 #ifndef ISPOT_PROBES_PROCESS_ENDING_H
 #define ISPOT_PROBES_PROCESS_ENDING_H
 
+#include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct launch;
 
@@ -18,12 +21,25 @@ struct ending {
 	bool told;	   /* SIGTERM */
 };
 
+/* Blocks the signals that end a recording, for sigtimedwait() or a signalfd. */
+void ending_block_signals(sigset_t *ends);
 /* A signal that came, with its si_code. The launch may be of no command. */
 void ending_signal(struct ending *e, const struct launch *l, int number, int code);
 bool ending_is_due(const struct ending *e, bool has_command);
 /* Returns why a recording is over whose command has ended: by itself, or as a signal asked for it.
  */
 const char *ending_reason(const struct ending *e);
+/* What else ends a recording of a command, or of the processes that it names. */
+struct ending_facts {
+	const pid_t *pids;
+	size_t n_pids;	   /* 0: the launch has a command */
+	uint64_t until_ns; /* 0: no time is set */
+	int write_error;   /* the file's; 0: none */
+};
+
+/* Returns why a recording of whole processes stops now, or NULL if it goes on. */
+const char *ending_reason_now(const struct ending *e, struct launch *l,
+			      const struct ending_facts *facts);
 /*
  * Until the command has ended or had its time. tell: it is told SIGTERM at once. wait: for a moment
  * or the next signal, which it hands to ending_signal().

@@ -429,11 +429,7 @@ static int record(struct recording *r, struct shared_result *result, struct err 
 
 	launch_inherit_save(&r->inherit);
 	r->inherit.output_is_ours = !strcmp(r->o->output, "-");
-	sigemptyset(&r->ends);
-	sigaddset(&r->ends, SIGINT);
-	sigaddset(&r->ends, SIGTERM);
-	sigaddset(&r->ends, SIGHUP);
-	sigprocmask(SIG_BLOCK, &r->ends, NULL);
+	ending_block_signals(&r->ends);
 	r->file = temporary(err);
 	ret = r->file ? launch_start(&r->launch, r->o->argv, &r->inherit, err) : err->code;
 	if (!ret)
