@@ -103,15 +103,15 @@ static bool is_stepped(const struct planned *p)
 	       (p->exit.mech == EXIT_RET_SITES && !p->place.only_jumps);
 }
 
-/* Functions that wait are few calls, of which the kernel's probes tell more: for what, and where.
- */
+bool inject_beside_is_for_kernel(const struct planned *p)
+{
+	return blocking_kind(p->what.function->symbol) && p->possible &&
+	       p->exit.mech != EXIT_NONE && !is_stepped(p);
+}
+
 static bool wants(void *ctx, uint32_t id, const struct planned *p)
 {
-	const bool waits = blocking_kind(p->what.function->symbol) != NULL;
-
-	if (waits && p->possible && p->exit.mech != EXIT_NONE && !is_stepped(p))
-		return false;
-	return take(ctx, id, p);
+	return !inject_beside_is_for_kernel(p) && take(ctx, id, p);
 }
 
 static bool takes(void *ctx, uint32_t id, const struct planned *p, double kernel_call_ns)

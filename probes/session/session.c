@@ -262,6 +262,7 @@ static void show_drained(struct session *s, uint64_t drained_from_ns)
 		return;
 	if (s->options.live)
 		session_write_stacks(s);
+	session_beside_drain(s); /* what is timed in process has to be there, too */
 	s->options.drained(s->options.drained_ctx, drained_from_ns - LIVE_LAG_NS);
 }
 

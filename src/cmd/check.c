@@ -8,15 +8,23 @@
 
 #include "base/err.h"
 #include "base/json.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "cli/args.h"
 #include "cli/command.h"
+#include "cmd/common/engine.h"
+#include "probes/inject/beside.h"
+#include "probes/inject/record.h"
+#include "probes/inject/refusal.h"
+#include "probes/inject/stubcost.h"
+#include "probes/inject/targets.h"
 #include "probes/inspect/inprocess.h"
 #include "probes/inspect/inspect.h"
 #include "probes/inspect/perf_script.h"
 #include "probes/place/function.h"
 #include "probes/select/blocking.h"
 #include "probes/select/pattern.h"
+#include "probes/session/beside.h"
 #include "report/table/table.h"
 #include "symbol/dso/dso.h"
 #include "symbol/dso/lines.h"
@@ -27,7 +35,7 @@
 
 struct check_options {
 	struct arg_list patterns;
-	const char *pid;
+	const char *pid, *engine;
 	bool json, stats, perf_script;
 };
 
@@ -36,6 +44,8 @@ static const struct option_row options[] = {
 	  "select functions that match [object:]name (repeatable)", NULL },
 	{ 'p', "pid", "PID", ARG_STRING, offsetof(struct check_options, pid),
 	  "look at a running process", NULL },
+	{ 0, "engine", "ENGINE", ARG_STRING, offsetof(struct check_options, engine),
+	  "show what record --engine would do: kernel (default), in-process or auto", NULL },
 	{ 0, "stats", NULL, ARG_FLAG, offsetof(struct check_options, stats),
 	  "count the functions of each object that are cheap to probe", NULL },
 	{ 0, "perf-script", NULL, ARG_FLAG, offsetof(struct check_options, perf_script),
@@ -55,8 +65,68 @@ static const char *const examples[] = {
 	"what cannot be traced, and why",
 	"ispot check --perf-script -F 'cache_*' ./app >record.sh",
 	"to record with perf on a machine without ispot",
+	"sudo ispot check --engine auto -F '*' ./app",
+	"which functions would be patched, and which get kernel probes",
 	NULL,
 };
+
+/* What is shown. */
+struct checked {
+	struct inspection in;
+	enum engine engine;
+	bool engine_is_given;
+	struct err no_patches; /* why nothing is patched; code 0: not so */
+	double in_process_ns;  /* of a call; NAN: not known */
+};
+
+/* ---- which engine ---- */
+
+static const char *not_in_process(const struct inspection *in, const struct planned *p)
+{
+	size_t n_exits;
+
+	if (p->what.marker)
+		return "is a marker, which kernel probes trace";
+	return inprocess_refusal(in->inprocess, p->what.dso, p->what.function, &n_exits);
+}
+
+/* NULL: it would be patched, if that engine is asked for. */
+static const char *not_patched(const struct checked *c, const struct planned *p)
+{
+	if (c->no_patches.code)
+		return c->no_patches.text;
+	return *p->what.arguments ? "has arguments, which kernel probes record"
+				  : not_in_process(&c->in, p);
+}
+
+/* What would time its calls; NULL: nothing. */
+static const char *engine_of(const struct checked *c, const struct planned *p)
+{
+	const char *kernel = p->possible ? "kernel" : NULL;
+	bool is_patched;
+
+	if (c->engine == ENGINE_KERNEL)
+		return kernel;
+	is_patched = !not_patched(c, p);
+	if (c->engine == ENGINE_AUTO && is_patched)
+		is_patched = !inject_beside_is_for_kernel(p);
+	if (is_patched)
+		return "in-process";
+	return c->engine == ENGINE_AUTO ? kernel : NULL;
+}
+
+static double cost_ns(const struct checked *c, const struct planned *p)
+{
+	const char *engine = engine_of(c, p);
+
+	return engine && !strcmp(engine, "in-process") ? c->in_process_ns
+						       : inspection_cost_ns(&c->in, p);
+}
+
+static const char *why_not(const struct checked *c, const struct planned *p)
+{
+	return c->engine == ENGINE_IN_PROCESS ? not_patched(c, p) : p->reason;
+}
 
 /* ---- text ---- */
 
@@ -89,15 +159,6 @@ static void print_exits(const struct planned *p)
 		       place->n_ret_sites == 1 ? "" : "s");
 	else if (p->exit.mech == EXIT_NONE && !place->ret_sites_complete)
 		print_remark(place->ret_sites_reason);
-}
-
-static const char *not_in_process(const struct inspection *in, const struct planned *p)
-{
-	size_t n_exits;
-
-	if (p->what.marker)
-		return "is a marker, which kernel probes trace";
-	return inprocess_refusal(in->inprocess, p->what.dso, p->what.function, &n_exits);
 }
 
 static void print_remarks(const struct inspection *in, const struct planned *p)
@@ -133,45 +194,58 @@ static void add_probe(const struct planned *p, struct text *out)
 	text_printf(out, "+0x%x (%s)", p->place.entry_offset, base_name(p->what.dso));
 }
 
-static void print_planned(const struct inspection *in, const struct planned *p)
+/* Whether it can be patched, or, where an engine was chosen, which one it is. */
+static const char *engine_column(const struct checked *c, const struct planned *p)
 {
-	double cost_ns = inspection_cost_ns(in, p);
+	if (c->engine_is_given)
+		return engine_of(c, p);
+	return not_in_process(&c->in, p) ? "no" : "yes";
+}
+
+static void print_planned(const struct checked *c, const struct planned *p)
+{
+	double ns = cost_ns(c, p);
 	char cost[TEXT_NUMBER] = "n/a";
 	struct text probe = { 0 };
 	bool fits;
 
-	if (!isnan(cost_ns))
-		text_time(cost, (uint64_t)cost_ns);
+	if (!isnan(ns))
+		text_time(cost, (uint64_t)ns);
 	add_probe(p, &probe);
 	fits = table_columns(probe.s) <= COLUMNS - PROBE_AT;
-	printf("%9s  %-11s %-9s %s%s%s\n", cost, probe_class_name(p->place.class),
-	       exit_mech_name(p->exit.mech), not_in_process(in, p) ? "no " : "yes",
-	       fits ? "        " : "\n            ", probe.s);
+	printf("%9s  %-11s %-9s ", cost, probe_class_name(p->place.class),
+	       exit_mech_name(p->exit.mech));
+	if (fits)
+		printf("%-10s %s\n", engine_column(c, p), probe.s);
+	else
+		printf("%s\n            %s\n", engine_column(c, p), probe.s);
 	text_release(&probe);
-	print_remarks(in, p);
+	print_remarks(&c->in, p);
 }
 
-static size_t count_possible(const struct inspection *in)
+static size_t count_possible(const struct checked *c)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < in->plan.n; i++)
-		n += in->plan.data[i]->possible;
+	for (size_t i = 0; i < c->in.plan.n; i++)
+		n += engine_of(c, c->in.plan.data[i]) != NULL;
 	return n;
 }
 
-static void print_left_out(const struct inspection *in)
+static void print_left_out(const struct checked *c)
 {
-	if (count_possible(in) < in->plan.n || in->selection.left_out.n)
+	const struct inspection *in = &c->in;
+
+	if (count_possible(c) < in->plan.n || in->selection.left_out.n)
 		printf("\ncannot be traced\n");
 	for (size_t i = 0; i < in->plan.n; i++) {
 		const struct planned *p = in->plan.data[i];
 
-		if (p->possible)
+		if (engine_of(c, p))
 			continue;
 		printf("  ");
 		print_name(p->what.dso, p->what.function);
-		printf(" (%s): %s\n", base_name(p->what.dso), p->reason);
+		printf(" (%s): %s\n", base_name(p->what.dso), why_not(c, p));
 	}
 	for (size_t i = 0; i < in->selection.left_out.n; i++) {
 		const struct unselected *u = &in->selection.left_out.data[i];
@@ -182,15 +256,16 @@ static void print_left_out(const struct inspection *in)
 	}
 }
 
-static void print_heading(const struct inspection *in)
+static void print_heading(const struct checked *c)
 {
+	const struct inspection *in = &c->in;
 	const struct dso *program = in->objects.data[0];
 
 	printf("%s and %zu libraries, kernel %u.%u", base_name(program), in->objects.n - 1,
 	       in->kernel_version >> 16, in->kernel_version >> 8 & 255);
 	if (patterns_n(in->patterns))
 		printf(": %zu function%s chosen, %zu can be traced", in->plan.n,
-		       in->plan.n == 1 ? "" : "s", count_possible(in));
+		       in->plan.n == 1 ? "" : "s", count_possible(c));
 	printf("\n");
 }
 
@@ -242,16 +317,27 @@ static void print_in_process(const struct inspection *in)
 		print_in_process_of(in, *dso);
 }
 
-static bool any_return(const struct inspection *in)
+static bool is_kernels(const struct checked *c, const struct planned *p)
 {
+	const char *engine = engine_of(c, p);
+
+	return engine && !strcmp(engine, "kernel");
+}
+
+static bool any_return(const struct checked *c)
+{
+	const struct inspection *in = &c->in;
+
 	for (size_t i = 0; i < in->plan.n; i++)
-		if (in->plan.data[i]->possible && in->plan.data[i]->exit.mech == EXIT_RETURN)
+		if (in->plan.data[i]->exit.mech == EXIT_RETURN && is_kernels(c, in->plan.data[i]))
 			return true;
 	return false;
 }
 
-static void print_notices(const struct inspection *in)
+static void print_notices(const struct checked *c)
 {
+	const struct inspection *in = &c->in;
+
 	if (in->notices.n)
 		printf("\nin the way\n");
 	vec_for_each (&in->notices, char *, notice) {
@@ -260,7 +346,7 @@ static void print_notices(const struct inspection *in)
 		printf("  %s\n", printable);
 		free(printable);
 	}
-	if (any_return(in))
+	if (any_return(c))
 		printf("\nA function that looks at its own return address sees the kernel's where the\n"
 		       "exit is `return`; no tool can tell which do. Leave such a one out with\n"
 		       "-F '!name'.\n");
@@ -269,19 +355,21 @@ static void print_notices(const struct inspection *in)
 		       "-F to see what tracing them would take.\n");
 }
 
-static void print_text(const struct inspection *in)
+static void print_text(const struct checked *c)
 {
-	print_heading(in);
+	const struct inspection *in = &c->in;
+
+	print_heading(c);
 	print_traits(&in->traits);
-	if (count_possible(in))
-		printf("\n%9s  %-11s %-9s %-10s %s\n", "cost/call", "class", "exit", "in process",
-		       "probe");
+	if (count_possible(c))
+		printf("\n%9s  %-11s %-9s %-10s %s\n", "cost/call", "class", "exit",
+		       c->engine_is_given ? "engine" : "in process", "probe");
 	for (size_t i = 0; i < in->plan.n; i++)
-		if (in->plan.data[i]->possible)
-			print_planned(in, in->plan.data[i]);
-	print_left_out(in);
+		if (engine_of(c, in->plan.data[i]))
+			print_planned(c, in->plan.data[i]);
+	print_left_out(c);
 	print_in_process(in);
-	print_notices(in);
+	print_notices(c);
 }
 
 /* ---- JSON ---- */
@@ -307,8 +395,9 @@ static struct json *json_probe(const struct planned *p)
 	return o;
 }
 
-static struct json *json_planned(const struct inspection *in, const struct planned *p)
+static struct json *json_planned(const struct checked *c, const struct planned *p)
 {
+	const struct inspection *in = &c->in;
 	const struct dso_function *f = p->what.function;
 	struct dso_line line = dso_line_at(p->what.dso, f->address);
 	struct json *o = json_new_object();
@@ -329,7 +418,8 @@ static struct json *json_planned(const struct inspection *in, const struct plann
 		json_set_take(o, "probe", json_probe(p));
 	else
 		json_set_null(o, "probe");
-	json_set_f64(o, "cost_ns", inspection_cost_ns(in, p)); /* NAN is null */
+	json_set_string(o, "engine", engine_of(c, p));
+	json_set_f64(o, "cost_ns", cost_ns(c, p)); /* NAN is null */
 	json_set_bool(o, "in_process", !refusal);
 	json_set_string(o, "in_process_reason", refusal);
 	return o;
@@ -375,8 +465,9 @@ static void print_tree(struct json *o)
 	json_free(o);
 }
 
-static void print_json(const struct inspection *in)
+static void print_json(const struct checked *c)
 {
+	const struct inspection *in = &c->in;
 	struct json *o = json_new_object(), *functions = json_new_array(),
 		    *notices = json_new_array();
 	char kernel[32];
@@ -389,7 +480,7 @@ static void print_json(const struct inspection *in)
 	json_set_string(o, "kernel", kernel);
 	json_set_take(o, "traits", json_traits(&in->traits));
 	for (size_t i = 0; i < in->plan.n; i++)
-		json_add_take(functions, json_planned(in, in->plan.data[i]));
+		json_add_take(functions, json_planned(c, in->plan.data[i]));
 	json_set_take(o, "functions", functions);
 	json_set_take(o, "left_out", json_left_out(&in->selection));
 	vec_for_each (&in->notices, char *, notice)
@@ -538,6 +629,12 @@ static int parse_target(const struct check_options *o, char **words, struct insp
 		return args_refuse(err, "both a command and -p; give one of them");
 	if (o->stats && o->patterns.n)
 		return args_refuse(err, "--stats is about whole objects; give it without -F");
+	if (o->engine && (o->perf_script || o->stats))
+		return args_refuse(err, "%s",
+				   o->stats ? "--stats is about both engines; leave out "
+					      "--engine"
+					    : "--perf-script makes kernel probes; leave "
+					      "out --engine");
 	if (o->perf_script && (o->stats || o->json || !o->patterns.n))
 		return args_refuse(
 			err, "--perf-script is of functions; name them with -F, and leave out "
@@ -552,8 +649,9 @@ static int parse_target(const struct check_options *o, char **words, struct insp
 	return 0;
 }
 
-static void print(const struct check_options *o, const struct inspection *in, char *const *words)
+static void print(const struct check_options *o, const struct checked *c, char *const *words)
 {
+	const struct inspection *in = &c->in;
 	struct text script = { 0 };
 
 	if (o->perf_script) {
@@ -563,27 +661,69 @@ static void print(const struct check_options *o, const struct inspection *in, ch
 	} else if (o->stats)
 		(o->json ? print_stats_json : print_stats_text)(in);
 	else
-		(o->json ? print_json : print_text)(in);
+		(o->json ? print_json : print_text)(c);
+}
+
+/* Asks what `ispot record` asks before it patches anything. */
+static void find_refusal(const struct inspect_options *io, struct err *why)
+{
+	const struct inject_recording r = { .argv = io->argv,
+					    .pids = &io->pid,
+					    .n_pids = io->argv ? 0 : 1 };
+	struct inject_targets targets = { 0 };
+	size_t n_programs;
+
+	if (refusal_of_machine(why))
+		return;
+	inject_targets_look(&targets, &r, &n_programs, why);
+	inject_targets_release(&targets);
+}
+
+static int prepare_engine(struct checked *c, const struct inspect_options *io, struct err *err)
+{
+	struct meta_calibration cost;
+	char words[sizeof(c->no_patches.text) + 64];
+	double passed_ns;
+
+	c->in_process_ns = NAN;
+	if (c->engine == ENGINE_KERNEL)
+		return 0;
+	find_refusal(io, &c->no_patches);
+	if (c->no_patches.code && c->engine == ENGINE_IN_PROCESS) {
+		*err = c->no_patches;
+		return err->code;
+	}
+	if (c->no_patches.code) {
+		session_beside_refusal(&c->no_patches, words, sizeof(words));
+		*vec_add(&c->in.notices) = xstrdup(words);
+	} else if (!stubcost_measure(&cost, &passed_ns))
+		c->in_process_ns = cost.full_p50_ns;
+	return 0;
 }
 
 static int run_check(int argc, char **argv, struct err *err)
 {
 	struct check_options o = { 0 };
 	struct inspect_options io = { 0 };
-	struct inspection in = { 0 };
+	struct checked c = { 0 };
 	int first, ret;
 
 	ret = args_parse(options, &o, ARGS_STOP_AT_WORD, argc, argv, &first, err);
 	if (!ret)
 		ret = parse_target(&o, argv + first, &io, err);
+	if (!ret)
+		ret = engine_parse(o.engine, &c.engine, err);
 	if (!ret) {
+		c.engine_is_given = o.engine != NULL;
 		io.patterns = o.patterns.data;
 		io.n_patterns = o.patterns.n;
 		io.measure = true;
-		ret = inspect(&in, &io, err);
+		ret = inspect(&c.in, &io, err);
 		if (!ret)
-			print(&o, &in, argv + first);
-		inspection_release(&in);
+			ret = prepare_engine(&c, &io, err);
+		if (!ret)
+			print(&o, &c, argv + first);
+		inspection_release(&c.in);
 	}
 	vec_release(&o.patterns);
 	return ret;
@@ -592,7 +732,8 @@ static int run_check(int argc, char **argv, struct err *err)
 const struct command cmd_check = {
 	.name = "check",
 	.summary = "show what would be traced, at what overhead, and what prevents it",
-	.usage = "ispot check [-F PATTERN]... [--stats] [--perf-script] [--json] (CMD | -p PID)",
+	.usage = "ispot check [-F PATTERN]... [--engine ENGINE] [--stats] [--perf-script]\n"
+		 "            [--json] (CMD | -p PID)",
 	.examples = examples,
 	.options = options,
 	.needs = 0,

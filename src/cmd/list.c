@@ -12,7 +12,9 @@
 #include "cli/args.h"
 #include "cli/command.h"
 #include "cli/screen.h"
+#include "cmd/common/engine.h"
 #include "pmu/listing.h"
+#include "probes/inject/refusal.h"
 #include "probes/inspect/support.h"
 #include "probes/kernel/version.h"
 #include "probes/session/session.h"
@@ -22,6 +24,7 @@
 
 struct list_options {
 	struct screen_options screen;
+	const char *engine;
 	bool json;
 	int verbose;
 };
@@ -29,6 +32,8 @@ struct list_options {
 static const struct option_row options[] = {
 	{ 'v', "verbose", NULL, ARG_COUNT, offsetof(struct list_options, verbose),
 	  "show each counter on a line of its own, with the reason", NULL },
+	{ 0, "engine", "ENGINE", ARG_STRING, offsetof(struct list_options, engine),
+	  "say whether recording by ENGINE works: kernel (default), in-process or auto", NULL },
 	{ 0, "json", NULL, ARG_FLAG, offsetof(struct list_options, json), "print JSON", NULL },
 	SCREEN_PAGER_ROW(struct list_options, screen),
 	{ 0 },
@@ -43,6 +48,8 @@ static const char *const examples[] = {
 };
 
 struct findings {
+	enum engine engine;
+	struct err not_in_process; /* code 0: it can be */
 	struct utsname host;
 	struct cpus cpus;
 	struct support_list mechanisms, kernel;
@@ -55,6 +62,7 @@ static void find_out(struct findings *f)
 	if (cpus_read(&f->cpus))
 		f->cpus.n = 0;
 	support_mechanisms(&f->mechanisms);
+	refusal_of_machine(&f->not_in_process);
 	support_kernel(&f->kernel, kernel_version_running(), !strcmp(f->host.machine, "x86_64"));
 	counter_list_find(&f->counters);
 }
@@ -103,23 +111,72 @@ static const struct support *first_missing(const struct support_list *list)
 	return NULL;
 }
 
-static void print_text(const struct findings *f, bool each)
+static void say_kernel(const struct support *missing, struct text *out)
+{
+	if (missing && geteuid())
+		text_add(out, "Without root ispot records probes that root has registered (ispot "
+			      "probe),\nJava programs (--java), and own programs in process "
+			      "(--engine in-process);\nrun with sudo for all others.\n");
+	else if (missing)
+		text_printf(out, "ispot record does not work here: %s: %s\n", missing->name,
+			    missing->detail);
+	else
+		text_add(out, "ispot record works here.\n");
+}
+
+/* The reason, without what to do instead: that is the other engine. */
+static int reason_length(const struct err *why)
+{
+	return (int)(why->hint ? why->hint - 2 : strlen(why->text));
+}
+
+static void say_in_process(const struct err *why, struct text *out)
+{
+	if (why->code)
+		text_printf(out, "ispot record --engine in-process does not work here: %.*s\n",
+			    reason_length(why), why->text);
+	else
+		text_printf(out, "ispot record --engine in-process works here%s.\n",
+			    geteuid() ? ", for your own programs" : "");
+}
+
+static void say_auto(const struct support *missing, const struct err *why, struct text *out)
+{
+	if (!missing && !why->code)
+		text_add(out, "ispot record --engine auto works here, by both engines.\n");
+	else if (!missing)
+		text_printf(out,
+			    "ispot record --engine auto records by kernel probes alone: %.*s\n",
+			    reason_length(why), why->text);
+	else if (geteuid() && !why->code)
+		text_add(out,
+			 "ispot record --engine auto records in process, as kernel probes need "
+			 "root.\n");
+	else
+		text_printf(out, "ispot record --engine auto does not work here: %s: %s\n",
+			    missing->name, missing->detail);
+}
+
+static void say_whether_it_works(const struct findings *f, struct text *out)
 {
 	const struct support *missing = first_missing(&f->mechanisms);
+
+	if (f->engine == ENGINE_IN_PROCESS)
+		say_in_process(&f->not_in_process, out);
+	else if (f->engine == ENGINE_AUTO)
+		say_auto(missing, &f->not_in_process, out);
+	else
+		say_kernel(missing, out);
+}
+
+static void print_text(const struct findings *f, bool each)
+{
 	struct text out = { 0 };
 
 	text_printf(&out, "Linux %s, %s, %s, %s\n", f->host.release, f->host.machine,
 		    text_counted((char[TEXT_COUNTED]){ 0 }, f->cpus.n, "CPU"),
 		    geteuid() ? "not root" : "root");
-	if (missing && geteuid())
-		text_add(&out, "Without root ispot records probes that root has registered (ispot "
-			       "probe),\nJava programs (--java), and own programs in process "
-			       "(--engine in-process);\nrun with sudo for all others.\n");
-	else if (missing)
-		text_printf(&out, "ispot record does not work here: %s: %s\n", missing->name,
-			    missing->detail);
-	else
-		text_add(&out, "ispot record works here.\n");
+	say_whether_it_works(f, &out);
 	print_supports("probes", &f->mechanisms, &out);
 	print_supports("this kernel", &f->kernel, &out);
 	counter_list_print(&f->counters, each, &out);
@@ -145,7 +202,7 @@ static struct json *json_of_supports(const struct support_list *list)
 
 static void print_json(const struct findings *f)
 {
-	struct json *root = json_new_object();
+	struct json *root = json_new_object(), *in_process = json_new_object();
 	struct text text = { 0 };
 
 	json_set_u64(root, "version", 1);
@@ -153,6 +210,10 @@ static void print_json(const struct findings *f)
 	json_set_string(root, "machine", f->host.machine);
 	json_set_u64(root, "cpus", f->cpus.n);
 	json_set_bool(root, "root", !geteuid());
+	json_set_bool(in_process, "usable", !f->not_in_process.code);
+	json_set_string(in_process, "detail",
+			f->not_in_process.code ? f->not_in_process.text : NULL);
+	json_set_take(root, "in_process", in_process);
 	json_set_take(root, "probes", json_of_supports(&f->mechanisms));
 	json_set_take(root, "kernel_facts", json_of_supports(&f->kernel));
 	counter_list_json(&f->counters, root);
@@ -172,7 +233,7 @@ static int run_list(int argc, char **argv, struct err *err)
 		return rc;
 	if (first < argc)
 		return args_refuse(err, "%s: list takes no arguments; leave it out", argv[first]);
-	if (screen_begin(&o.screen, err))
+	if (engine_parse(o.engine, &f.engine, err) || screen_begin(&o.screen, err))
 		return err->code;
 	find_out(&f);
 	if (o.json)
@@ -186,7 +247,7 @@ static int run_list(int argc, char **argv, struct err *err)
 const struct command cmd_list = {
 	.name = "list",
 	.summary = "list usable probes and counters, and why others are not",
-	.usage = "ispot list [-v | --json] [--no-pager]",
+	.usage = "ispot list [-v | --json] [--engine ENGINE] [--no-pager]",
 	.examples = examples,
 	.options = options,
 	.run = run_list,

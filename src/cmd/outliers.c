@@ -21,13 +21,14 @@
 #include "import/import.h"
 #include "trace/meta/meta.h"
 #include "trace/read/reader.h"
+#include "cmd/common/engine.h"
 #include "cmd/common/write_out.h"
 
 #define NOTICES_MAX 8
 
 struct outliers_options {
 	struct screen_options screen;
-	const char *input, *of, *rule, *time, *html;
+	const char *input, *of, *rule, *time, *html, *engine;
 	uint64_t top;
 	bool json, csv;
 	int verbose;
@@ -51,6 +52,8 @@ static const struct option_row options[] = {
 	  "write CSV to stdout, a row for each outlier", NULL },
 	{ 0, "html", "FILE", ARG_STRING, offsetof(struct outliers_options, html),
 	  "write one HTML file, with charts; '-' writes to stdout", NULL },
+	{ 0, "engine", "ENGINE", ARG_STRING, offsetof(struct outliers_options, engine),
+	  "refused: what timed the calls was chosen by record --engine", NULL },
 	SCREEN_ROWS(struct outliers_options, screen),
 	{ 0 },
 };
@@ -218,7 +221,9 @@ static int run_outliers(int argc, char **argv, struct err *err)
 		return args_refuse(
 			err,
 			"--time: not a time range; give A-B, two times since the start such as 2s-5s");
-	rc = parse_rule(o.rule, &rule, err);
+	rc = engine_refuse(o.engine, "outliers", err);
+	if (!rc)
+		rc = parse_rule(o.rule, &rule, err);
 	if (!rc)
 		rc = screen_begin(&o.screen, err);
 	if (!rc)

@@ -19,7 +19,9 @@
 #include "cli/args.h"
 #include "cli/command.h"
 #include "cli/target_args.h"
+#include "cmd/common/engine.h"
 #include "cmd/common/session_args.h"
+#include "probes/inject/beside.h"
 #include "probes/select/select.h"
 #include "probes/session/open.h"
 #include "probes/session/session.h"
@@ -36,7 +38,7 @@
 #define CHOOSE_NS	  4000000000ull /* without -F: each function that joins begins the sums again */
 
 struct stat_options {
-	const char *output, *interval, *user;
+	const char *output, *interval, *user, *engine;
 	struct arg_list patterns, pids;
 	uint64_t duration_ns, delay_ns, period, top;
 	bool inherit, json, quiet;
@@ -62,6 +64,9 @@ static const struct option_row options[] = {
 	  "show N rows, in each interval too", NULL },
 	{ 0, "json", NULL, ARG_FLAG, offsetof(struct stat_options, json),
 	  "write JSON to stdout: a line per interval, then the summary", NULL },
+	{ 0, "engine", "ENGINE", ARG_STRING, offsetof(struct stat_options, engine),
+	  "time calls by kernel probes (kernel, default), or costly ones by patched code (auto)",
+	  NULL },
 	{ 0, "user", "USER", ARG_STRING, offsetof(struct stat_options, user),
 	  "run CMD as this user, by name or number", NULL },
 	{ 0, "no-inherit", NULL, ARG_UNFLAG, offsetof(struct stat_options, inherit),
@@ -238,6 +243,20 @@ static void conclude(struct watch *w)
 	end_watch(w);
 }
 
+static int check_engine(const struct stat_options *o, struct err *err)
+{
+	enum engine engine;
+
+	if (engine_parse(o->engine, &engine, err))
+		return err->code;
+	return engine == ENGINE_IN_PROCESS
+		       ? args_refuse(err,
+				     "--engine in-process: stat watches by kernel probes, or by "
+				     "both; give --engine auto, or ispot record --engine "
+				     "in-process")
+		       : 0;
+}
+
 static int check(const struct stat_options *o, struct watch *w, bool has_target, struct err *err)
 {
 	if (!has_target)
@@ -254,7 +273,7 @@ static int check(const struct stat_options *o, struct watch *w, bool has_target,
 			err,
 			"-I %s: not an interval; give milliseconds, 100 or more, or a time such as 2s",
 			o->interval);
-	return 0;
+	return check_engine(o, err);
 }
 
 static int open_output(struct watch *w, struct err *err)
@@ -297,7 +316,8 @@ static int run_session(struct watch *w, struct session_options *so, struct sessi
 	if (ret)
 		return err_set(err, ret, "cannot read the list of CPUs: %s; mount /sys",
 			       strerror(-ret));
-	so->live = w->live = live_new(cpus.n_possible);
+	/* what is timed in process comes behind the CPUs */
+	so->live = w->live = live_new(cpus.n_possible + (so->beside ? 1 : 0));
 	so->drained = on_drained;
 	so->drained_ctx = w;
 	ret = session_open(&s, so, err);
@@ -311,13 +331,34 @@ static int run_session(struct watch *w, struct session_options *so, struct sessi
 	return ret;
 }
 
+static const char *why_not_in_process(const struct stat_options *o)
+{
+	if (o->delay_ns)
+		return "with -D, functions would be patched before it is over";
+	if (!o->inherit)
+		return "with --no-inherit, what a patched process forks is patched, too";
+	return o->user ? "with --user, ispot has not the rights of the program" : NULL;
+}
+
+/* The engine is asked for: engine_parse() knows the word. */
+static struct inject_beside *begin_engine(const struct stat_options *o, struct session_options *so)
+{
+	const bool is_auto = o->engine && !strcmp(o->engine, "auto");
+
+	return is_auto ? engine_add_in_process(so, why_not_in_process(o)) : NULL;
+}
+
 static int watch(struct watch *w, struct session_options *so, struct err *err)
 {
 	struct session_result result = { 0 };
+	struct inject_beside *b = NULL;
 	int ret = open_output(w, err);
 
-	if (!ret)
+	if (!ret) {
+		b = begin_engine(w->o, so);
 		ret = run_session(w, so, &result, err);
+		inject_beside_free(b);
+	}
 	if (!ret)
 		ret = close_output(w, err);
 	else
@@ -383,7 +424,7 @@ const struct command cmd_stat = {
 	.name = "stat",
 	.summary = "watch functions while they run, without writing a file",
 	.usage = "ispot stat [-F PATTERN]... [-I MS] [-p PID,...] [-c N] [-d TIME] [--json]\n"
-		 "           [-o FILE] [--] [CMD...]",
+		 "           [-o FILE] [--engine ENGINE] [--] [CMD...]",
 	.examples = examples,
 	.options = options,
 	.needs = CMD_NEEDS_ROOT,

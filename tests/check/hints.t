@@ -36,7 +36,7 @@ unhinted() { # unhinted ROOT: formats without a hint that are not known
 known=$(sed 's/ *#.*//; /^ *$/d' <<'EOK'
 analysis/fleet/clickhouse/engine.c: %s   # its two texts have hints; what is refused is not shown
 probes/select/missing.c: %s              # texts that are put together, with a hint at their end
-src/cmd/record/auto.c: %s                # an option that makes ispot use kernel probes: a notice
+src/cmd/common/engine.c: %s              # an option that makes ispot use kernel probes: a notice
 src/cli/args.c: %s                       # no error: -h was answered
 src/cmd/diff.c: no literal               # a text of several uses, with a hint
 src/symbol/dso/parser.c: %s              # what the child that reads the file said, with its hint

@@ -236,4 +236,55 @@ fi
 record missing --engine auto -F often -- ./none
 is "$status" 127 "no such command" || diag missing.err
 
+# ---- other commands ----
+
+# engines_of FILE: of each function of a check's JSON
+engines_of() { jq -r '[.functions[] | .name + " " + (.engine // "none")] | sort | join(", ")' "$1"; }
+for asked in kernel in-process auto; do
+	"$ISPOT" check --engine "$asked" --json -F often -F jumps -F pthread_mutex_lock ./both >check.json 2>check.err
+	case $asked in
+	kernel) wanted="jumps kernel, often kernel, pthread_mutex_lock kernel" ;;
+	in-process) wanted="jumps none, often in-process, pthread_mutex_lock in-process" ;;
+	auto) wanted="jumps kernel, often in-process, pthread_mutex_lock kernel" ;;
+	esac
+	is "$(engines_of check.json)" "$wanted" "check --engine $asked: what would time which function" || diag check.err
+done
+"$ISPOT" check --json -F often -F jumps ./both >check.json 2>check.err
+is "$(engines_of check.json)" "jumps kernel, often kernel" "check says what record does by itself" || diag check.err
+"$ISPOT" check --engine auto -F often -F jumps ./both >check.out 2>&1
+like check.out 'engine +probe' "check --engine has a column of engines"
+like check.out 'in-process often' "in which it stands"
+"$ISPOT" check --engine in-process -F often sh -c ./both >check.out 2>&1
+is "$?" 1 "check --engine in-process: a program that is a child"
+like check.out 'starts the program as a child' "is refused in the words of record" || diag check.out
+"$ISPOT" bench --engine in-process --json >bench.json 2>bench.err
+is "$(jq -c 'map([.engine, .class, .full_p50_ns > 0, .passed_ns > 0])' bench.json)" '[["in-process",null,true,true]]' "bench --engine in-process" || diag bench.err
+"$ISPOT" bench --engine auto -t 1 --json >bench.json 2>bench.err
+is "$(jq -r 'map(.engine) | unique | join(" ")' bench.json)" "in-process kernel" "bench --engine auto: both" || diag bench.err
+is "$("$ISPOT" list --json | jq .in_process.usable)" true "list says whether calls can be timed in process"
+"$ISPOT" list --engine auto >list.out 2>&1
+like list.out 'record --engine auto works here, by both engines' "list --engine auto" || diag list.out
+"$ISPOT" stat --engine auto --json -F often -F jumps -- ./both 1 101 3 2>stat.err | grep -v '^done' >stat.json
+is "$(jq -r 'select(.blocks) | .blocks[] | select(.kind == "function") | "\(.name) \(.probe.engine) \(.calls)"' stat.json | sort | paste -sd,)" \
+	"jumps kernel 101,often in-process 303" "stat --engine auto: each call, by either engine" || diag stat.err
+"$ISPOT" stat --engine auto -D 10ms -F often -- ./both 1 101 3 >stat.out 2>&1
+like stat.out 'all calls are timed by kernel probes: with -D' "stat --engine auto -D: says that kernel probes time all calls" || diag stat.out
+while IFS='|' read -r words why; do
+	# shellcheck disable=SC2086 # a command and its options
+	"$ISPOT" $words >refused.out 2>&1
+	is "$?" 2 "$words: refused"
+	like refused.out "$why" "$words: why" || diag refused.out
+done <<-'EOR'
+	record --engine none true|no engine; give kernel, in-process or auto
+	check --engine none true|no engine; give kernel, in-process or auto
+	check --engine auto --stats true|leave out --engine
+	check --engine auto --perf-script -F main true|leave out --engine
+	bench --engine in-process -t 2|in process one thread is measured: leave -t out
+	list --engine none|no engine; give kernel, in-process or auto
+	stat --engine in-process true|give --engine auto, or ispot record --engine in-process
+	outliers --engine auto|outliers reads what was recorded; give it to ispot record
+	imbalance --engine auto|imbalance reads what was recorded; give it to ispot record
+	imbalance --engine auto -- true|patches would be among them; leave it out
+EOR
+
 done_testing

@@ -12,6 +12,7 @@
 #include "analysis/imbalance/section/parallel.h"
 #include "analysis/result/result.h"
 #include "cli/args.h"
+#include "cmd/common/engine.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -26,7 +27,7 @@
 
 struct imbalance_options {
 	struct screen_options screen;
-	const char *input, *section, *time, *html, *count, *event;
+	const char *input, *section, *time, *html, *count, *event, *engine;
 	uint64_t top;
 	double threshold, min_idle;
 	bool json, caches, instances;
@@ -57,6 +58,8 @@ static const struct option_row options[] = {
 	  "with --json: write each iteration of a region, with its threads' times", NULL },
 	{ 0, "html", "FILE", ARG_STRING, offsetof(struct imbalance_options, html),
 	  "write one HTML file, with charts, also with --json; '-' writes to stdout", NULL },
+	{ 0, "engine", "ENGINE", ARG_STRING, offsetof(struct imbalance_options, engine),
+	  "with CMD: time regions by kernel probes (kernel), the others are refused", NULL },
 	SCREEN_ROWS(struct imbalance_options, screen),
 	{ 0 },
 };
@@ -209,6 +212,22 @@ static int run_counted(const struct imbalance_options *o, char **argv, struct er
 
 /* ---- either ---- */
 
+/* The branches of a patched function lead through memory of no file, where edges are not known. */
+static int check_engine(const struct imbalance_options *o, struct err *err)
+{
+	enum engine engine;
+
+	if (engine_parse(o->engine, &engine, err))
+		return err->code;
+	return engine == ENGINE_KERNEL
+		       ? 0
+		       : args_refuse(
+				 err,
+				 "--engine %s: imbalance counts the command's branches, and patches "
+				 "would be among them; leave it out",
+				 o->engine);
+}
+
 /* Checks the options that belong to a command. */
 static int check_counted(const struct imbalance_options *o, bool any, struct err *err)
 {
@@ -225,6 +244,8 @@ static int check_counted(const struct imbalance_options *o, bool any, struct err
 		return args_refuse(
 			err,
 			"--count: no such way to count; give auto, edges, callgrind or hardware");
+	if (check_engine(o, err))
+		return err->code;
 	if (o->event && (!o->count || strcmp(o->count, "hardware") != 0))
 		return args_refuse(err,
 				   "--event is for hardware counters; give --count hardware too");
@@ -267,6 +288,8 @@ static int run_imbalance(int argc, char **argv, struct err *err)
 		rc = check_counted(&o, first + 1 < argc, err);
 	if (rc || command)
 		return rc ? rc : run_counted(&o, argv + first + 1, err);
+	if (engine_refuse(o.engine, "imbalance", err))
+		return err->code;
 	if (argc - first == 1 && !o.input)
 		o.input = argv[first];
 	else if (argc > first)

@@ -18,6 +18,7 @@
 #include "probes/select/pattern.h"
 #include "probes/select/select.h"
 #include "probes/session/session.h"
+#include "cmd/common/engine.h"
 #include "cmd/common/session_args.h"
 #include "cmd/record/recorder.h"
 #include "cli/target_args.h"
@@ -133,12 +134,12 @@ static int nothing_to_record(const struct record_options *o, struct err *err)
 
 static int check_engine(const struct record_options *o, struct err *err)
 {
-	if (!o->engine || !strcmp(o->engine, "kernel"))
-		return 0;
-	if (strcmp(o->engine, "in-process") != 0 && strcmp(o->engine, "auto") != 0)
-		return args_refuse(err, "--engine %s: no engine; give kernel, in-process or auto",
-				   o->engine);
-	return o->java ? args_refuse(err, "--java does not go with --engine: its agent times the "
+	enum engine engine;
+
+	if (engine_parse(o->engine, &engine, err))
+		return err->code;
+	return o->java && engine != ENGINE_KERNEL
+		       ? args_refuse(err, "--java does not go with --engine: its agent times the "
 					  "methods; leave one out")
 		       : 0;
 }

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* --engine: what times calls, in every command that has it. */
+#ifndef ISPOT_CMD_COMMON_ENGINE_H
+#define ISPOT_CMD_COMMON_ENGINE_H
+
+struct err;
+struct inject_beside;
+struct session_options;
+
+enum engine { ENGINE_KERNEL, ENGINE_IN_PROCESS, ENGINE_AUTO };
+
+/* word: NULL where the option was not given, which is ENGINE_KERNEL here. */
+int engine_parse(const char *word, enum engine *engine, struct err *err);
+/* For commands that read recordings, whose engines were chosen when they were made. word: may be
+ * NULL. */
+int engine_refuse(const char *word, const char *command, struct err *err);
+/*
+ * Lets the session hand over, to be timed in process, what is too costly for kernel probes.
+ * why_not: a clause, if anything that was asked for takes kernel probes; NULL: nothing. Returns
+ * what is freed when the session has been; NULL: kernel probes time all calls, and the user has
+ * been told why.
+ */
+struct inject_beside *engine_add_in_process(struct session_options *so, const char *why_not);
+
+#endif
