@@ -1,7 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Programs that patches could break behave as they do alone, with every function of theirs and of their
-# libraries patched; and attaching and detaching again and again does not disturb a running one.
+# libraries patched, also where the kernel's probes are beside the patches; and attaching and detaching
+# again and again does not disturb a running one.
+# ENGINES: those that launched commands are recorded with.
 . "$(dirname "$0")/lib.sh"
 
 [ "$(uname -m)" = x86_64 ] || skip_all "patches are made on x86-64 alone"
@@ -11,16 +13,24 @@ H=$HELPERS/hostile
 "$ISPOT" record -q --engine in-process -o probe.data -F leaf "$HELPERS/patched" 1 0 1 0 >probe.out 2>probe.err ||
 	{ grep -q 'stamps by the TSC' probe.err && skip_all "no stable TSC here: $(cat probe.err)"; }
 
-# unharmed NAME COMMAND...: output and status as alone
+engines=${ENGINES:-in-process auto}
+if ! may_probe; then
+	engines=in-process
+	skip "both engines in one recording" "kernel probes cannot be made here"
+fi
+
+# unharmed NAME COMMAND...: output and status as alone, by each engine
 unharmed() {
-	local name=$1
+	local name=$1 engine
 	shift
 	"$@" >"$name.alone" 2>/dev/null </dev/null
 	local alone=$?
-	record "$name" --engine in-process -F '*' -F 'lib*:*' -- "$@" </dev/null
-	is "$status" "$alone" "$name: status $alone" || diag "$name.err"
-	cmp -s "$name.alone" "$name.out"
-	ok $? "$name: output" || diag "$name.err"
+	for engine in $engines; do
+		record "$name" --engine "$engine" -F '*' -F 'lib*:*' -- "$@" </dev/null
+		is "$status" "$alone" "$name, $engine: status $alone" || diag "$name.err"
+		cmp -s "$name.alone" "$name.out"
+		ok $? "$name, $engine: output" || diag "$name.err"
+	done
 }
 
 unharmed thread_exit "$H" thread_exit 101
@@ -44,8 +54,10 @@ else
 fi
 unharmed filter "$H" filter 101
 unharmed unwinding "${H}_cxx"
-record locked --engine in-process -F one_step -- "$H" filter 101 </dev/null
-is "$status" 5 "a program that locks itself up before its first record" || diag locked.err
+for engine in $engines; do
+	record locked --engine "$engine" -F one_step -- "$H" filter 101 </dev/null
+	is "$status" 5 "$engine: a program that locks itself up before its first record" || diag locked.err
+done
 
 # ---- unmodified programs ----
 
@@ -80,10 +92,12 @@ if command -v node >/dev/null; then
 		for (let i = 0; i < 500; i++) { h.update(z.deflateSync(Buffer.from("x".repeat(i)))); o["k" + i % 97] = i; }
 		console.log(h.digest("hex"), JSON.stringify(o).length);' >program.js
 	node program.js >node.alone
-	record node --engine in-process -F 'uv_*' -F 'v8::internal::Heap::*' -F 'libc.so.6:*' -F 'libstdc++.so.6:*' -- node program.js
-	is "$status" 0 "node: status" || diag node.err
-	cmp -s node.alone node.out
-	ok $? "node: output" || diag node.err
+	for engine in $engines; do
+		record node --engine "$engine" -F 'uv_*' -F 'v8::internal::Heap::*' -F 'libc.so.6:*' -F 'libstdc++.so.6:*' -- node program.js
+		is "$status" 0 "node, $engine: status" || diag node.err
+		cmp -s node.alone node.out
+		ok $? "node, $engine: output" || diag node.err
+	done
 else
 	skip "node" "not installed"
 fi

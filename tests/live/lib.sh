@@ -128,6 +128,11 @@ needs_probes() {
 	fi
 }
 
+# may_probe: whether kernel probes can be made here, for a test that has more to do than that
+may_probe() {
+	[ "$(id -u)" = 0 ] && "$ISPOT" record -q --engine kernel -o "$DIR/try.data" -F main -- "$MB/exact" -n 1 >/dev/null 2>&1
+}
+
 # eventually COMMAND...: waits until it succeeds; not for ever, but as long as a busy machine takes
 eventually() {
 	local deadline=$((SECONDS + 120))
