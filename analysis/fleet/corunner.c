@@ -40,16 +40,7 @@ enum corunner_class corunner_class(const struct topology *t, uint32_t cpu, uint3
 static uint32_t first_ending_after(const struct fleet_block *b, const struct fleet_run *run,
 				   uint64_t time_ns)
 {
-	uint32_t low = run->first, high = run->first + run->n, middle;
-
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (b->samples.data[middle].end_ns > time_ns)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
+	return vec_search(i, run->first, run->first + run->n, b->samples.data[i].end_ns <= time_ns);
 }
 
 /* Returns the first sample that begins at time_ns or later. A sample begins where the one before it

@@ -69,16 +69,7 @@ void fleet_live_begin(struct fleet_live *l)
 static size_t lane_before(const struct fleet_spans *spans, const struct fleet_lane *lane,
 			  uint64_t time_ns)
 {
-	size_t low = lane->at, high = lane->end, middle;
-
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (spans->data[middle].start_ns < time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low - lane->at;
+	return vec_search(i, lane->at, lane->end, spans->data[i].start_ns < time_ns) - lane->at;
 }
 
 static size_t spans_before(const struct fleet_spans *spans, uint64_t time_ns)

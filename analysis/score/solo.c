@@ -14,17 +14,7 @@ void solo_init(struct solo_sums *s)
 /* Returns the first window that ends after this moment, or the number of windows. */
 static size_t first_after(const struct meta *meta, uint64_t ns)
 {
-	size_t low = 0, high = meta->solos.n;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (meta->solos.data[middle].end_ns <= ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return vec_search(i, 0, meta->solos.n, meta->solos.data[i].end_ns <= ns);
 }
 
 static uint64_t overlap_ns(const struct meta *meta, uint64_t begin_ns, uint64_t end_ns)

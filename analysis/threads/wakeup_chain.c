@@ -14,18 +14,10 @@
 
 static struct outside sum_at(const struct history *h, uint64_t time_ns)
 {
-	size_t low = 0, high = h->n;
+	const size_t low = vec_search(i, 0, h->n, h->data[i].time_ns <= time_ns);
 	const struct history_step *a, *b;
 	double part;
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (h->data[middle].time_ns <= time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (!low)
 		return (struct outside){ 0 };
 	a = &h->data[low - 1];

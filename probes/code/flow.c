@@ -98,17 +98,7 @@ void code_release(struct code *code)
 
 size_t code_first_branch_to(const struct code *code, uint64_t address)
 {
-	size_t low = 0, high = code->branches.n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (code->branches.data[middle].target < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return vec_search(i, 0, code->branches.n, code->branches.data[i].target < address);
 }
 
 bool code_is_target(const struct code *code, uint64_t address)
@@ -122,16 +112,8 @@ bool code_is_target(const struct code *code, uint64_t address)
 
 static size_t find_in(const struct insn *insns, size_t first, size_t end, uint64_t address)
 {
-	size_t low = first, high = end;
+	size_t low = vec_search(i, first, end, insns[i].address < address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (insns[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < end && insns[low].address == address ? low : SIZE_MAX;
 }
 

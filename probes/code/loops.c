@@ -203,16 +203,9 @@ struct loops *loops_read_at(struct dso *dso, uint64_t address)
  */
 static size_t insn_with(const struct code *code, uint64_t address)
 {
-	size_t low = 0, high = code->n_main;
+	size_t low = vec_search(i, 0, code->n_main,
+				code->insns[i].address + code->insns[i].length <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (code->insns[middle].address + code->insns[middle].length <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < code->n_main && code->insns[low].address <= address ? low : SIZE_MAX;
 }
 

@@ -443,17 +443,7 @@ void patched_sort(struct patched *p)
 /* The number of patches before that address. Patches are sorted. */
 static size_t patches_before(const struct patched *p, uint64_t at)
 {
-	size_t low = 0, high = p->patches.n;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (p->patches.data[middle].at < at)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return vec_search(i, 0, p->patches.n, p->patches.data[i].at < at);
 }
 
 /* Returns the patch that covers this address behind its first byte, or NULL. */

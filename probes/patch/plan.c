@@ -88,16 +88,9 @@ const char *patch_plan_refusal(const struct patch_plan *plan)
 static const char *refuse_by_name(struct dso *dso, uint64_t address)
 {
 	const struct dso_function *functions;
-	size_t n = dso_functions(dso, &functions), low = 0, high = n;
+	const size_t n = dso_functions(dso, &functions);
+	size_t low = vec_search(i, 0, n, functions[i].address < address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (functions[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	for (; low < n && functions[low].address == address; low++)
 		if (exit_odd_by_name(functions[low].symbol))
 			return exit_odd_by_name(functions[low].symbol);

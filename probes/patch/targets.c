@@ -111,16 +111,8 @@ static void add_starts(struct targets *t, struct dso *dso)
 
 const struct frame *targets_frame(const struct targets *t, uint64_t address)
 {
-	size_t low = 0, high = t->frames.n;
+	size_t low = vec_search(i, 0, t->frames.n, t->frames.data[i].start <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (t->frames.data[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (!low || address - t->frames.data[low - 1].start >= t->frames.data[low - 1].size)
 		return NULL;
 	return &t->frames.data[low - 1];
@@ -303,17 +295,7 @@ static int compare_crossings(const void *a, const void *b)
 
 size_t targets_first_crossing(const struct targets *t, uint64_t address)
 {
-	size_t low = 0, high = t->crossings.n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (t->crossings.data[middle].target < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return vec_search(i, 0, t->crossings.n, t->crossings.data[i].target < address);
 }
 
 const char *targets_read(struct targets *t, struct dso *dso)

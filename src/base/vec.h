@@ -31,6 +31,28 @@
 #define vec_sort(v, cmp)	  ((v)->n ? qsort((v)->data, (v)->n, sizeof(*(v)->data), (cmp)) : (void)0)
 #define vec_release(v)		  (free((v)->data), (v)->data = NULL, (v)->n = (v)->room = 0)
 
+/*
+ * Finds an element of an ordered array by binary search: the first index from `from` on for which
+ * is_before does not hold, or `end`. is_before is an expression of the index i; it holds up to some
+ * element and for none behind:
+ *
+ *	size_t first = vec_search(i, 0, starts.n, starts.data[i] < address);
+ */
+#define vec_search(i, from, end, is_before)                             \
+	__extension__({                                                 \
+		__typeof__((end) + 0) low_ = (from), high_ = (end);     \
+                                                                        \
+		while (low_ < high_) {                                  \
+			__typeof__(low_) i = low_ + (high_ - low_) / 2; \
+                                                                        \
+			if (is_before)                                  \
+				low_ = i + 1;                           \
+			else                                            \
+				high_ = i;                              \
+		}                                                       \
+		low_;                                                   \
+	})
+
 void vec_reserve_(void **data, size_t *room, size_t want, size_t size);
 
 #endif

@@ -138,16 +138,9 @@ int mappings_read(struct mappings *m, pid_t pid, struct err *err)
 
 const struct mapping *mappings_find(const struct mappings *m, uint64_t address)
 {
-	size_t low = 0, high = m->n;
+	/* the kernel lists the mappings in the order of their addresses */
+	size_t low = vec_search(i, 0, m->n, m->data[i].end <= address);
 
-	while (low < high) { /* the kernel lists the mappings in the order of their addresses */
-		size_t mid = low + (high - low) / 2;
-
-		if (m->data[mid].end <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	if (low == m->n || m->data[low].start > address)
 		return NULL;
 	return &m->data[low];

@@ -127,16 +127,8 @@ void world_init(struct world *w, const struct world_options *o)
 uint32_t world_pick(const struct world *w, struct dice *d)
 {
 	double at = dice_unit(d) * vec_last(&w->apps)->popularity;
-	size_t low = 0, high = w->apps.n - 1, middle;
 
-	while (low < high) {
-		middle = (low + high) / 2;
-		if (w->apps.data[middle].popularity > at)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return (uint32_t)low;
+	return (uint32_t)vec_search(i, 0, w->apps.n - 1, w->apps.data[i].popularity <= at);
 }
 
 double world_loss(const struct world *w, uint32_t base, uint32_t corunner)

@@ -114,17 +114,7 @@ static int by_thread_and_time(const void *a, const void *b)
 static size_t first_at(const struct branch_samples *s, uint32_t tid, uint64_t time_ns)
 {
 	struct branch_sample wanted = { .tid = tid, .time_ns = time_ns };
-	size_t low = 0, high = s->samples.n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (by_thread_and_time(&s->samples.data[middle], &wanted) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return vec_search(i, 0, s->samples.n, by_thread_and_time(&s->samples.data[i], &wanted) < 0);
 }
 
 /*

@@ -147,16 +147,9 @@ static void add_edge(struct counted *c, struct counted_counts *counts, uint32_t 
 static uint32_t behind(const struct counted *c, uint32_t place)
 {
 	const struct counts *run = c->run;
-	uint32_t low = 0, high = (uint32_t)run->places.n;
+	uint32_t low = vec_search(i, 0, (uint32_t)run->places.n,
+				  by_address(&c->sorted[i], &place, (void *)(uintptr_t)run) <= 0);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (by_address(&c->sorted[middle], &place, (void *)(uintptr_t)run) <= 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low == run->places.n ||
 	    run->places.data[c->sorted[low]].object != run->places.data[place].object)
 		return MAP_NONE;

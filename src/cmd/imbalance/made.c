@@ -61,16 +61,8 @@ static uint32_t who_ended(const struct search *s, const struct edges_event *wait
 	struct edges_header header = { .thread = wait->thread, .begin_ns = wait->time_ns };
 	struct edges_log wanted = { .process = by->process, .header = &header };
 	const struct edges_log *key = &wanted, *found;
-	size_t low = 0, high = s->edges->logs.n;
+	size_t low = vec_search(i, 0, s->edges->logs.n, by_thread(&s->by_name[i], &key) <= 0);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (by_thread(&s->by_name[middle], &key) <= 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	found = low ? s->by_name[low - 1] : NULL;
 	if (!found || found->process != by->process || found->header->thread != wait->thread)
 		return MAP_NONE;

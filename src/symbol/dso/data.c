@@ -98,19 +98,11 @@ static const char *name_of(struct dso *dso, struct dso_variable *v)
 
 const char *dso_variable_at(struct dso *dso, uint64_t address, uint64_t *offset)
 {
-	size_t low = 0, high;
+	size_t low;
 
 	if (!dso->variables_loaded)
 		load(dso);
-	high = dso->variables.n;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (dso->variables.data[mid].address <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	low = vec_search(i, 0, dso->variables.n, dso->variables.data[i].address <= address);
 	for (size_t back = 0; low > 0 && back < NESTING_MAX; back++) {
 		struct dso_variable *v;
 

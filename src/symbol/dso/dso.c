@@ -44,16 +44,9 @@ void dso_finish_code(struct dso *dso)
 
 const struct dso_range *dso_code_range(const struct dso *dso, uint64_t address)
 {
-	size_t low = 0, high = dso->code.n;
+	/* no two ranges overlap */
+	size_t low = vec_search(i, 0, dso->code.n, dso->code.data[i].end <= address);
 
-	while (low < high) { /* no two ranges overlap */
-		size_t mid = low + (high - low) / 2;
-
-		if (dso->code.data[mid].end <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	if (low == dso->code.n || dso->code.data[low].start > address)
 		return NULL;
 	return &dso->code.data[low];

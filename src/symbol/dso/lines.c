@@ -130,16 +130,8 @@ bool dso_has_dwarf(struct dso *dso)
 /* address is one of DWARF's. */
 static struct unit_range *find_unit(struct dso_lines *lines, uint64_t address)
 {
-	size_t low = 0, high = lines->units.n;
+	size_t low = vec_search(i, 0, lines->units.n, lines->units.data[i].start <= address);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (lines->units.data[mid].start <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	if (!low || address >= lines->units.data[low - 1].end)
 		return NULL;
 	return &lines->units.data[low - 1];
@@ -313,16 +305,8 @@ static bool find_subprogram(struct dso_lines *lines, struct unit_range *unit, ui
 			    Dwarf_Die *out)
 {
 	const struct unit_functions *functions = functions_of(lines, unit);
-	size_t low = 0, high = functions->n;
+	size_t low = vec_search(i, 0, functions->n, functions->data[i].start <= address);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (functions->data[mid].start <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	if (!low || address >= functions->data[low - 1].end)
 		return false;
 	*out = functions->data[low - 1].die;

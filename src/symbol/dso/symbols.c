@@ -437,16 +437,9 @@ static size_t first_at(const struct dso_function *f, size_t n, uint64_t address)
 const struct dso_function *dso_function_at(struct dso *dso, uint64_t address)
 {
 	const struct dso_function *f;
-	size_t low = 0, high = dso_functions(dso, &f);
+	const size_t n = dso_functions(dso, &f);
+	size_t low = vec_search(i, 0, n, f[i].address <= address);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (f[mid].address <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	for (size_t back = 0; low > 0 && back < NESTING_MAX; back++) {
 		low = first_at(f, low, f[low - 1].address);
 		if (address - f[low].address < f[low].size) {
@@ -489,19 +482,11 @@ static void index_names(struct dso *dso)
 static size_t lower_bound(struct dso *dso, const char *symbol, size_t n)
 {
 	const struct dso_function *f;
-	size_t low = 0, high = dso_functions(dso, &f);
+	const size_t n_functions = dso_functions(dso, &f);
 
 	if (!dso->by_name)
 		index_names(dso);
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (strncmp(f[dso->by_name[mid]].symbol, symbol, n) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return vec_search(i, 0, n_functions, strncmp(f[dso->by_name[i]].symbol, symbol, n) < 0);
 }
 
 static size_t find_range(struct dso *dso, const char *symbol, size_t n, const uint32_t **indices)
