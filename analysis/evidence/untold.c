@@ -117,15 +117,12 @@ static void add_part(struct untold *u, const struct meta_frame *f, uint32_t thre
 static struct untold_row *row_of(struct untold *u, const struct meta_frame *f, uint32_t call)
 {
 	uint64_t key = (uint64_t)name_of(u, f) << 32 | call;
-	uint32_t at = map_get(&u->row_of, key);
+	uint32_t at = map_add(&u->row_of, key, (uint32_t)u->rows.n);
 
-	if (at == MAP_NONE) {
-		at = (uint32_t)u->rows.n;
-		map_put(&u->row_of, key, at);
+	if (at == u->rows.n)
 		*vec_add(&u->rows) =
 			(struct untold_row){ .frame = (uint32_t)(f - u->meta->frames.data),
 					     .call = call };
-	}
 	return &u->rows.data[at];
 }
 

@@ -135,13 +135,10 @@ uint32_t fleet_rows_stratum(struct fleet_rows *r, uint32_t type, uint64_t bucket
 struct fleet_match *fleet_rows_match(struct fleet_rows *r, uint32_t row, uint32_t other)
 {
 	uint64_t key = (uint64_t)row << 32 | other;
-	uint32_t i = map_get(&r->by_match, key);
+	uint32_t i = map_add(&r->by_match, key, (uint32_t)r->matches.n);
 
-	if (i == MAP_NONE) {
-		i = (uint32_t)r->matches.n;
-		map_put(&r->by_match, key, i);
+	if (i == r->matches.n)
 		*vec_add(&r->matches) = (struct fleet_match){ .row = row, .other = other };
-	}
 	return &r->matches.data[i];
 }
 
@@ -149,13 +146,10 @@ void fleet_rows_crowd(struct fleet_rows *r, uint32_t stratum, uint32_t kind, uin
 		      uint64_t ns)
 {
 	uint64_t key = (uint64_t)stratum << 32 | (uint64_t)kind << 24 | (number & 0xffffff);
-	uint32_t i = map_get(&r->by_crowd, key);
+	uint32_t i = map_add(&r->by_crowd, key, (uint32_t)r->crowds.n);
 
-	if (i == MAP_NONE) {
-		i = (uint32_t)r->crowds.n;
-		map_put(&r->by_crowd, key, i);
+	if (i == r->crowds.n)
 		*vec_add(&r->crowds) = (struct fleet_crowd){ stratum, kind, number, 0 };
-	}
 	r->crowds.data[i].ns += ns;
 }
 

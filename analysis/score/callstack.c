@@ -98,13 +98,10 @@ static inline uint32_t site_of(struct callstacks *s, uint32_t id, const struct c
 static void take(struct callstacks *s, uint32_t index, uint32_t stack)
 {
 	uint64_t key = (uint64_t)index << 32 | stack;
-	uint32_t i = map_get(&s->row_of, key);
+	uint32_t i = map_add(&s->row_of, key, (uint32_t)s->rows.n);
 
-	if (i == MAP_NONE) {
-		i = (uint32_t)s->rows.n;
+	if (i == s->rows.n)
 		*vec_add(&s->rows) = (struct callstack_row){ .stack = stack, .site = index };
-		map_put(&s->row_of, key, i);
-	}
 	s->rows.data[i].taken++;
 	s->sites.data[index].taken++;
 }

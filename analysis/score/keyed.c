@@ -91,12 +91,9 @@ static uint32_t slot_of(struct keyed *k, uint32_t thread, uint32_t group)
 
 	if (k->recent.slot && k->recent.thread == thread && k->recent.group == group)
 		return k->recent.slot;
-	slot = map_get(&k->slot_of, pair);
-	if (slot == MAP_NONE) {
-		slot = (uint32_t)k->slots.n;
+	slot = map_add(&k->slot_of, pair, (uint32_t)k->slots.n);
+	if (slot == k->slots.n)
 		*vec_add(&k->slots) = (struct slot){ .thread = thread, .id = group };
-		map_put(&k->slot_of, pair, slot);
-	}
 	k->recent.thread = thread;
 	k->recent.group = group;
 	k->recent.slot = slot;

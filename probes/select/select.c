@@ -147,12 +147,10 @@ static void choose(struct selection *s, struct pattern *p, struct dso *dso,
 	dso_function_name(dso, f);
 	place = place_of(dso, f);
 	key = place_key(s, &place);
-	i = map_get(&s->by_place, key);
-	if (i == MAP_NONE) {
-		i = (uint32_t)s->chosen.n;
+	i = map_add(&s->by_place, key, (uint32_t)s->chosen.n);
+	if (i == s->chosen.n) {
 		chosen = vec_add(&s->chosen);
 		*chosen = (struct selected){ dso, f, p->typed, p->arguments, exact, NULL };
-		map_put(&s->by_place, key, i);
 		return;
 	}
 	chosen = &s->chosen.data[i];

@@ -64,6 +64,16 @@ void map_put(struct map *map, uint64_t key, uint32_t value)
 	*slot = (struct map_slot){ key, value };
 }
 
+uint32_t map_add(struct map *map, uint64_t key, uint32_t fresh)
+{
+	uint32_t value = map_get(map, key);
+
+	if (value != MAP_NONE)
+		return value;
+	map_put(map, key, fresh);
+	return fresh;
+}
+
 bool map_remove(struct map *map, uint64_t key)
 {
 	uint32_t hole, i, home;

@@ -33,7 +33,9 @@ struct map {
 
 uint32_t map_get(const struct map *map, uint64_t key);	     /* MAP_NONE: absent */
 void map_put(struct map *map, uint64_t key, uint32_t value); /* value < MAP_NONE; replaces */
-bool map_remove(struct map *map, uint64_t key);		     /* false: was absent */
+/* Returns the key's value, which is `fresh` from now on if the key was absent. */
+uint32_t map_add(struct map *map, uint64_t key, uint32_t fresh);
+bool map_remove(struct map *map, uint64_t key); /* false: was absent */
 void map_release(struct map *map);
 
 /* Strings stored once; equal strings have equal numbers, counted from 0 in order of arrival. */

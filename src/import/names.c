@@ -120,13 +120,10 @@ void names_roles(struct names *n, const struct perfdata *p)
 
 static struct process *process_of(struct names *n, uint32_t pid)
 {
-	uint32_t i = map_get(&n->by_pid, pid);
+	uint32_t i = map_add(&n->by_pid, pid, (uint32_t)n->processes.n);
 
-	if (i == MAP_NONE) {
-		i = (uint32_t)n->processes.n;
+	if (i == n->processes.n)
 		vec_add(&n->processes)->pid = pid;
-		map_put(&n->by_pid, pid, i);
-	}
 	return &n->processes.data[i];
 }
 

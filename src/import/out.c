@@ -46,13 +46,10 @@ static void write_text(struct import *im, const struct happening *h, uint32_t ki
 
 static struct import_thread *thread_of(struct import *im, uint32_t tid, uint32_t pid)
 {
-	uint32_t i = map_get(&im->by_tid, tid);
+	uint32_t i = map_add(&im->by_tid, tid, (uint32_t)im->threads.n);
 
-	if (i == MAP_NONE) {
-		i = (uint32_t)im->threads.n;
+	if (i == im->threads.n)
 		*vec_add(&im->threads) = (struct import_thread){ .tid = tid, .pid = pid };
-		map_put(&im->by_tid, tid, i);
-	}
 	return &im->threads.data[i];
 }
 

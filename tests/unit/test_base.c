@@ -121,6 +121,10 @@ static void maps_find_what_was_put(void **state)
 	map_put(&map, key_of(5), 500);
 	assert_int_equal(map.n, KEYS);
 	assert_int_equal(map_get(&map, key_of(5)), 500);
+	assert_int_equal(map_add(&map, key_of(5), 501), 500);
+	assert_int_equal(map_add(&map, key_of(KEYS), 7), 7);
+	assert_int_equal(map_get(&map, key_of(KEYS)), 7);
+	assert_true(map_remove(&map, key_of(KEYS)));
 	for (uint32_t i = 0; i < KEYS; i += 3)
 		assert_true(map_remove(&map, key_of(i)));
 	for (uint32_t i = 0; i < KEYS; i++)

@@ -159,13 +159,10 @@ static struct parallel_meeting *meeting_of(struct parallel *p, const struct thre
 				  ? c->args[ARG_FIRST]
 				  : 0;
 	uint64_t key = hash_u64(hash_u64(object) ^ ((uint64_t)t->tgid << 32 | c->id));
-	uint32_t at = map_get(&p->meeting_of, key);
+	uint32_t at = map_add(&p->meeting_of, key, (uint32_t)p->meetings.n);
 
-	if (at == MAP_NONE) {
-		at = (uint32_t)p->meetings.n;
-		map_put(&p->meeting_of, key, at);
+	if (at == p->meetings.n)
 		vec_add(&p->meetings);
-	}
 	return &p->meetings.data[at];
 }
 
@@ -222,13 +219,10 @@ static struct stay whole_call(const struct thread *t, const struct call *c)
 
 static struct parallel_bodies *bodies_of(struct parallel *p, uint32_t tgid)
 {
-	uint32_t at = map_get(&p->process_of, tgid);
+	uint32_t at = map_add(&p->process_of, tgid, (uint32_t)p->processes.n);
 
-	if (at == MAP_NONE) {
-		at = (uint32_t)p->processes.n;
-		map_put(&p->process_of, tgid, at);
+	if (at == p->processes.n)
 		vec_add(&p->processes);
-	}
 	return &p->processes.data[at];
 }
 
