@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Entries and exits, with what is recorded beside them, and those that --keep-slower holds back. */
+/*
+ * Writes the entries and exits of calls with their stacks, arguments and counters. With
+ * --keep-slower, an entry waits until its call proves long enough to be written.
+ */
 #include <string.h>
 
 #include "probes/drain/internal.h"
@@ -9,8 +12,8 @@
 #include "trace/record.h"
 #include "trace/write/writer.h"
 
-/* Programs of probes can be preempted: between what comes ahead of a call's record and that may lie
- * those of other threads. */
+/* A probe's program can be preempted. So records of other threads may lie between a call's record
+ * and the stack or arguments that come ahead of it. */
 static struct drain_ahead *find_ahead(struct drain_cpu *c, uint32_t tid)
 {
 	for (uint32_t i = 0; i < c->n_ahead; i++)
@@ -35,7 +38,8 @@ static struct drain_ahead *ahead_of(struct drain *d, uint32_t cpu, uint32_t tid)
 	return ahead;
 }
 
-/* The call's record has come, and takes it along, whether it has a use for it or not. */
+/* Takes what came ahead of this record of a call, and forgets it even if the call has no use for
+ * it. */
 static const struct drain_ahead *take_ahead(struct drain_cpu *c, uint32_t tid,
 					    struct drain_ahead *taken)
 {
@@ -80,7 +84,7 @@ static void write_return(struct drain *d, const struct wire_args *w, uint32_t cp
 				   argument_value(a, ARG_RETURN, w->values[0]), 0);
 }
 
-/* They come before their entry, for the same reason as its stack. */
+/* Arguments come before their entry, as stacks do. */
 static void write_arguments(struct drain *d, const struct wire_call *call,
 			    const struct wire_args *w, uint32_t cpu)
 {
@@ -147,7 +151,7 @@ static void write_stack(struct drain *d, const struct wire_call *call, uint32_t 
 	drain_write_values(d, &r, 1, stack, 0, 0);
 }
 
-/* In the file an entry's arguments and stack stand behind it, an exit's before it. */
+/* In the file, the arguments and the stack follow an entry, but precede an exit. */
 static void write_call(struct drain *d, const struct wire_call *call,
 		       const struct drain_ahead *ahead, uint32_t cpu)
 {
@@ -182,7 +186,7 @@ void drain_write_held(void *ctx, uint32_t cpu, const struct keep_entry *e)
 	write_call(ctx, &e->call, &ahead, cpu);
 }
 
-/* The entry takes with it what came ahead of it. */
+/* Stores the entry together with the stack and arguments that came ahead of it. */
 static void hold(struct drain *d, const struct wire_call *call, const struct drain_ahead *ahead,
 		 uint32_t cpu)
 {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * The attach protocol of HotSpot machines, as jcmd speaks it: a file asks for it, SIGQUIT makes the
- * machine look for the file and open a socket, and over that it is told what to load.
+ * The attach protocol of HotSpot machines, as jcmd speaks it: a file requests the connection,
+ * SIGQUIT makes the machine look for the file and open a socket, and the socket takes the command
+ * that loads the agent.
  *
- * The machine may be anybody's, and hostile. So a child does that with the machine's identity and
- * root, where its links and files lead to nothing that its user could not reach himself; the socket
- * has to be that user's and the machine itself behind it; the signal goes to the process that was
- * looked at, whoever has its number by then. The agent is a file that only the recorder can write.
+ * Any user may own the machine, and it may be hostile. So a child process talks to it, with the
+ * machine's identity and root: links and files then lead to nothing that the machine's user could
+ * not reach anyway. The socket must belong to that user, and the machine itself must listen on it.
+ * The signal goes to the process that was checked, even if its number has been given again. The
+ * agent is a file that only the recorder can write.
  */
 #include "probes/java/attach.h"
 
@@ -42,13 +44,13 @@
 
 #define PATIENCE_NS  10000000000ull
 #define TURN_NS	     20000000ull
-#define LAST_WORD_NS 1000000000ull /* for the child to end by itself */
+#define LAST_WORD_NS 1000000000ull /* in which the child may end by itself */
 #define REPLY_BYTES  256
-/* Descriptors of the child that talks to a machine: nothing above stderr but these two. */
+/* The only two descriptors above stderr of the child that talks to a machine. */
 #define ANSWERS_FD 3
 #define MACHINE_FD 4
 
-/* A process that does not wait for SIGQUIT is ended by it. */
+/* Returns whether the process handles SIGQUIT, which would end it otherwise. */
 static bool catches_quit(pid_t pid)
 {
 	char *line = status_line(pid, "SigCgt:");
@@ -58,7 +60,7 @@ static bool catches_quit(pid_t pid)
 	return catches;
 }
 
-/* 1: yes; -EINTR: a signal that ends ispot came before all of its mappings were read. */
+/* Returns 1 if it does, 0 if not, or -EINTR if a signal that ends ispot cut the reading short. */
 static int maps_jvm(pid_t pid)
 {
 	struct mappings maps = { 0 };
@@ -73,14 +75,14 @@ static int maps_jvm(pid_t pid)
 
 /* ---- what runs as the machine's user, in its root ---- */
 
-/* The machine that is talked to, as the kernel has it when it is first looked at. */
+/* A machine as the kernel described it when it was first checked. */
 struct machine {
 	pid_t pid, inner;
 	int pidfd;
 	uid_t uid;
 	gid_t gid, groups[IDENTITY_GROUPS_MAX];
 	int n_groups;
-	bool in_its_root; /* this process is: paths are the machine's own */
+	bool in_its_root; /* this process is in its root, so paths are the machine's own */
 };
 
 static bool read_machine(struct machine *m, pid_t pid)
@@ -98,7 +100,8 @@ static bool read_machine(struct machine *m, pid_t pid)
 	return found;
 }
 
-/* Root's own files and sockets need none; a container's root may have had less than ispot has. */
+/* Root can open its own files and sockets without capabilities. A container's root may have had
+ * fewer than ispot has. */
 static int drop_capabilities(void)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -107,17 +110,17 @@ static int drop_capabilities(void)
 	return syscall(SYS_capset, &header, none) ? -errno : 0;
 }
 
-/* Until it is waited for nobody else gets its number: what was looked at by number was its own. */
+/* A process keeps its number until it is waited for. So if it still exists, everything that was
+ * read by its number was its own. */
 static bool is_there(const struct machine *m)
 {
 	return !syscall(SYS_pidfd_send_signal, m->pidfd, 0, NULL, 0);
 }
 
 /*
- * From here on this process can reach what the machine's user can, and nothing else: its links lead
- * somewhere in its own root, its files are its own. Nor can that user look into it, whose memory is
- * the recorder's. A change of the user takes back what the process asked for about its parent's
- * end.
+ * Gives this process the machine's identity and root. From here on it can reach what the machine's
+ * user can, and nothing else. That user cannot read its memory, which is a copy of the recorder's.
+ * A change of the user cancels the signal at the parent's end, so the process requests it again.
  */
 static int become(struct machine *m, pid_t parent)
 {
@@ -142,7 +145,7 @@ static int become(struct machine *m, pid_t parent)
 	return getppid() == parent ? 0 : -ESRCH;
 }
 
-/* A socket of the machine's user, behind which the machine itself listens. */
+/* Connects to a socket of the machine's user on which the machine itself listens. */
 static int try_connect(const struct machine *m, const char *path)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
@@ -166,7 +169,7 @@ static int try_connect(const struct machine *m, const char *path)
 	return -1;
 }
 
-static volatile sig_atomic_t told; /* the child, to end: what it has made goes first */
+static volatile sig_atomic_t told; /* SIGTERM came: the child removes its files and ends */
 
 static void on_told(int number)
 {
@@ -174,8 +177,8 @@ static void on_told(int number)
 	told = 1;
 }
 
-/* The file that asks. One that its user has left behind, as a tool that was killed does, is as
- * good. */
+/* Makes the file that requests the socket. A file that a killed tool of the machine's user has left
+ * behind serves as well. */
 static int make_request(const struct machine *m, const char *ask)
 {
 	int fd = open(ask, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -190,7 +193,7 @@ static int make_request(const struct machine *m, const char *ask)
 	return 0;
 }
 
-/* Makes the file that asks, and sends the signal; gone again when this returns. */
+/* Makes the requesting file and sends the signal. The file is gone again when this returns. */
 static int wake(const struct machine *m, const char *ask, const char *socket_path)
 {
 	uint64_t since = clock_now_ns();
@@ -206,7 +209,7 @@ static int wake(const struct machine *m, const char *ask, const char *socket_pat
 	return made < 0 ? -ETIMEDOUT : made;
 }
 
-/* Without root the machine's root is reached through /proc. */
+/* A recorder that is not root reaches the machine's root through /proc. */
 static int open_socket(const struct machine *m)
 {
 	char *root = m->in_its_root ? xstrdup("") : xasprintf("/proc/%d/root", m->pid);
@@ -222,7 +225,7 @@ static int open_socket(const struct machine *m)
 	return fd;
 }
 
-/* A request is its version, a word and three arguments. */
+/* A request consists of its version, a command and three arguments. */
 static int ask(int fd, const char *const words[4])
 {
 	int ret = write(fd, "1", 2) < 0 ? -errno : 0;
@@ -233,7 +236,7 @@ static int ask(int fd, const char *const words[4])
 	return ret;
 }
 
-/* The child's answer: the machine's whole reply, or why there is none. */
+/* The child's answer: the machine's whole reply, or the reason that there is none. */
 struct reply {
 	int code; /* 0 or -errno */
 	enum { STEP_BECOME, STEP_SEE, STEP_OPEN, STEP_ASK, STEP_ANSWER } step;
@@ -245,7 +248,7 @@ static void read_answer(int fd, struct reply *r)
 	size_t n = 0;
 	ssize_t got;
 
-	/* the parent has the deadline: it ends this process */
+	/* the parent ends this process at its deadline */
 	while (!told && n < sizeof(r->text) - 1 &&
 	       (got = read(fd, r->text + n, sizeof(r->text) - 1 - n)) > 0)
 		n += (size_t)got;
@@ -281,8 +284,8 @@ static void converse(struct machine *m, pid_t parent, const char *sees, const ch
 	read_answer(fd, r);
 }
 
-/* The recording's descriptors are nobody's business in another root; stdin to stderr are
- * /dev/null's. */
+/* Closes the recording's descriptors, which must not exist in another root, and opens stdin to
+ * stderr as /dev/null. */
 static bool keep_two(struct machine *m, int out)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -299,8 +302,8 @@ static bool keep_two(struct machine *m, int out)
 }
 
 /*
- * SIGTERM, of the recorder or by its end, lets the child remove what it has made; where the machine
- * holds it up all the same, the alarm ends it.
+ * SIGTERM, sent by the recorder or at its end, makes the child remove its files and end. If the
+ * machine holds the child up all the same, the alarm ends it.
  */
 static void child(struct machine *m, pid_t parent, const char *sees, const char *const words[4],
 		  int out)
@@ -312,7 +315,7 @@ static void child(struct machine *m, pid_t parent, const char *sees, const char 
 	signal(SIGPIPE, SIG_IGN);
 	sigaction(SIGTERM, &ends, NULL);
 	sigemptyset(&none);
-	signal(SIGINT, SIG_IGN); /* the terminal's: the recorder's to obey */
+	signal(SIGINT, SIG_IGN); /* of the terminal: the recorder handles it */
 	signal(SIGHUP, SIG_IGN);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	alarm(2 * PATIENCE_NS / 1000000000);
@@ -322,7 +325,8 @@ static void child(struct machine *m, pid_t parent, const char *sees, const char 
 	_exit(write(ANSWERS_FD, &r, sizeof(r)) == sizeof(r) ? 0 : 1);
 }
 
-/* One deadline for all that the machine does, and a signal ends it at once. */
+/* Waits for the reply. One deadline covers all that the machine does; a signal ends the wait at
+ * once. */
 static int await(int in, const sigset_t *ends, struct reply *r)
 {
 	uint64_t since = clock_now_ns();
@@ -337,7 +341,7 @@ static int await(int in, const sigset_t *ends, struct reply *r)
 	return -ETIMEDOUT;
 }
 
-/* Told to end, the child removes its file; it is the machine's user's, who may hold it up. */
+/* Lets the child remove its file and end. It runs as the machine's user, who may hold it up. */
 static void end_child(pid_t pid)
 {
 	uint64_t since = clock_now_ns();
@@ -383,7 +387,7 @@ static int open_machine(struct machine *m, pid_t pid)
 	return read_machine(m, pid) ? 0 : -ESRCH;
 }
 
-/* "0\n" is success, from some machines with a word behind it. */
+/* A reply that begins with "0\n" means success; some machines append a word. */
 static bool succeeded(const struct reply *r)
 {
 	return !r->code && r->step == STEP_ANSWER && *r->text == '0' &&

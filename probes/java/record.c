@@ -30,9 +30,9 @@
 #include "trace/write/writer.h"
 
 #define TURN_NS	  5000000
-#define BUSY_NS	  200000       /* where rings fill faster than that */
-#define FLUSH_NS  100000000ull /* what is lost when ispot is killed, at most */
-#define REST_RUNS 64	       /* at the end, at most: 268 million records */
+#define BUSY_NS	  200000       /* if rings fill faster than in TURN_NS */
+#define FLUSH_NS  100000000ull /* how much of the recording is lost at most if ispot is killed */
+#define REST_RUNS 64 /* how often at most the rings are read at the end: 268 million records */
 
 struct recording {
 	const struct java_recording *o;
@@ -41,7 +41,7 @@ struct recording {
 	struct inproc_drain drain;
 	struct java_pauses pauses;
 	struct java_switches switches;
-	struct err no_switches; /* why there are none; code 0: there are */
+	struct err no_switches; /* why switches are not recorded; code 0: they are */
 	struct launch launch;
 	struct launch_inherit inherit;
 	sigset_t ends; /* the signals that end a recording */
@@ -105,7 +105,7 @@ static void write_unnamed(struct recording *r)
 	write_told(r, "java-unnamed", words);
 }
 
-/* The file has every reason, the terminal that of most methods. */
+/* Writes every reason to the file, and the reason of most methods to the terminal. */
 static void write_left(struct recording *r)
 {
 	const struct inproc_left *most = NULL;
@@ -198,8 +198,8 @@ static void drain(struct recording *r)
 	trace_writer_flush(r->writer, NULL);
 }
 
-/* All that was in the rings when the machines were told to stop, as none has so many. One that goes
- * on all the same does not hold up the end. */
+/* Reads all that was in the rings when the machines were told to stop: that is less than REST_RUNS
+ * runs read. The limit keeps a machine that goes on all the same from delaying the end forever. */
 static void drain_rest(struct recording *r)
 {
 	inproc_drain_run(&r->drain);
@@ -236,7 +236,7 @@ static int on_held(void *ctx, pid_t pid, struct err *err)
 	return watch(ctx, pid, true, err);
 }
 
-/* All or none: where one cannot be attached to, the agents in those before it stop. */
+/* Attaches to all machines or to none: if one refuses, the agents in those before it stop. */
 static int attach_all(struct recording *r, struct err *err)
 {
 	int ret = 0;
@@ -267,7 +267,7 @@ static void tell_torn(struct recording *r)
 	write_told(r, "java-torn", words);
 }
 
-/* Notes a process whose records may bear the number of another one. */
+/* Reports processes that could not be identified: their process numbers may be wrong. */
 static void tell_unchecked(struct recording *r)
 {
 	char words[200], machines[TEXT_COUNTED];
@@ -281,7 +281,7 @@ static void tell_unchecked(struct recording *r)
 	write_told(r, "java-pid", words);
 }
 
-/* Notes threads whose user had too many for all of them to be read. */
+/* Reports threads that were not read because their user had too many. */
 static void tell_unread(struct recording *r)
 {
 	char words[160], threads[TEXT_COUNTED];
@@ -295,7 +295,7 @@ static void tell_unread(struct recording *r)
 	write_told(r, "java-threads", words);
 }
 
-/* Notes users of whose further machines nothing is read, not even how much that is. */
+/* Reports users who started more machines than are read of one user. */
 static void tell_full(struct recording *r)
 {
 	char words[200], users[TEXT_COUNTED];
@@ -383,7 +383,8 @@ static void prepare_signals(struct recording *r)
 	signal(SIGXFSZ, SIG_IGN);
 }
 
-/* Where the kernel tells, the file has what it tells of each CPU, and the rings behind these. */
+/* If the kernel reports switches, the file has a stream for each CPU, then one for the machines'
+ * rings. */
 static void open_switches(struct recording *r)
 {
 	if (java_switches_open(&r->switches, &r->no_switches) && !geteuid())

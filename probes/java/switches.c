@@ -12,7 +12,7 @@
 #include "trace/meta/print.h"
 #include "trace/write/writer.h"
 
-#define RING_BYTES (2u << 20) /* of a CPU: switches of half a second, of a very busy one */
+#define RING_BYTES (2u << 20) /* for each CPU: half a second of switches of a very busy CPU */
 
 static void write_line(void *switches, struct text *line)
 {
@@ -39,7 +39,7 @@ static int watch_child(void *ctx, pid_t child)
 
 static double more_ns(double ns, double alone_ns)
 {
-	return ns > alone_ns ? ns - alone_ns : 0; /* NAN: not measured, none */
+	return ns > alone_ns ? ns - alone_ns : 0; /* NAN, not measured: 0 */
 }
 
 static int attach(struct java_switches *k, struct err *err)

@@ -16,18 +16,18 @@
 #include "pmu/event.h"
 #include "pmu/perf_event.h"
 
-#define RING_BYTES (1u << 18) /* 4,000 samples */
+#define RING_BYTES (1u << 18) /* room for 4,000 samples */
 
 struct sample_record {
 	struct perf_event_header header;
 	uint32_t pid, tid;
 	uint64_t time_ns;
 	uint32_t cpu, res;
-	uint64_t n, values[2 * (2 + IPC_EVENTS)]; /* instructions, cycles, events; each with what
-						   * was lost, if that is counted */
+	uint64_t n, values[2 * (2 + IPC_EVENTS)]; /* instructions, cycles, events; each value may
+						   * be followed by its number of lost samples */
 };
 
-/* Both user's and kernel's: what an application makes the kernel do is its as well. */
+/* Counts user and kernel code: an application also causes the kernel's work on its behalf. */
 static int parse(const char *name, struct pmu_event *e, struct err *err)
 {
 	int rc = pmu_event_parse(e, name, err);
@@ -62,7 +62,7 @@ int ipc_try(const struct ipc *ipc, struct err *err)
 	return rc;
 }
 
-/* What to do where counters do not suffice: with each event one more is needed. */
+/* Returns the advice if the CPU has too few counters. Each further event takes one. */
 static const char *way_out(const struct ipc *ipc, const char *otherwise)
 {
 	return ipc->n_events ? "name fewer events with --indicator, or end the other profiler"
@@ -78,7 +78,7 @@ static int open_member(struct ipc *ipc, uint32_t i, uint32_t member, const struc
 		.size = sizeof(attr),
 		.config = e->config,
 		.read_format = PERF_FORMAT_GROUP,
-		.use_clockid = 1, /* as its leader: a group has one clock */
+		.use_clockid = 1, /* a group has one clock, that of its leader */
 		.clockid = CLOCK_MONOTONIC,
 	};
 	const struct ring *ring = &ipc->rings.rings[i];
@@ -108,7 +108,7 @@ static int open_members(struct ipc *ipc, uint32_t i, struct err *err)
 	return rc;
 }
 
-/* Pinned events that find no counter are never told, but read as a file that is at its end. */
+/* The kernel reports no error for a pinned event without a counter, but read() then returns 0. */
 static int find_taken(const struct ipc *ipc, struct err *err)
 {
 	uint64_t values[1 + 2 * (2 + IPC_EVENTS)];
@@ -170,7 +170,7 @@ static void on_sample(const struct reading *r, const struct ring *ring,
 	uint64_t instructions = s->values[0], cycles = s->values[apart];
 	struct ipc_sample sample = { .cpu = ring->cpu, .pid = (pid_t)s->pid };
 
-	if (s->n != 2 + n) /* the group was not whole yet */
+	if (s->n != 2 + n) /* the group did not have all its members yet */
 		return;
 	r->ipc->samples++;
 	for (uint32_t i = 0; i < n; i++) {
@@ -198,7 +198,7 @@ static void on_record(void *ctx, const struct ring *ring, const struct perf_even
 	} else if (h->type == PERF_RECORD_THROTTLE) {
 		r->ipc->throttled++;
 	} else if (h->type == PERF_RECORD_LOST) {
-		r->cpu->since_ns = 0; /* the next one is longer than a sample */
+		r->cpu->since_ns = 0; /* the next stretch is longer than one sample */
 	}
 }
 

@@ -11,8 +11,9 @@
 #include "report/fleet/fleet.h"
 #include "report/table/table.h"
 
-/* Fewer have no correlation. That of blocks is of one pair, and a reader takes it for evidence: of
- * three that have nothing in common it is beyond 0.9 in more than every fourth pair. */
+/* The least numbers of pairs and of blocks for a correlation. A reader takes the correlation of one
+ * pair's blocks for evidence, so it needs more: three blocks without anything in common correlate
+ * beyond 0.9 in more than every fourth pair. */
 #define PAIRS_LEAST  3
 #define BLOCKS_LEAST 10
 
@@ -32,7 +33,7 @@ const struct fleet_cell *fleet_beside_cell(const struct fleet_view *v,
 	return fleet_cell_of(other, base, name_of(v, cell->corunner), cell->class);
 }
 
-/* The pair in both, with enough samples to say something. NULL: it is not. */
+/* Returns the pair in the other fleet if both have enough samples of it, or NULL. */
 static const struct fleet_cell *matched(const struct fleet_view *v, const struct fleet_cell *cell)
 {
 	const struct fleet_cell *other =
@@ -54,7 +55,7 @@ static const struct fleet_match *find_match(const struct fleet_view *v,
 				     cell->class);
 }
 
-/* As fleet_cell's contrast. */
+/* Returns the change, computed as that of struct fleet_cell. */
 static double change_of(const struct fleet_match *m, fleet_i128 sum, bool higher_is_better)
 {
 	double octaves = (double)sum / (double)m->w / FLEET_CONTRAST_UNIT / TALLY_PAGE;
@@ -62,13 +63,13 @@ static double change_of(const struct fleet_match *m, fleet_i128 sum, bool higher
 	return exp2(higher_is_better ? octaves : -octaves) - 1;
 }
 
-/* What rounding left beyond it is none. */
+/* Rounding may leave a correlation slightly beyond 1 or -1. */
 static double clamped(double correlation)
 {
 	return fmax(-1, fmin(1, correlation));
 }
 
-/* Of performance: where the indicators' better directions differ, its sign is turned. */
+/* Correlates performance: the sign is turned if a higher value is better for one indicator only. */
 static double correlation_of(const struct fleet_match *m, bool turned)
 {
 	double w = (double)m->w, x = (double)m->wx / w, y = (double)m->wy / w;
@@ -156,7 +157,7 @@ static void print_change(struct table *t, const struct fleet_cell *cell)
 	table_right(t, s, 9);
 }
 
-/* A line below the pair's: what both say of the same blocks. */
+/* Prints the line below the pair's, which compares both indicators in the same blocks. */
 static void print_match(const struct fleet_view *v, const struct fleet_cell *cell, struct text *out)
 {
 	const struct fleet_beside_match m = fleet_beside_match(v, cell);

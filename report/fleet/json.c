@@ -112,7 +112,7 @@ static void set_effect(struct json *o, const struct fleet_cell *cell)
 	json_set_f64(o, "improvement", said ? cell->improvement : NAN);
 }
 
-/* What another indicator says of the pair; null: nothing. */
+/* Adds the effect on another indicator, or null if it is not known. */
 static void set_beside(struct json *o, const struct fleet_cell *other)
 {
 	struct json *beside = other ? json_new_object() : NULL;
@@ -167,7 +167,7 @@ static struct json *trio_of(const struct fleet_view *v, const struct fleet_cell 
 	return o;
 }
 
-/* Pairs, or trios. */
+/* Returns the rows of the trios, or those of the pairs. */
 static struct json *cells_of(const struct fleet_view *v, bool trios)
 {
 	struct json *cells = json_new_array();
@@ -279,7 +279,7 @@ static void add_trio(const struct fleet_view *v, const struct fleet_cell *cell, 
 	add_number(out, trio ? cell->of_one[1].change : NAN);
 }
 
-/* phase: "" all of the day. */
+/* phase is "" for the whole day. */
 static void add_cells(const struct fleet_view *v, const char *phase, struct text *out)
 {
 	const struct strtab *apps = &v->fleet->rows->apps;
