@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/calls/ended.h"
 #include "analysis/evidence/samples.h"

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "analysis/threads/standard.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "trace/meta/meta.h"
 #include "trace/record.h"

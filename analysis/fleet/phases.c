@@ -2,7 +2,6 @@
 #include "analysis/fleet/phases.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "analysis/fleet/rows.h"

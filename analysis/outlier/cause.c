@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/outlier/cause.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/outlier/outlier.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "trace/meta/meta.h"
 

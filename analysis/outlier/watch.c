@@ -10,7 +10,6 @@
 #include "analysis/outlier/fit.h"
 #include "analysis/outlier/outlier.h"
 #include "base/mem.h"
-#include "base/text.h"
 #include "trace/meta/meta.h"
 #include "trace/record.h"
 

@@ -7,7 +7,6 @@
 #include "analysis/result/result.h"
 #include "analysis/result/time.h"
 #include "base/err.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "trace/meta/meta.h"
 #include "trace/read/reader.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/result/timeline.h"
-#include "base/mem.h"
 #include "trace/format.h"
 #include "trace/record.h"
 

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/sequence/body.h"
 
-#include <math.h>
-
 #include "analysis/sequence/track.h"
 #include "base/mem.h"
-#include "base/text.h"
 #include "trace/meta/meta.h"
 
 static uint32_t add_body(struct sequences *s, uint32_t function, const struct track *row)

@@ -2,7 +2,6 @@
 #include "analysis/sequence/transition.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/sequence/pattern.h"
 #include "base/mem.h"

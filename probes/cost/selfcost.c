@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <link.h>
-#include <linux/perf_event.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -17,8 +16,6 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/interrupt.h"
-#include "base/log.h"
-#include "base/mem.h"
 #include "base/progress.h"
 #include "probes/bpf/wire.h"
 #include "probes/cost/interrupted.h"

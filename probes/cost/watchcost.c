@@ -3,7 +3,6 @@
 
 #include <linux/perf_event.h>
 #include <stdint.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>

@@ -87,15 +87,14 @@ struct drain {
 	uint64_t *calls_of; /* [function id]: entries read */
 	const struct arguments **arguments; /* [function id]: the recorded arguments; NULL: none */
 	uint32_t n_functions;
-	struct drain_ahead *aheads; /* the memory of all CPUs' `ahead` */
-	uint64_t aheads_dropped;    /* because another thread took their place */
-	uint64_t calls;		    /* entries and exits that were read */
-	uint64_t lost;		    /* records that are lost, as the file says */
-	uint64_t waits[WAIT_KINDS]; /* threads that left a CPU to wait, by enum wait_kind */
-	uint64_t sample_ns;	    /* the time that one sample stands for */
-	int error;		    /* the writer's first error; 0: none */
-	struct drain_mapping
-		*mappings; /* [DRAIN_MAPPINGS_MAX]; the owner empties all these lists */
+	struct drain_ahead *aheads;	/* the memory of all CPUs' `ahead` */
+	uint64_t aheads_dropped;	/* because another thread took their place */
+	uint64_t calls;			/* entries and exits that were read */
+	uint64_t lost;			/* records that are lost, as the file says */
+	uint64_t waits[WAIT_KINDS];	/* threads that left a CPU to wait, by enum wait_kind */
+	uint64_t sample_ns;		/* the time that one sample stands for */
+	int error;			/* the writer's first error; 0: none */
+	struct drain_mapping *mappings; /* [DRAIN_MAPPINGS_MAX]; the owner empties the lists */
 	struct drain_fork forks[DRAIN_FORKS_MAX];
 	size_t n_forks;
 	struct drain_takers takers;

@@ -2,7 +2,6 @@
 #include "probes/inproc/lines.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>

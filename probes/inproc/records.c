@@ -2,7 +2,6 @@
 #include "probes/inproc/records.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"

@@ -2,9 +2,7 @@
 #include "probes/inproc/region.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>

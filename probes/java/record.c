@@ -14,8 +14,6 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
-#include "base/mem.h"
-#include "base/temporary.h"
 #include "base/text.h"
 #include "probes/inproc/drain.h"
 #include "probes/inproc/lines.h"

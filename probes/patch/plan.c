@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "probes/patch/plan.h"
 
-#include <string.h>
-
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/hash.h"
 #include "base/mem.h"
 #include "probes/place/plan.h"
 #include "probes/select/marker.h"

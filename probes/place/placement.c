@@ -2,9 +2,7 @@
 #include "probes/place/placement.h"
 
 #include <stdio.h>
-#include <string.h>
 
-#include "base/mem.h"
 #include "probes/code/decode.h"
 #include "probes/code/flow.h"
 #include "probes/place/exits.h"

@@ -22,7 +22,6 @@
 #include "probes/select/match.h"
 #include "probes/select/pattern.h"
 #include "probes/select/select.h"
-#include "symbol/demangle.h"
 #include "symbol/dso/dso.h"
 #include "symbol/dso/lines.h"
 #include "symbol/dso/markers.h"

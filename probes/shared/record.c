@@ -17,7 +17,6 @@
 #include "base/clock.h"
 #include "base/cpus.h"
 #include "base/err.h"
-#include "base/log.h"
 #include "base/mem.h"
 #include "base/temporary.h"
 #include "import/import.h"

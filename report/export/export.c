@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/mem.h"
 #include "base/interrupt.h"
 #include "base/progress.h"
 #include "report/export/export.h"

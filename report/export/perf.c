@@ -16,7 +16,6 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "base/err.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "report/export/export.h"

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "report/export/export.h"
 #include "report/export/rows.h"
 #include "report/export/paths.h"

@@ -6,7 +6,6 @@
  */
 #include <stdlib.h>
 
-#include "base/hash.h"
 #include "base/mem.h"
 #include "report/export/export.h"
 #include "report/export/rows.h"

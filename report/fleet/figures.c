@@ -8,7 +8,6 @@
 #include "analysis/fleet/crowd.h"
 #include "analysis/fleet/fleet.h"
 #include "analysis/fleet/sqlite/store.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "report/fleet/fleet.h"
 #include "report/html/figure.h"

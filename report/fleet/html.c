@@ -2,7 +2,6 @@
 #include "report/fleet/html.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #include "analysis/fleet/fleet.h"

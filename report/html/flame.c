@@ -7,7 +7,6 @@
 #include "analysis/result/result.h"
 #include "analysis/score/block.h"
 #include "analysis/score/callstack.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "report/block/stacks.h"
 #include "report/block/view.h"

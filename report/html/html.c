@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "analysis/result/result.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "report/block/column.h"
 #include "report/block/view.h"

@@ -6,7 +6,6 @@
 
 #include "analysis/imbalance/count/counted.h"
 #include "analysis/imbalance/imbalance.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "report/html/figure.h"
 #include "report/html/html.h"

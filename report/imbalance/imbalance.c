@@ -8,7 +8,6 @@
 #include "analysis/imbalance/count/counted.h"
 #include "analysis/imbalance/imbalance.h"
 #include "base/json.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "report/block/view.h"
 #include "report/imbalance/causes.h"

@@ -2,7 +2,6 @@
 #include "report/outlier/hints.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "analysis/outlier/outlier.h"

@@ -15,7 +15,6 @@
 #include "base/identity.h"
 #include "base/mem.h"
 #include "base/place.h"
-#include "base/text.h"
 
 bool output_owner_is_trusted(uid_t owner)
 {

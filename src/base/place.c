@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "base/text.h"
 
 #define LINKS_MAX 40
 

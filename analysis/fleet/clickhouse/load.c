@@ -11,9 +11,7 @@
 #include "analysis/fleet/phases.h"
 #include "analysis/fleet/rows.h"
 #include "analysis/fleet/sqlite/store.h"
-#include "base/cpus.h"
 #include "base/err.h"
-#include "base/mem.h"
 #include "trace/fleet/block.h"
 
 /* Selects what counts: the rows of blocks and of completely written databases, each once. */

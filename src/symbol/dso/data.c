@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-#include "symbol/demangle.h"
 #include "symbol/dso/internal.h"
 #include "symbol/dso/parser.h"
 #include "symbol/dso/symbols.h"

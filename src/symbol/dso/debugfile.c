@@ -12,7 +12,6 @@
 
 #include <fcntl.h>
 #include <libgen.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -4,7 +4,6 @@
 
 #include <dwarf.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
