@@ -7,6 +7,7 @@
 #include "analysis/threads/standard.h"
 #include "base/text.h"
 #include "trace/meta/meta.h"
+#include "trace/meta/wrapper.h"
 #include "trace/record.h"
 
 void untold_init(struct untold *u, const struct calls *calls, const struct meta *meta)
@@ -54,7 +55,7 @@ static const struct meta_frame *function_at(const struct meta *meta, uint64_t st
 static bool is_own(const struct meta_frame *f)
 {
 	return !f->inlined && *f->symbol && *f->object && *f->object != '[' &&
-	       !standard_is_library(f->object) && strncmp(f->symbol, "std::", 5) != 0 &&
+	       !standard_is_library(f->object) && !meta_symbol_in_std(f->symbol) &&
 	       strcmp(f->symbol, "_start") != 0;
 }
 

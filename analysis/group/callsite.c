@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "trace/meta/meta.h"
+#include "trace/meta/wrapper.h"
 
 void callsites_init(struct callsites *s, const struct meta *meta)
 {
@@ -28,7 +29,7 @@ static uint32_t frame_of(const struct meta *meta, uint32_t stack)
 	for (uint32_t i = 0; m && i < m->n_frames && m->frames[i] < meta->frames.n; i++) {
 		const struct meta_frame *f = &meta->frames.data[m->frames[i]];
 
-		if (f->symbol && !meta_frame_in_header(f))
+		if (f->symbol && !meta_frame_is_wrapper(f))
 			return m->frames[i];
 		if (!f->inlined)
 			break;
@@ -124,7 +125,7 @@ static void name_frame(const struct callsites *s, const struct meta_frame *f, st
 {
 	bool has_line = *f->file && f->line;
 
-	text_add(name, *f->symbol ? f->symbol : text_base_name(f->object));
+	meta_add_function(*f->symbol ? f->symbol : text_base_name(f->object), name);
 	if (has_line)
 		text_printf(name, " (%s:%u)", f->file, f->line);
 	if (!has_line || map_get(&s->on_line, line_hash(f)) > 1)

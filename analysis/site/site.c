@@ -6,6 +6,7 @@
 
 #include "analysis/calls/ended.h"
 #include "analysis/site/site.h"
+#include "analysis/site/name.h"
 #include "analysis/cause/cause.h"
 #include "analysis/cause/verdict.h"
 #include "analysis/score/pools.h"
@@ -42,91 +43,13 @@ void sites_release(struct sites *s)
 	strtab_release(&s->names);
 }
 
-static const struct meta_frame *frame_of(const struct meta *meta, const struct meta_stack *stack,
-					 uint32_t i)
-{
-	return i < stack->n_frames && stack->frames[i] < meta->frames.n
-		       ? &meta->frames.data[stack->frames[i]]
-		       : NULL;
-}
-
-/*
- * Returns the name of the function that the program called: the name by which the first frame
- * outside of the library calls it, whatever frames the library has inside. NULL: the thread sleeps
- * in the program itself, or it is not known how it came to the library. *caller: the caller's place
- * in the stack.
- */
-static const char *called(const struct meta *meta, const struct meta_stack *stack, uint32_t *caller)
-{
-	const struct meta_frame *first = frame_of(meta, stack, 0), *f = first;
-	uint32_t i = 0;
-
-	while (f && !strcmp(f->object, first->object))
-		f = frame_of(meta, stack, ++i);
-	if (!f || !*f->calls)
-		return NULL;
-	*caller = i;
-	return f->calls;
-}
-
-/* Where its function has no name, the place in the file. */
-static void name_frame(const struct meta_frame *f, struct text *name)
-{
-	if (f && *f->symbol)
-		text_add(name, f->symbol);
-	else if (f && *f->object)
-		text_printf(name, "%s+0x%" PRIx64, text_base_name(f->object), f->offset);
-	else
-		text_add(name, "?");
-}
-
-/* By as many functions as the depth says: "pthread_cond_wait in queue_pop in worker": not the same
- * library's start of the thread. */
-static void name_stack(struct sites *s, uint32_t id, struct site_path *path)
-{
-	const struct meta *meta = s->calls->threads.meta;
-	const struct meta_stack *stack = &meta->stacks.data[id];
-	const struct meta_frame *first = frame_of(meta, stack, 0);
-	uint32_t i = 0, named = 0, depth = 0;
-	const char *function = called(meta, stack, &i);
-	struct text text = { 0 }, *name = &text;
-	bool wrapped = false;
-
-	if (function) {
-		text_add(name, function);
-		named++;
-	}
-	for (; i < stack->n_frames && named < SITE_FRAMES_MAX; i++) {
-		const struct meta_frame *f = frame_of(meta, stack, i);
-
-		if (i && f && !*f->object) /* an address in no file tells nothing */
-			continue;
-		if (function && f && !strcmp(f->object, first->object))
-			continue;
-		if (f && f->symbol && i + 1 < stack->n_frames && meta_frame_in_header(f)) {
-			wrapped = true;
-			continue;
-		}
-		text_add(name, named++ ? " in " : "");
-		name_frame(f, name);
-		if (named >= SITE_FRAMES)
-			path->names[depth++] = strtab_add(&s->names, name->s);
-	}
-	if (named == 1 && !function && !wrapped &&
-	    stack->n_frames > 1) /* not its caller: nor the function */
-		text_add(name, " in ?");
-	while (depth < SITE_DEPTHS)
-		path->names[depth++] = strtab_add(&s->names, name->s ? name->s : "");
-	text_release(name);
-}
-
 /* Further ones are as long as SITE_FRAMES says: a program decides how many there are. */
 static uint32_t path_of(struct sites *s, uint32_t id)
 {
 	struct site_path path;
 	uint32_t i, *last = &path.names[SITE_DEPTHS - 1];
 
-	name_stack(s, id, &path);
+	site_name(s->calls->threads.meta, id, &s->names, &path);
 	if (s->paths.n >= SITE_PATHS_MAX && map_get(&s->path_of, *last) == MAP_NONE)
 		for (unsigned d = 1; d < SITE_DEPTHS; d++)
 			path.names[d] = path.names[0];

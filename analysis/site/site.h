@@ -30,6 +30,7 @@
 
 #include "analysis/calls/calls.h"
 #include "analysis/score/block.h"
+#include "analysis/site/name.h"
 #include "analysis/stat/hist.h"
 #include "analysis/threads/wait.h"
 
@@ -67,19 +68,8 @@ struct sites {
 	} asleep; /* [thread index] */
 };
 
-#define SITE_FRAMES	3
-#define SITE_FRAMES_MAX 8
-#define SITE_DEPTHS	(SITE_FRAMES_MAX - SITE_FRAMES + 1)
-#define SITE_WORDS_MAX	4096 /* further futexes are distinguished by class only */
-#define SITE_PATHS_MAX	4096 /* further stacks are distinguished by SITE_FRAMES functions only */
-
-/*
- * The names of a stack by its SITE_FRAMES innermost functions, by one more, and so on. A short
- * stack repeats its last name.
- */
-struct site_path {
-	uint32_t names[SITE_DEPTHS];
-};
+#define SITE_WORDS_MAX 4096 /* further futexes are distinguished by class only */
+#define SITE_PATHS_MAX 4096 /* further stacks are distinguished by SITE_FRAMES functions only */
 
 struct site_stack {
 	uint32_t stack, path; /* path: index of paths */

@@ -114,6 +114,21 @@ static bool is_named(const char *symbol, const char *name)
 	return !strncmp(symbol, name, n) && (!symbol[n] || symbol[n] == '@');
 }
 
+bool standard_is_start(const char *object, const char *symbol)
+{
+	static const char *const starts[] = {
+		"start_thread",		"clone",	  "clone3", "thread_start",
+		"libc_start_call_main", "libc_start_main"
+	};
+
+	if (!strcmp(symbol, "_start"))
+		return true;
+	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+		if (is_named(plain(symbol), starts[i]) && is_of(LIBC, text_base_name(object)))
+			return true;
+	return false;
+}
+
 enum standard_wait standard_wait_of(const char *object, const char *symbol)
 {
 	const char *file = text_base_name(object);

@@ -39,6 +39,8 @@ enum standard_release standard_release_in(const struct thread *t);
 
 /* Whether object is the path of one of the libraries whose functions are known. */
 bool standard_is_library(const char *object);
+/* Whether a function is where the C library begins a thread or a program. */
+bool standard_is_start(const char *object, const char *symbol);
 
 /* Notes the stack of the thread's current sleep, by its number. */
 void standard_see_stack(struct thread *t, uint64_t stack);

@@ -28,6 +28,7 @@
 #include "report/table/table.h"
 #include "report/table/wrap.h"
 #include "trace/meta/meta.h"
+#include "trace/meta/wrapper.h"
 
 #define NAME_BYTES	 128 /* more would make the paragraph one name */
 #define NAME_COLUMNS	 64
@@ -130,8 +131,8 @@ static const struct meta_frame *named_caller(const struct meta *meta, const stru
 		const struct meta_frame *f =
 			m->frames[i] < meta->frames.n ? &meta->frames.data[m->frames[i]] : NULL;
 
-		if (f && f->symbol && *f->symbol && !f->inlined)
-			return f;
+		if (f && f->symbol && *f->symbol && !f->inlined && !meta_symbol_in_std(f->symbol))
+			return standard_is_start(f->object, f->symbol) ? NULL : f;
 		*direct &= f && f->inlined;
 	}
 	return NULL;

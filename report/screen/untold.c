@@ -12,6 +12,7 @@
 #include "report/block/view.h"
 #include "report/table/table.h"
 #include "trace/meta/meta.h"
+#include "trace/meta/wrapper.h"
 
 #define NAME_COLUMNS 48
 #define NAMES_MAX    3
@@ -67,18 +68,23 @@ static void name_function(const struct untold_function *f, struct text *out)
 	char name[4 * NAME_COLUMNS + 1], file[128];
 	const struct meta_frame *frame = f->frame;
 	uint32_t line = frame->loop ? frame->loop : frame->line;
+	struct text function = { 0 }, in = { 0 };
 
+	meta_add_function(frame->symbol, &function);
+	table_short_name(function.s, &in);
 	if (!*frame->symbol)
 		text_printf(out, "%s (no symbols)",
 			    text_shortened(name, sizeof(name), text_base_name(frame->object),
 					   NAME_COLUMNS));
 	else
-		text_add(out, text_shortened(name, sizeof(name), frame->symbol, NAME_COLUMNS));
+		text_add(out, text_shortened(name, sizeof(name), in.s, NAME_COLUMNS));
 	if (*frame->symbol && frame->file && *frame->file && line &&
 	    !standard_is_library(frame->object))
 		text_printf(out, " (%s:%u)",
 			    text_printable(file, sizeof(file), text_base_name(frame->file)), line);
 	text_printf(out, " %.0f%%", 100 * f->share);
+	text_release(&function);
+	text_release(&in);
 }
 
 void text_untold(const struct untold_functions *untold, bool alone, struct text *out)

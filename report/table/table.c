@@ -70,24 +70,66 @@ static const char *behind_parameters(const char *s)
 	return next ? next : end[-1] == ']' ? end - 1 : end;
 }
 
-void table_short_name(const char *s, struct text *name)
+/* Returns the bracket that closes the one at s, or the end. */
+static const char *closing(const char *s)
 {
 	unsigned depth = 0;
 
 	for (; *s; s++) {
-		bool arrow = *s == '>' && name->n && name->s[name->n - 1] == '-';
-
-		if (*s == '(' && !depth && name->n && strncmp(s, "(anonymous", 10))
-			s = behind_parameters(s);
-		if (!*s)
-			break;
-		if (*s == '>' && depth && !arrow)
-			depth--;
-		if (!depth)
-			text_addn(name, s, 1);
-		if (*s == '<' && name->n && !strstr(name->s, "operator<"))
+		if (*s == '<')
 			depth++;
+		if (*s == '>' && s[-1] != '-' && !--depth)
+			break;
 	}
+	return s;
+}
+
+/* Returns the end of the type in "<Type as Trait>", whose closing bracket is known. */
+static const char *end_of_type(const char *s, const char *close)
+{
+	for (; s < close; s++) {
+		if (!strncmp(s, " as ", 4))
+			return s;
+		if (*s == '<')
+			s = closing(s);
+	}
+	return close;
+}
+
+/*
+ * Where a name begins with a bracket, as "<Type>::function" and "<Type as Trait>::function" of Rust
+ * do, the type is its path, and is no parameter.
+ */
+static bool begins_path(const char *s, const struct text *name)
+{
+	return *s == '<' && (!name->n || strchr(" [", name->s[name->n - 1]));
+}
+
+static void add_short_name(const char *s, const char *end, struct text *name)
+{
+	for (; s < end; s++) {
+		const char *close = *s == '<' ? closing(s) : NULL;
+
+		if (*s == '(' && name->n && strncmp(s, "(anonymous", 10))
+			s = behind_parameters(s);
+		if (s >= end)
+			break;
+		if (close && *close && begins_path(s, name)) {
+			add_short_name(s + 1, end_of_type(s + 1, close), name);
+			s = close;
+			continue;
+		}
+		text_addn(name, s, 1);
+		if (close && !strstr(name->s, "operator<")) {
+			text_add(name, *close ? ">" : "");
+			s = *close ? close : end;
+		}
+	}
+}
+
+void table_short_name(const char *s, struct text *name)
+{
+	add_short_name(s, s + strlen(s), name);
 }
 
 /* Adds the name without parameters, cut only if it is still too long. */

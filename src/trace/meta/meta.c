@@ -604,17 +604,6 @@ char *meta_cost_words(char *buf, double cpu_ns, double cost_ns, double span_ns)
 	return buf;
 }
 
-bool meta_frame_in_header(const struct meta_frame *f)
-{
-	static const char *const roots[] = { "/usr/include/", "/usr/local/include/",
-					     "/usr/lib/gcc/", "/usr/lib/llvm" };
-
-	for (size_t i = 0; i < sizeof(roots) / sizeof(*roots); i++)
-		if (!strncmp(f->file, roots[i], strlen(roots[i])))
-			return true;
-	return strstr(f->file, "/include/c++/") != NULL;
-}
-
 const char *probe_class_name(enum probe_class c)
 {
 	return c < CLASS_N ? meta_class_names[c] : "unknown";

@@ -385,12 +385,6 @@ bool meta_not_traced_is(const struct meta_not_traced *n, const char *name, const
 			uint64_t address);
 
 /*
- * Whether the frame's source is a system header, as that of C++'s wrappers around locks is. Users
- * know the function that calls the wrapper.
- */
-bool meta_frame_in_header(const struct meta_frame *f);
-
-/*
  * Returns the slowdown of a program: the cost of the probes over the CPU time that it would have
  * used without them. Where less than a tenth of the used time is left for that, the result is more
  * than META_OVERHEAD_MOST, the most that can be told. NAN: it used no CPU time.
