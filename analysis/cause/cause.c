@@ -56,10 +56,10 @@ static const char unknown[] = "unknown";
 /* Names the code that runs concurrently, if no counter says what it does to the block. */
 static void say_coactive(const struct coactive *c, struct text *line)
 {
+	coactive_code(c, c->name, line);
 	text_printf(line,
-		    "%s%s at work in other threads: %.2f of them in slow calls, %.2f in fast ones",
-		    c->part == COACTIVE_AFTER ? "code after " : "", c->name, c->slow_rate,
-		    c->fast_rate);
+		    " at work in other threads: %.2f of them in slow calls, %.2f in fast ones",
+		    c->slow_rate, c->fast_rate);
 }
 
 /*

@@ -48,6 +48,7 @@ static void add(const struct coactivity *co, struct block *b, const struct lift 
 		.name = !f		      ? meta_process_comm(co->calls->threads.meta, c->id)
 			: f->name && *f->name ? f->name
 					      : f->symbol,
+		.running = c->part == COACTIVE_AFTER ? following_name(&co->following, c->id) : NULL,
 		.thread = f ? only[c->id] : UINT32_MAX,
 		.lift = l->lift,
 		.low = l->low,

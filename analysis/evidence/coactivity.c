@@ -7,6 +7,7 @@
 #include "analysis/evidence/counters.h"
 #include "base/likely.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "trace/record.h"
 
 #define RATES	   256 /* a rate below 1 / RATES gets no cell */
@@ -22,6 +23,7 @@ struct coactivity_thread {
 	bool running, excluding;
 	uint32_t gap;	    /* the candidate that the thread's untraced code counts for now; 0:
 			     * none */
+	uint64_t gap_call;  /* the stack of the call before that code; 0: not known */
 	uint32_t taker;	    /* the candidate of the process that got the thread's CPU; 0: none */
 	uint32_t stop_mark; /* the mark and the time of the begin of excluding */
 	uint64_t stopped_ns;
@@ -40,6 +42,19 @@ const char *coactive_part_name(enum coactive_part part)
 	static const char *const names[] = { "inside", "after", "cpu" };
 
 	return names[part];
+}
+
+void coactive_code(const struct coactive *c, const char *name, struct text *out)
+{
+	char *running = c->running ? text_printable_new(c->running) : NULL;
+
+	if (c->part != COACTIVE_AFTER)
+		text_add(out, name);
+	else if (running)
+		text_printf(out, "%s (after %s)", running, name);
+	else
+		text_printf(out, "code after %s", name);
+	free(running);
 }
 
 void coactivity_init(struct coactivity *co, const struct calls *calls)
@@ -82,6 +97,7 @@ void coactivity_release(struct coactivity *co)
 	clocks_free(co->clocks);
 	gains_release(&co->gains);
 	map_release(&co->candidate_of);
+	following_release(&co->following);
 	free(co->inside_of);
 	free(co->after_of);
 	free(co->blocks);
@@ -456,6 +472,7 @@ static void on_call(void *self, const struct thread *thread, const struct call *
 	if (c->end != CALL_TIMED)
 		return;
 	t->gap = after(co, c->id);
+	t->gap_call = c->arg_mask & 1u << ARG_CALLER ? c->args[ARG_CALLER] : 0;
 	if (t->running)
 		shift(co, t, t->gap, 1, c->exit_ns);
 }
@@ -484,6 +501,13 @@ static void woken(struct coactivity *co, const struct record *r)
 		exclude(co, t, r->time_ns, 0);
 }
 
+static void sampled(struct coactivity *co, const struct coactivity_thread *t, uint64_t stack)
+{
+	if (t->gap)
+		following_add(&co->following, co->calls->threads.meta,
+			      co->candidates.data[t->gap].id, t->gap_call, stack);
+}
+
 static void on_record(void *self, const struct thread *thread, const struct record *r)
 {
 	struct coactivity *co = self;
@@ -501,6 +525,8 @@ static void on_record(void *self, const struct thread *thread, const struct reco
 		start(co, thread_of(co, thread), r->time_ns);
 	else if (r->kind == REC_TASK_EXIT)
 		stop(co, thread_of(co, thread), r->time_ns);
+	else if (r->kind == REC_SAMPLE)
+		sampled(co, thread_of(co, thread), r->values[2]);
 }
 
 static void on_sum_up(void *self, const struct ended_threads *e)

@@ -30,6 +30,7 @@
 
 #include "analysis/calls/calls.h"
 #include "analysis/evidence/clocks.h"
+#include "analysis/evidence/following.h"
 #include "analysis/evidence/lift.h"
 #include "base/hash.h"
 #include "base/vec.h"
@@ -37,6 +38,7 @@
 struct block;
 struct blocks;
 struct call_group;
+struct text;
 
 #define COACTIVITY_ROWS	      1024    /* rows of a block */
 #define COACTIVITY_ROWS_SPLIT 4096    /* if its calls are grouped: each group has few rows */
@@ -59,6 +61,8 @@ struct coactive {
 	enum coactive_part part;
 	uint32_t id;		/* function id; COACTIVE_CPU: tgid */
 	const char *name;	/* demangled function; COACTIVE_CPU: the process; NULL: not known */
+	const char *running;	/* COACTIVE_AFTER: the function that most of that code is in; NULL:
+				 * several, or not known */
 	uint32_t thread;	/* its index, if only one other thread runs it; else UINT32_MAX */
 	double lift, low, high; /* bounds of lift; high: INFINITY if fast calls may never meet it */
 	double share; /* part of the slow calls' time, 0..1, with more co-activity than in fast
@@ -66,6 +70,9 @@ struct coactive {
 	double slow_rate, fast_rate; /* threads in it on average, during slow and during fast
 				      * calls */
 };
+
+/* Adds "evict", "code after lock" or "evict (after lock)"; name: the function's, as it is shown. */
+void coactive_code(const struct coactive *c, const char *name, struct text *out);
 
 /* Largest share first; at most COACTIVES_MAX. */
 #define COACTIVES_MAX 8
@@ -101,8 +108,9 @@ struct coactivity {
 	struct gains gains; /* used while a row is made */
 	struct {
 		VEC(struct clocks *)
-	} spare;			/* unused clocks, kept for the next thread that needs its
-					 * own */
+	} spare; /* unused clocks, kept for the next thread that needs its
+		  * own */
+	struct following following;
 	uint32_t *inside_of, *after_of; /* [function id]: candidate, 0: none yet */
 	struct {
 		VEC(struct coactivity_thread)

@@ -31,6 +31,7 @@ static struct json *one(const struct result *res, const struct coactive *c)
 
 	set_text(j, "function", c->part == COACTIVE_CPU ? NULL : c->name);
 	json_set_string(j, "part", coactive_part_name(c->part));
+	set_text(j, "running", c->running);
 	if (c->part == COACTIVE_CPU)
 		json_set_u64(j, "pid", c->id);
 	else if (t)
@@ -78,8 +79,7 @@ static void who(const struct result *res, const struct coactive *c, struct text 
 		text_add(out, ", on its CPU");
 		return;
 	}
-	text_printf(out, c->part == COACTIVE_AFTER ? "code after %s" : "%s",
-		    text_printable(name, sizeof(name), c->name));
+	coactive_code(c, text_printable(name, sizeof(name), c->name), out);
 	if (t)
 		text_printf(out, " in %u %s", t->tid, text_printable(name, sizeof(name), t->comm));
 }
@@ -91,21 +91,23 @@ static void who(const struct result *res, const struct coactive *c, struct text 
 void text_meanwhile(const struct coactive *c, struct text *out)
 {
 	char name[VALUE_SCRATCH];
-	const char *code = c->part == COACTIVE_AFTER ? "code after " : "";
+	struct text code = { 0 };
 
 	text_printable(name, sizeof(name), c->name ? c->name : "?");
+	coactive_code(c, name, &code);
 	if (c->part == COACTIVE_CPU)
 		text_printf(
 			out,
 			"process %u (%s) has its CPU in %.0f%% of slow calls, %.0f%% of fast ones",
 			c->id, name, 100 * c->slow_rate, 100 * c->fast_rate);
 	else if (c->slow_rate > 1)
-		text_printf(out, "%.1f other threads run %s%s in slow calls, %.1f in fast ones",
-			    c->slow_rate, code, name, c->fast_rate);
+		text_printf(out, "%.1f other threads run %s in slow calls, %.1f in fast ones",
+			    c->slow_rate, code.s, c->fast_rate);
 	else
 		text_printf(out,
-			    "another thread runs %s%s in %.0f%% of slow calls, %.0f%% of fast ones",
-			    code, name, 100 * c->slow_rate, 100 * c->fast_rate);
+			    "another thread runs %s in %.0f%% of slow calls, %.0f%% of fast ones",
+			    code.s, 100 * c->slow_rate, 100 * c->fast_rate);
+	text_release(&code);
 }
 
 static void times_cell(struct table *t, double x)
