@@ -146,7 +146,7 @@ static void print_planned(struct strtab *names, const struct planned *p, struct 
 	char name[NAME_ROOM + 16], suffix[32];
 	struct text fetched = { 0 };
 
-	if (!realpath(dso_path(p->what.dso), path) || !place_can_be_told(path)) {
+	if (!realpath(dso_path(p->what.dso), path) || !place_is_plain(path)) {
 		print_refused(f->symbol, out);
 		return;
 	}

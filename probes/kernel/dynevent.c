@@ -131,7 +131,7 @@ static void file_open(struct file *f, const char *path)
 	if (!S_ISREG(st.st_mode))
 		f->errnum = EINVAL;
 	f->size_bytes = st.st_size;
-	if (*path == '/' && place_can_be_told(path) && strlen(path) < sizeof(f->name))
+	if (*path == '/' && place_is_plain(path) && strlen(path) < sizeof(f->name))
 		snprintf(f->name, sizeof(f->name), "%s", path);
 	else
 		snprintf(f->name, sizeof(f->name), "/proc/self/fd/%d", f->fd);

@@ -20,7 +20,7 @@ enum log_level log_get_level(void)
 }
 
 /* Writes the line with one write(2), so that lines of the target and of ispot do not mix. */
-static void say(const char *fmt, va_list ap)
+static void write_message(const char *fmt, va_list ap)
 {
 	char raw[1024], clean[1024], line[1024 + 16];
 
@@ -38,7 +38,7 @@ void log_notice(const char *fmt, ...)
 	if (current < LOG_NOTICE)
 		return;
 	va_start(ap, fmt);
-	say(fmt, ap);
+	write_message(fmt, ap);
 	va_end(ap);
 }
 
@@ -49,6 +49,6 @@ void log_detail(const char *fmt, ...)
 	if (current < LOG_DETAIL)
 		return;
 	va_start(ap, fmt);
-	say(fmt, ap);
+	write_message(fmt, ap);
 	va_end(ap);
 }

@@ -101,7 +101,7 @@ static int find(struct place *at, const char *path, bool as_root, bool follow_la
 	return 0;
 }
 
-static int keep_old(const struct place *at, struct err *err)
+static int rename_old(const struct place *at, struct err *err)
 {
 	char *old = xasprintf("%s.old", at->name);
 	int ret = 0;
@@ -150,7 +150,7 @@ static int open_existing(struct output *out, const struct place *at, const struc
 	if (S_ISDIR(st->st_mode))
 		return err_set(err, -EISDIR, "%s is a directory; name a file with -o", at->path);
 	if (S_ISREG(st->st_mode)) {
-		ret = st->st_size ? keep_old(at, err) : 0;
+		ret = st->st_size ? rename_old(at, err) : 0;
 		if (ret)
 			return ret;
 		if (st->st_size == 0 && unlinkat(at->dir, at->name, 0))
@@ -189,7 +189,7 @@ static bool leads_to_a_file(const struct place *at)
 /* Renames the link itself to FILE.old, not the file that it leads to. */
 static int replace_link(struct output *out, const struct place *at, struct err *err)
 {
-	int ret = keep_old(at, err);
+	int ret = rename_old(at, err);
 
 	return ret ? ret : open_new(out, at, err);
 }

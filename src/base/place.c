@@ -77,7 +77,7 @@ static int begin(struct way *w, char *left)
  * Takes the next part off the path, without its slashes. Returns it, to be freed by the caller, or
  * NULL if the path is at its end.
  */
-static char *take_part(struct way *w, bool *is_last)
+static char *next_part(struct way *w, bool *is_last)
 {
 	char *s = w->left + strspn(w->left, "/"), *part, *rest;
 	size_t n = strcspn(s, "/");
@@ -161,7 +161,7 @@ int place_open_parent(const char *path, uid_t user, bool follow_last, char **nam
 	*name = NULL;
 	while (!ret) {
 		free(part);
-		part = take_part(&w, &is_last);
+		part = next_part(&w, &is_last);
 		if (!part)
 			ret = -EISDIR;
 		else
@@ -179,7 +179,7 @@ int place_open_parent(const char *path, uid_t user, bool follow_last, char **nam
 	return ret;
 }
 
-bool place_can_be_told(const char *path)
+bool place_is_plain(const char *path)
 {
 	for (const unsigned char *c = (const void *)path; *c; c++)
 		if (*c <= ' ' || *c == 0x7f || *c == 0xa0 || strchr(":#\\", *c))

@@ -20,7 +20,7 @@ bool place_is_fixed(const char *real, uid_t user);
 
 /* The kernel's command lines for probes can name it: they are parted at blanks, of which 0xa0 is
  * one to it. */
-bool place_can_be_told(const char *path);
+bool place_is_plain(const char *path);
 
 /*
  * Opens the directory that holds a path's last part. Follows the path part by part through

@@ -135,7 +135,7 @@ static char *sound_path(const struct dso *dso, const char *path)
 	char *real = dso->is_roots ? realpath(path, NULL) : NULL;
 	struct stat st;
 
-	if (real && place_can_be_told(real) && place_is_fixed(real, 0) && !stat(real, &st) &&
+	if (real && place_is_plain(real) && place_is_fixed(real, 0) && !stat(real, &st) &&
 	    st.st_dev == dso->st.st_dev && st.st_ino == dso->st.st_ino)
 		return real;
 	free(real);
