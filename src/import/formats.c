@@ -27,7 +27,7 @@ struct cursor {
 	bool is_bad;
 };
 
-static const char *take(struct cursor *c, uint64_t n)
+static const char *read_bytes(struct cursor *c, uint64_t n)
 {
 	const char *at = c->p;
 
@@ -38,9 +38,9 @@ static const char *take(struct cursor *c, uint64_t n)
 	return at;
 }
 
-static uint64_t take_number(struct cursor *c, size_t bytes)
+static uint64_t read_number(struct cursor *c, size_t bytes)
 {
-	const char *at = take(c, bytes);
+	const char *at = read_bytes(c, bytes);
 	uint64_t v = 0;
 
 	if (at)
@@ -48,7 +48,7 @@ static uint64_t take_number(struct cursor *c, size_t bytes)
 	return v;
 }
 
-static const char *take_word(struct cursor *c)
+static const char *read_word(struct cursor *c)
 {
 	const char *at = c->p, *end = memchr(c->p, '\0', (size_t)(c->end - c->p));
 
@@ -59,10 +59,10 @@ static const char *take_word(struct cursor *c)
 	return at;
 }
 
-static struct cursor take_file(struct cursor *c)
+static struct cursor read_file(struct cursor *c)
 {
-	uint64_t n = take_number(c, 8);
-	const char *at = take(c, n);
+	uint64_t n = read_number(c, 8);
+	const char *at = read_bytes(c, n);
 
 	return (struct cursor){ .p = at, .end = at ? at + n : NULL };
 }
@@ -84,7 +84,7 @@ static size_t word_length(const char *s, const char *end)
 }
 
 /* Returns the length of the next line without its end; the cursor is behind it then. */
-static size_t take_line(struct cursor *c, const char **line)
+static size_t read_line(struct cursor *c, const char **line)
 {
 	size_t left = (size_t)(c->end - c->p);
 	const char *end = memchr(c->p, '\n', left);
@@ -161,10 +161,10 @@ static bool is_field(const char *line, size_t n)
 }
 
 /* The name in "name: f", the number in "ID: 7". */
-static bool take_head(struct cursor *c, const char **name, size_t *name_bytes, uint64_t *id)
+static bool read_head(struct cursor *c, const char **name, size_t *name_bytes, uint64_t *id)
 {
 	const char *line, *at;
-	size_t n = take_line(c, &line);
+	size_t n = read_line(c, &line);
 
 	at = line;
 	if (!skip_text(&at, line + n, "name: "))
@@ -173,12 +173,12 @@ static bool take_head(struct cursor *c, const char **name, size_t *name_bytes, u
 	*name_bytes = (size_t)(line + n - at);
 	if (!*name_bytes || *name_bytes > NAME_MAX || word_length(at, line + n) != *name_bytes)
 		return false;
-	n = take_line(c, &line);
+	n = read_line(c, &line);
 	at = line;
 	if (!skip_text(&at, line + n, "ID: ") || !skip_digits(&at, line + n) || at != line + n)
 		return false;
 	*id = strtoull(line + strlen("ID: "), NULL, 10);
-	n = take_line(c, &line);
+	n = read_line(c, &line);
 	return n == strlen("format:") && !memcmp(line, "format:", n);
 }
 
@@ -189,7 +189,7 @@ static void copy_fields(struct cursor *c, struct text *out)
 
 	while (c->p < c->end && n_blank < 2) {
 		const char *line;
-		size_t n = take_line(c, &line);
+		size_t n = read_line(c, &line);
 
 		if (!n) {
 			n_blank++;
@@ -213,7 +213,7 @@ static void add_event(struct formats *f, const char *system, struct cursor file,
 	size_t name_bytes;
 	uint64_t id;
 
-	if (!file.p || !take_head(&file, &name, &name_bytes, &id) || !wanted(ctx, id) ||
+	if (!file.p || !read_head(&file, &name, &name_bytes, &id) || !wanted(ctx, id) ||
 	    f->n_events >= EVENTS_MAX || formats_event(f, id))
 		return;
 	text_printf(&text, "name: %.*s\nID: %llu\nformat:\n", (int)name_bytes, name,
@@ -235,11 +235,11 @@ static bool is_system(const char *s)
 static void read_systems(struct formats *f, struct cursor *c,
 			 bool (*wanted)(void *ctx, uint64_t id), void *ctx)
 {
-	for (uint64_t n = take_number(c, 4); n && !c->is_bad; n--) {
-		const char *system = take_word(c);
+	for (uint64_t n = read_number(c, 4); n && !c->is_bad; n--) {
+		const char *system = read_word(c);
 
-		for (uint64_t events = take_number(c, 4); events && !c->is_bad; events--) {
-			struct cursor file = take_file(c);
+		for (uint64_t events = read_number(c, 4); events && !c->is_bad; events--) {
+			struct cursor file = read_file(c);
 
 			if (is_system(system))
 				add_event(f, system, file, wanted, ctx);
@@ -251,22 +251,22 @@ static void read_systems(struct formats *f, struct cursor *c,
  * Reads the start: magic, version, byte order, size of a long, size of a page. Skips the two files
  * that describe the rings' pages, which do not matter in a perf.data.
  */
-static bool take_start(struct cursor *c, int *long_bytes)
+static bool read_start(struct cursor *c, int *long_bytes)
 {
-	const char *magic = take(c, 10);
+	const char *magic = read_bytes(c, 10);
 	bool is_ours = magic && !memcmp(magic, "\027\010\104tracing", 10);
 	bool big_endian;
 
-	take_word(c);
-	big_endian = take_number(c, 1);
-	*long_bytes = (int)take_number(c, 1);
-	take_number(c, 4);
-	if (strcmp(take_word(c), "header_page") != 0)
+	read_word(c);
+	big_endian = read_number(c, 1);
+	*long_bytes = (int)read_number(c, 1);
+	read_number(c, 4);
+	if (strcmp(read_word(c), "header_page") != 0)
 		return false;
-	take_file(c);
-	if (strcmp(take_word(c), "header_event") != 0)
+	read_file(c);
+	if (strcmp(read_word(c), "header_event") != 0)
 		return false;
-	take_file(c);
+	read_file(c);
 	return is_ours && !c->is_bad && !big_endian && (*long_bytes == 4 || *long_bytes == 8);
 }
 
@@ -280,7 +280,7 @@ struct formats *formats_new(const void *tracing_data, size_t n,
 	if (!n || n > FORMATS_BYTES_MAX)
 		return NULL;
 	c.end = c.p + n;
-	if (!take_start(&c, &long_bytes))
+	if (!read_start(&c, &long_bytes))
 		return NULL;
 	f = xcalloc(1, sizeof(*f));
 	f->tep = tep_alloc();
@@ -289,8 +289,8 @@ struct formats *formats_new(const void *tracing_data, size_t n,
 	tep_set_loglevel(TEP_LOG_NONE);
 	tep_set_long_size(f->tep, long_bytes);
 	tep_set_file_bigendian(f->tep, TEP_LITTLE_ENDIAN);
-	for (uint64_t i = take_number(&c, 4); i && !c.is_bad; i--) /* ftrace's own events */
-		take_file(&c);
+	for (uint64_t i = read_number(&c, 4); i && !c.is_bad; i--) /* ftrace's own events */
+		read_file(&c);
 	read_systems(f, &c, wanted, ctx);
 	return f;
 }

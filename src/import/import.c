@@ -33,12 +33,12 @@ static int nothing_in(const struct import *im, const char *missing, struct err *
 }
 
 /* Without calls: NULL facts, a file that somebody brought, is refused; a recording is of none. */
-static int look_through(struct import *im, const struct import_facts *facts, struct err *err)
+static int scan(struct import *im, const struct import_facts *facts, struct err *err)
 {
 	int ret;
 
 	im->n_cpus = 1;
-	ret = perfdata_each(&im->perf, &im->source, import_look, im, err);
+	ret = perfdata_each(&im->perf, &im->source, import_scan, im, err);
 	if (im->perf.stopped_at)
 		interrupt_begin();
 	if (im->exec_ns && !im->wide)
@@ -171,7 +171,7 @@ static int convert(struct import *im, const struct import_facts *facts, struct e
 	im->last_of_cpu = xcalloc(im->n_cpus, sizeof(*im->last_of_cpu));
 	im->last_ns = 0;
 	layouts_read(&im->layouts, &im->perf);
-	ret = perfdata_each(&im->perf, &im->source, import_take, im, err);
+	ret = perfdata_each(&im->perf, &im->source, import_read, im, err);
 	order_round(&im->order, true, import_happened, im);
 	if (!ret && !im->result.entries && !facts)
 		ret = nothing_in(im, "calls of functions: no sample is a uprobe's", err);
@@ -215,7 +215,7 @@ static int import_source(struct source *source, const char *name, const char *pa
 	names_init(&im.names);
 	ret = perfdata_open(&im.perf, &im.source, name, err);
 	if (!ret)
-		ret = look_through(&im, facts, err);
+		ret = scan(&im, facts, err);
 	o.n_cpus = im.n_cpus;
 	if (!ret)
 		ret = trace_writer_open(&im.writer, &o, err);

@@ -16,7 +16,7 @@ static bool is_exec(const struct perf_event_header *h, const struct perfdata_sam
 	return h->type == PERF_RECORD_COMM && h->misc & PERF_RECORD_MISC_COMM_EXEC && s->time_ns;
 }
 
-int import_look(void *ctx, const struct perf_event_header *h)
+int import_scan(void *ctx, const struct perf_event_header *h)
 {
 	struct import *im = ctx;
 	struct perfdata_sample s;
@@ -109,7 +109,7 @@ static void sched_switch(struct import *im, const struct perfdata_sample *s,
 	}
 }
 
-static void take_arguments(struct happening *h, const struct perfdata_sample *s,
+static void read_arguments(struct happening *h, const struct perfdata_sample *s,
 			   const struct event_layout *l)
 {
 	if (!l->n_arguments)
@@ -150,7 +150,7 @@ static void add_call(struct import *im, const struct perfdata_sample *s, uint32_
 	h->a = function;
 	h->event = event;
 	h->sp = sp;
-	take_arguments(h, s, &im->layouts.of.data[event]);
+	read_arguments(h, s, &im->layouts.of.data[event]);
 }
 
 /* Where no format says which it is: the address of the sample is in the fields, too. */
@@ -262,7 +262,7 @@ static void context_switch(struct import *im, const struct perf_event_header *h,
 		at->b = u32_at((const uint8_t *)(h + 1) + 4);
 }
 
-int import_take(void *ctx, const struct perf_event_header *h)
+int import_read(void *ctx, const struct perf_event_header *h)
 {
 	struct import *im = ctx;
 	struct perfdata_sample s;

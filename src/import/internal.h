@@ -201,8 +201,8 @@ static inline bool import_is_target(const struct import *im, const struct import
 
 /* ---- in.c: records of the file ---- */
 
-int import_look(void *import, const struct perf_event_header *h); /* first: what there is */
-int import_take(void *import, const struct perf_event_header *h);
+int import_scan(void *import, const struct perf_event_header *h); /* first: what there is */
+int import_read(void *import, const struct perf_event_header *h);
 
 /* ---- out.c: records of the trace ---- */
 

@@ -27,7 +27,7 @@ static bool is_result(const struct format_field *f)
 }
 
 /* Keeps one value of a return: the one that is named as the result, or else the first. */
-static void keep_result(struct event_layout *l)
+static void reduce_to_result(struct event_layout *l)
 {
 	for (uint32_t i = 1; i < l->n_arguments; i++)
 		if (is_result(&l->arguments[i]) && !is_result(&l->arguments[0]))
@@ -45,7 +45,7 @@ static void find_arguments(struct event_layout *l, const struct tep_event *event
 		if (!is_probes(all[i].name))
 			l->arguments[l->n_arguments++] = all[i];
 	if (l->returns_to.bytes)
-		keep_result(l);
+		reduce_to_result(l);
 }
 
 static void find_fields(struct event_layout *l, const struct tep_event *event)

@@ -11,13 +11,13 @@
 #define SP_MADE	 0x7fff00000000ull /* base of made-up stack pointers, if none were recorded */
 #define SP_FRAME 64
 
-static void keep(struct import *im, int ret)
+static void note_error(struct import *im, int ret)
 {
 	im->failed = im->failed ? im->failed : ret;
 }
 
-static void put(struct import *im, const struct happening *h, uint32_t kind, uint32_t n,
-		const uint64_t *values)
+static void write_record(struct import *im, const struct happening *h, uint32_t kind, uint32_t n,
+			 const uint64_t *values)
 {
 	struct record r = { .time_ns = h->time_ns,
 			    .kind = kind,
@@ -27,7 +27,7 @@ static void put(struct import *im, const struct happening *h, uint32_t kind, uin
 			    .n_values = n,
 			    .values = values };
 
-	keep(im, trace_writer_record(im->writer, &r));
+	note_error(im, trace_writer_record(im->writer, &r));
 }
 
 static void write_text(struct import *im, const struct happening *h, uint32_t kind,
@@ -41,7 +41,7 @@ static void write_text(struct import *im, const struct happening *h, uint32_t ki
 			    .bytes = text,
 			    .n_bytes = (uint32_t)strlen(text) };
 
-	keep(im, trace_writer_record(im->writer, &r));
+	note_error(im, trace_writer_record(im->writer, &r));
 }
 
 static struct import_thread *thread_of(struct import *im, uint32_t tid, uint32_t pid)
@@ -63,7 +63,7 @@ static struct import_thread *caller(struct import *im, const struct happening *h
 	if (!im->first_pid)
 		im->first_pid = h->pid;
 	if (t->is_off) {
-		put(im, h, REC_SWITCH_IN, 0, NULL);
+		write_record(im, h, REC_SWITCH_IN, 0, NULL);
 		t->is_off = false;
 	}
 	return t;
@@ -91,7 +91,7 @@ static void write_arguments(struct import *im, const struct happening *h, uint32
 		if (values[0] >> bit & 1)
 			values[n++] = by_bit[bit];
 	if (n > 1)
-		put(im, h, REC_ARGS, n, values);
+		write_record(im, h, REC_ARGS, n, values);
 }
 
 static void entry(struct import *im, const struct happening *h)
@@ -103,8 +103,8 @@ static void entry(struct import *im, const struct happening *h)
 	if (!im->sps)
 		*vec_add(&t->open) = (struct open_call){ .function = id, .sp = sp };
 	im->result.entries++;
-	keep(im,
-	     trace_writer_call(im->writer, h->cpu, REC_ENTRY, h->time_ns, h->tid, h->pid, id, sp));
+	note_error(im, trace_writer_call(im->writer, h->cpu, REC_ENTRY, h->time_ns, h->tid, h->pid,
+					 id, sp));
 	write_arguments(im, h, id, false);
 }
 
@@ -128,8 +128,8 @@ static void end_of_call(struct import *im, const struct happening *h)
 	im->names.functions.data[id].exits = true;
 	im->result.exits++;
 	write_arguments(im, h, id, true);
-	keep(im,
-	     trace_writer_call(im->writer, h->cpu, REC_EXIT, h->time_ns, h->tid, h->pid, id, sp));
+	note_error(im, trace_writer_call(im->writer, h->cpu, REC_EXIT, h->time_ns, h->tid, h->pid,
+					 id, sp));
 }
 
 /* After a loss: any open call of any thread may have ended unnoticed. */
@@ -142,7 +142,7 @@ static void lost(struct import *im, const struct happening *h)
 	im->result.lost += h->a;
 	if (values[1] < im->first_ns)
 		values[1] = im->first_ns;
-	put(im, h, REC_LOST, 2, values);
+	write_record(im, h, REC_LOST, 2, values);
 }
 
 static void named(struct import *im, const struct happening *h)
@@ -182,7 +182,7 @@ static void forked(struct import *im, const struct happening *h)
 		names_fork(&im->names, h->pid, (uint32_t)h->b);
 	if (h->time_ns >= im->first_ns && import_is_target(im, parent)) {
 		child->seen |= parent->seen;
-		put(im, h, REC_FORK, 2, values);
+		write_record(im, h, REC_FORK, 2, values);
 	}
 }
 
@@ -197,9 +197,9 @@ static void switched(struct import *im, const struct happening *h)
 	t->is_off = out;
 	im->n_switches++;
 	if (out)
-		put(im, h, REC_SWITCH_OUT, 3, values);
+		write_record(im, h, REC_SWITCH_OUT, 3, values);
 	else
-		put(im, h, REC_SWITCH_IN, 0, NULL);
+		write_record(im, h, REC_SWITCH_IN, 0, NULL);
 }
 
 static void woken(struct import *im, const struct happening *h)
@@ -208,7 +208,7 @@ static void woken(struct import *im, const struct happening *h)
 	uint32_t i = map_get(&im->by_tid, h->a);
 
 	if (i != MAP_NONE && import_is_target(im, &im->threads.data[i]))
-		put(im, h, REC_WAKING, 2, values);
+		write_record(im, h, REC_WAKING, 2, values);
 }
 
 static void ended(struct import *im, const struct happening *h)
@@ -216,7 +216,7 @@ static void ended(struct import *im, const struct happening *h)
 	struct import_thread *t = thread_of(im, h->tid, h->pid);
 
 	if (import_is_target(im, t))
-		put(im, h, REC_TASK_EXIT, 0, NULL);
+		write_record(im, h, REC_TASK_EXIT, 0, NULL);
 	t->open.n = 0;
 	t->seen = t->seen && !im->wide;
 }
