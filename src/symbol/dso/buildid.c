@@ -36,7 +36,7 @@ static size_t round_up(size_t n, size_t to)
  * Returns 1 if the note at *at is the build ID, which is then written to hex; 0 if another note,
  * after which *at is moved, was there; -1 if there are no more notes.
  */
-static int take_note(const uint8_t *notes, size_t n, size_t to, size_t *at, char *hex)
+static int read_note(const uint8_t *notes, size_t n, size_t to, size_t *at, char *hex)
 {
 	Elf64_Nhdr note; /* the same layout in 32-bit files */
 	size_t name = *at + sizeof(note), id;
@@ -56,13 +56,13 @@ static int take_note(const uint8_t *notes, size_t n, size_t to, size_t *at, char
 	return 1;
 }
 
-static bool take_notes(int fd, uint64_t offset, uint64_t bytes, uint64_t align, char *hex)
+static bool read_notes(int fd, uint64_t offset, uint64_t bytes, uint64_t align, char *hex)
 {
 	uint8_t *notes = bytes && bytes <= NOTES_MAX ? xmalloc(bytes) : NULL;
 	int found = notes && read_at(fd, notes, bytes, offset) ? 0 : -1;
 
 	for (size_t at = 0; !found;)
-		found = take_note(notes, bytes, align == 8 ? 8 : 4, &at, hex);
+		found = read_note(notes, bytes, align == 8 ? 8 : 4, &at, hex);
 	free(notes);
 	return found > 0;
 }
@@ -77,7 +77,7 @@ static void read_64(int fd, char *hex)
 	for (uint64_t i = 0; i < head.e_phnum && i < PARTS_MAX; i++)
 		if (!read_at(fd, &part, sizeof(part), head.e_phoff + i * sizeof(part)) ||
 		    (part.p_type == PT_NOTE &&
-		     take_notes(fd, part.p_offset, part.p_filesz, part.p_align, hex)))
+		     read_notes(fd, part.p_offset, part.p_filesz, part.p_align, hex)))
 			return;
 }
 
@@ -91,7 +91,7 @@ static void read_32(int fd, char *hex)
 	for (uint64_t i = 0; i < head.e_phnum && i < PARTS_MAX; i++)
 		if (!read_at(fd, &part, sizeof(part), head.e_phoff + i * sizeof(part)) ||
 		    (part.p_type == PT_NOTE &&
-		     take_notes(fd, part.p_offset, part.p_filesz, part.p_align, hex)))
+		     read_notes(fd, part.p_offset, part.p_filesz, part.p_align, hex)))
 			return;
 }
 

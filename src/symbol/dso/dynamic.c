@@ -47,8 +47,8 @@ struct single {
 	uint64_t soname, rpath, runpath;
 };
 
-static void take_needed(const struct dso *dso, uint64_t address, bool optional,
-			struct dso_dynamic *out)
+static void add_needed(const struct dso *dso, uint64_t address, bool optional,
+		       struct dso_dynamic *out)
 {
 	const char *s = string_at(dso, address);
 
@@ -71,7 +71,7 @@ static void read_entries(const struct dso *dso, uint64_t strings, struct dso_dyn
 		case DT_FILTER:
 		case DT_AUXILIARY:
 			if (n_needed++ < NEEDED_MAX)
-				take_needed(dso, address, dyn.d_tag == DT_AUXILIARY, out);
+				add_needed(dso, address, dyn.d_tag == DT_AUXILIARY, out);
 			break;
 		case DT_SONAME:
 			single->soname = address;

@@ -475,7 +475,7 @@ static bool means(struct inline_search *search, Dwarf_Die *die)
 	return same;
 }
 
-static bool look_at(void *inline_search, Dwarf_Die *die)
+static bool check_die(void *inline_search, Dwarf_Die *die)
 {
 	struct inline_search *search = inline_search;
 	Dwarf_Word how = 0;
@@ -521,7 +521,7 @@ static bool only_inlined(struct dso *dso, const char *name)
 	       dwarf_get_units(lines->dwarf, cu, &cu, NULL, &type, &unit, NULL) == 0) {
 		bool is_split = type == DW_UT_skeleton && dso_split_unit(dso, cu, &unit, &sub);
 
-		all = (struct walk){ .visit = look_at, .ctx = &search };
+		all = (struct walk){ .visit = check_die, .ctx = &search };
 		walk_functions(&all, is_split ? &sub : &unit, 0);
 	}
 	free(bare);

@@ -16,7 +16,7 @@
  * Returns the string at *at of the descriptor and moves *at behind it, or returns NULL if the
  * string does not end.
  */
-static const char *take_string(const char *desc, size_t n, size_t *at)
+static const char *read_string(const char *desc, size_t n, size_t *at)
 {
 	const char *s = desc + *at;
 	const char *end = *at < n ? memchr(s, '\0', n - *at) : NULL;
@@ -41,9 +41,9 @@ static void add_marker(struct dso *dso, const char *desc, size_t n, uint64_t bas
 	memcpy(words, desc, sizeof(words));
 	moved = base ? base - words[1] : 0;
 	marker.address = words[0] + moved;
-	marker.provider = take_string(desc, n, &at);
-	marker.name = marker.provider ? take_string(desc, n, &at) : NULL;
-	marker.arguments = marker.name ? take_string(desc, n, &at) : NULL;
+	marker.provider = read_string(desc, n, &at);
+	marker.name = marker.provider ? read_string(desc, n, &at) : NULL;
+	marker.arguments = marker.name ? read_string(desc, n, &at) : NULL;
 	marker.file_offset = dso_address_to_offset(dso, marker.address);
 	if (words[2])
 		marker.semaphore_offset = dso_address_to_offset(dso, words[2] + moved);

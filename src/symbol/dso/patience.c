@@ -92,7 +92,7 @@ static bool is_callers(uid_t uid)
 	return there && caller.uid == uid;
 }
 
-static void tell(struct patience *p)
+static void report(struct patience *p)
 {
 	char waited[TEXT_NUMBER];
 
@@ -116,7 +116,7 @@ uint64_t patience_deadline_ns(uid_t owner, uint64_t now_ns)
 	if (p->was_late)
 		wait_ns = least(wait_ns, PATIENCE_LEAST_NS);
 	if (!wait_ns)
-		tell(p);
+		report(p);
 	return wait_ns ? now_ns + wait_ns : 0;
 }
 

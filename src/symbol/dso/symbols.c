@@ -379,7 +379,7 @@ static struct dso_function *own(struct dso *dso, const struct dso_function *f)
 	return &dso->functions.data[f - dso->functions.data];
 }
 
-static const char *keep(struct dso *dso, char *name)
+static const char *store_name(struct dso *dso, char *name)
 {
 	const char *kept = arena_strdup(&dso->strings, name);
 
@@ -399,7 +399,7 @@ const char *dso_function_name(struct dso *dso, const struct dso_function *f)
 	if (!f->name && dso_is_foreign(dso))
 		parser_names(dso, own(dso, f));
 	else if (!f->name)
-		own(dso, f)->name = keep(dso, demangle(f->symbol));
+		own(dso, f)->name = store_name(dso, demangle(f->symbol));
 	return f->name;
 }
 
@@ -408,7 +408,7 @@ const char *dso_function_bare_name(struct dso *dso, const struct dso_function *f
 	if (!f->bare_name && dso_is_foreign(dso))
 		parser_names(dso, own(dso, f));
 	else if (!f->bare_name)
-		own(dso, f)->bare_name = keep(dso, demangle_bare(f->symbol));
+		own(dso, f)->bare_name = store_name(dso, demangle_bare(f->symbol));
 	return f->bare_name;
 }
 

@@ -106,7 +106,7 @@ static const uint32_t library_flags[] = {
 	[DSO_AARCH64] = 0xa03,
 };
 
-static bool take(const struct ldcache *c, uint64_t offset, void *out, size_t n)
+static bool read_at(const struct ldcache *c, uint64_t offset, void *out, size_t n)
 {
 	if (offset > c->n || n > c->n - offset)
 		return false;
@@ -148,16 +148,17 @@ static const char *hwcaps_name(const struct ldcache *c, const struct cache_head 
 	struct extension e;
 	uint32_t words[2], name, n;
 
-	if (!head->extensions || !take(c, at, words, sizeof(words)) || words[0] != EXTENSIONS_MAGIC)
+	if (!head->extensions || !read_at(c, at, words, sizeof(words)) ||
+	    words[0] != EXTENSIONS_MAGIC)
 		return NULL;
 	at += sizeof(words);
 	n = least(words[1], EXTENSIONS_MAX);
-	for (uint32_t i = 0; i < n && take(c, at, &e, sizeof(e)); i++, at += sizeof(e)) {
+	for (uint32_t i = 0; i < n && read_at(c, at, &e, sizeof(e)); i++, at += sizeof(e)) {
 		if (e.tag != SECTION_HWCAPS)
 			continue;
 		if (number >= e.bytes / sizeof(name) ||
-		    !take(c, c->base + (uint64_t)e.offset + number * sizeof(name), &name,
-			  sizeof(name)))
+		    !read_at(c, c->base + (uint64_t)e.offset + number * sizeof(name), &name,
+			     sizeof(name)))
 			return NULL;
 		return string_at(c, name);
 	}
@@ -188,10 +189,10 @@ const char *ldcache_find(const struct ldcache *c, const char *name, enum dso_mac
 	struct cache_head head;
 	struct cache_entry e;
 
-	if (!c->data || machine == DSO_OTHER || !take(c, c->base, &head, sizeof(head)))
+	if (!c->data || machine == DSO_OTHER || !read_at(c, c->base, &head, sizeof(head)))
 		return NULL;
 	n = least(head.n, ENTRIES_MAX);
-	for (uint32_t i = 0; i < n && take(c, at, &e, sizeof(e)); i++, at += sizeof(e)) {
+	for (uint32_t i = 0; i < n && read_at(c, at, &e, sizeof(e)); i++, at += sizeof(e)) {
 		uint32_t rank;
 
 		++*compared;
@@ -220,7 +221,7 @@ static bool find_new(struct ldcache *c)
 
 	if (is_new(c, 0))
 		return true;
-	if (!take(c, sizeof(OLD_MAGIC), &n, sizeof(n)) ||
+	if (!read_at(c, sizeof(OLD_MAGIC), &n, sizeof(n)) ||
 	    memcmp(c->data, OLD_MAGIC, sizeof(OLD_MAGIC) - 1) != 0)
 		return false;
 	at = (OLD_HEAD_BYTES + (uint64_t)n * OLD_ENTRY_BYTES + 7) & ~(uint64_t)7;
