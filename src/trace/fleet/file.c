@@ -141,7 +141,7 @@ static int parse_header(struct fleet_header *h, const char *s, size_t n)
 
 /* ---- writing ---- */
 
-static int put(struct fleet_writer *w, const void *data, size_t n)
+static int write_bytes(struct fleet_writer *w, const void *data, size_t n)
 {
 	w->bytes += n;
 	return output_write(&w->out, data, n);
@@ -156,9 +156,9 @@ static int write_header(struct fleet_writer *w, const struct fleet_header *h, st
 	print_header(h, &header);
 	head[0] = (uint32_t)header.n;
 	head[1] = crc32_of(header.s, header.n);
-	put(w, FLEET_MAGIC, 8);
-	put(w, head, sizeof(head));
-	put(w, header.s, header.n);
+	write_bytes(w, FLEET_MAGIC, 8);
+	write_bytes(w, head, sizeof(head));
+	write_bytes(w, header.s, header.n);
 	text_release(&header);
 	return output_explain(&w->out, err);
 }
@@ -208,8 +208,8 @@ int fleet_writer_block(struct fleet_writer *w, const struct fleet_block *b, stru
 	head.body_bytes = (uint32_t)w->body.n;
 	head.body_crc = crc32_of(w->body.s, w->body.n);
 	head.head_crc = crc32_of(&head, sizeof(head) - sizeof(head.head_crc));
-	put(w, &head, sizeof(head));
-	put(w, w->body.s, w->body.n);
+	write_bytes(w, &head, sizeof(head));
+	write_bytes(w, w->body.s, w->body.n);
 	return output_explain(&w->out, err);
 }
 

@@ -217,7 +217,7 @@ bool meta_not_traced_is(const struct meta_not_traced *n, const char *name, const
 }
 
 /* Removes the "not traced" row of a function that was skipped at first and is traced now. */
-static void take_back_left_out(struct meta *meta, const struct meta_function *f)
+static void drop_left_out(struct meta *meta, const struct meta_function *f)
 {
 	const char *object = meta_object(meta, f->object)->path;
 	size_t kept = 0;
@@ -242,7 +242,7 @@ static int read_function(struct meta *meta, const struct json *line)
 	if (!slot)
 		return -EINVAL;
 	*slot = f;
-	take_back_left_out(meta, &f);
+	drop_left_out(meta, &f);
 	return 0;
 }
 

@@ -217,7 +217,7 @@ static enum stream_state step(struct trace_reader *r, struct stream *s, struct b
  * Takes calls from the earliest stream, as long as it has a decoded call that is due before
  * limit_ns. Values that do not change are in locals.
  */
-static void take_calls(struct merge *merge, struct stream *const streams, uint64_t limit_ns,
+static void read_calls(struct merge *merge, struct stream *const streams, uint64_t limit_ns,
 		       struct batch *b)
 {
 	struct merge m = *merge;
@@ -237,14 +237,14 @@ static void take_calls(struct merge *merge, struct stream *const streams, uint64
 }
 
 /* Reads the earliest stream: takes calls due before limit_ns, or does one step of another kind. */
-static void take(struct trace_reader *r, struct merge *m, struct stream *streams, uint64_t limit_ns,
-		 struct batch *b)
+static void read_stream(struct trace_reader *r, struct merge *m, struct stream *streams,
+			uint64_t limit_ns, struct batch *b)
 {
 	size_t i = stream_of(streams, call_of(merge_first(m)));
 	struct stream *s = &streams[i];
 
 	if (stream_has_call(s) && stream_due_ns(s) < limit_ns) {
-		take_calls(m, streams, limit_ns, b);
+		read_calls(m, streams, limit_ns, b);
 		return;
 	}
 	if (stream_has_call(s))
@@ -265,9 +265,9 @@ static void fill_batch(void *reader, struct batch *b)
 		uint64_t late_ns = merge_first(late).time_ns;
 
 		if (!merge_is_empty(events) && (merge_is_empty(late) || events_ns <= late_ns))
-			take(r, events, r->streams, late_ns, b);
+			read_stream(r, events, r->streams, late_ns, b);
 		else if (!merge_is_empty(late))
-			take(r, late, r->streams + r->n_events, events_ns, b);
+			read_stream(r, late, r->streams + r->n_events, events_ns, b);
 		else
 			break;
 	}
@@ -329,8 +329,8 @@ uint64_t trace_reader_records(const struct trace_reader *r)
 
 /* ---- damage ---- */
 
-static void say(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void say(struct text *t, const char *fmt, ...)
+static void add_clause(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void add_clause(struct text *t, const char *fmt, ...)
 {
 	char *clause;
 	va_list args;
@@ -351,22 +351,22 @@ static void report_end(const struct trace_reader *r, struct text *t)
 	char length[TEXT_NUMBER];
 
 	if (r->is_written)
-		say(t, "still being recorded: these are the first %s of it",
-		    text_time(length, r->last_ns > start ? r->last_ns - start : 0));
+		add_clause(t, "still being recorded: these are the first %s of it",
+			   text_time(length, r->last_ns > start ? r->last_ns - start : 0));
 	else if (r->last_ns > start)
-		say(t, "cut off after %s (recorder killed?)",
-		    text_time(length, r->last_ns - start));
+		add_clause(t, "cut off after %s (recorder killed?)",
+			   text_time(length, r->last_ns - start));
 	else
-		say(t, "cut off at its start (recorder killed?)");
+		add_clause(t, "cut off at its start (recorder killed?)");
 }
 
 /* what is singular: "3 × damaged chunk". */
 static void report_count(struct text *t, uint64_t n, const char *what)
 {
 	if (n > 1)
-		say(t, "%" PRIu64 " × %s", n, what);
+		add_clause(t, "%" PRIu64 " × %s", n, what);
 	else if (n)
-		say(t, "1 %s", what);
+		add_clause(t, "1 %s", what);
 }
 
 const char *trace_reader_damage(struct trace_reader *r)
@@ -378,14 +378,15 @@ const char *trace_reader_damage(struct trace_reader *r)
 	if (r->index.cut_off || (!r->index.has_table && !r->meta.end.present))
 		report_end(r, t);
 	if (r->index.other_version)
-		say(t, "chunks of format version %" PRIu32 " left out", r->index.other_version);
+		add_clause(t, "chunks of format version %" PRIu32 " left out",
+			   r->index.other_version);
 	report_count(t, damage->chunks, "damaged chunk");
 	if (damage->chunks)
 		text_printf(t, " with %" PRIu64 " records", damage->records);
 	report_count(t, r->bad_metas, "damaged chunk of descriptions (names may be missing)");
 	report_count(t, r->index.bad_chunks, "frame that is no chunk of a trace");
 	if (r->index.skipped_bytes)
-		say(t, "%" PRIu64 " bytes that are no frame", r->index.skipped_bytes);
+		add_clause(t, "%" PRIu64 " bytes that are no frame", r->index.skipped_bytes);
 	return t->n ? t->s : NULL;
 }
 
