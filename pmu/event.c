@@ -119,7 +119,7 @@ static bool from_raw(struct pmu_event *e)
 	return true;
 }
 
-static void take_sysfs(struct pmu_event *e, const struct sysfs_event *s)
+static void copy_sysfs(struct pmu_event *e, const struct sysfs_event *s)
 {
 	e->source = sysfs_is_core(s->pmu) ? PMU_HARDWARE : PMU_OTHER;
 	e->type = s->type;
@@ -136,7 +136,7 @@ static bool from_sysfs_name(struct pmu_event *e)
 
 	if (sysfs_find(&s, e->name))
 		return false;
-	take_sysfs(e, &s);
+	copy_sysfs(e, &s);
 	snprintf(e->event, sizeof(e->event), "%.40s/%.40s/", s.pmu, e->name);
 	return true;
 }
@@ -148,7 +148,7 @@ static int from_sysfs(struct pmu_event *e, struct err *err)
 
 	if (ret)
 		return -EINVAL;
-	take_sysfs(e, &s);
+	copy_sysfs(e, &s);
 	snprintf(e->event, sizeof(e->event), "%s", e->name);
 	return 0;
 }

@@ -257,7 +257,7 @@ struct core {
 	size_t n;
 };
 
-static bool take_core(void *ctx, const char *pmu)
+static bool copy_core(void *ctx, const char *pmu)
 {
 	struct core *c = ctx;
 
@@ -271,7 +271,7 @@ const char *sysfs_core(char *buf, size_t n)
 	struct core c = { buf, n };
 
 	snprintf(buf, n, "none");
-	each_name("", "", take_core, &c);
+	each_name("", "", copy_core, &c);
 	return buf;
 }
 
