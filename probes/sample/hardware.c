@@ -225,7 +225,7 @@ static bool task_event_is_sampled(struct pmu_event *e)
 	return true;
 }
 
-int hardware_look(struct hardware *h, const char *event, struct err *err)
+int hardware_check(struct hardware *h, const char *event, struct err *err)
 {
 	char why[128];
 	int rc, error = 0;
@@ -307,8 +307,8 @@ static void learn_mapping(struct hardware *h, const struct mmap2_record *r)
 	spaces_map(h->spaces, (pid_t)r->pid, &m);
 }
 
-static void keep(struct hardware *h, const struct perf_event_header *header,
-		 enum hardware_behind behind)
+static void add_sample(struct hardware *h, const struct perf_event_header *header,
+		       enum hardware_behind behind)
 {
 	struct hardware_kept kept = { .first = h->addresses.n };
 
@@ -340,7 +340,7 @@ static void on_record(void *ctx, const struct ring *ring, const struct perf_even
 
 	(void)ring;
 	if (r->type == PERF_RECORD_SAMPLE)
-		keep(reading->h, r, reading->behind);
+		add_sample(reading->h, r, reading->behind);
 	else if (r->type == PERF_RECORD_MMAP2)
 		learn_mapping(reading->h, (const void *)r);
 	else if (r->type == PERF_RECORD_FORK && task->pid != task->parent_pid)

@@ -96,8 +96,8 @@ struct hardware {
  * reasons for what is missing. event is a name for pmu_event_parse(), or NULL for HARDWARE_MISSES.
  * Fails only if the event does not exist.
  */
-int hardware_look(struct hardware *h, const char *event, struct err *err);
-/* Opens what hardware_look() found, for a process that waits before its exec. */
+int hardware_check(struct hardware *h, const char *event, struct err *err);
+/* Opens what hardware_check() found, for a process that waits before its exec. */
 int hardware_open(struct hardware *h, const struct cpus *cpus, pid_t pid, struct err *err);
 /* Visits all samples so far. The caller reads often enough that the rings do not overflow. */
 void hardware_read(struct hardware *h, void (*visit)(void *ctx, const struct hardware_sample *s),

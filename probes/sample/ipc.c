@@ -109,7 +109,7 @@ static int open_members(struct ipc *ipc, uint32_t i, struct err *err)
 }
 
 /* The kernel reports no error for a pinned event without a counter, but read() then returns 0. */
-static int find_taken(const struct ipc *ipc, struct err *err)
+static int check_counters(const struct ipc *ipc, struct err *err)
 {
 	uint64_t values[1 + 2 * (2 + IPC_EVENTS)];
 
@@ -152,7 +152,7 @@ int ipc_open(struct ipc *ipc, const struct cpus *cpus, uint64_t period, struct e
 				     "instructions cannot be counted on CPU %u: %s; "
 				     "does another profiler run?",
 				     ipc->rings.rings[i].cpu, strerror(errno));
-	return rc ? rc : find_taken(ipc, err);
+	return rc ? rc : check_counters(ipc, err);
 }
 
 struct reading {

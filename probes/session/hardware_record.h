@@ -18,7 +18,7 @@ struct hardware_recording {
 	void *ctx;
 };
 
-/* h must be as hardware_look() left it. *status is the command's exit status. */
+/* h must be as hardware_check() left it. *status is the command's exit status. */
 int hardware_record(struct hardware *h, const struct hardware_recording *r, int *status,
 		    struct err *err);
 

@@ -329,7 +329,7 @@ int counting_choose(struct counting *k, const struct counting_provider **provide
 	}
 	if ((is_auto && k->caches) || (!is_auto && strcmp(k->how, "hardware") != 0))
 		return 0;
-	rc = hardware_look(&k->state->hardware, k->event, err);
+	rc = hardware_check(&k->state->hardware, k->event, err);
 	if (rc)
 		return rc;
 	if (is_auto && (!h->has_branches || geteuid())) {
