@@ -286,7 +286,7 @@ static void converse(struct machine *m, pid_t parent, const char *sees, const ch
 
 /* Closes the recording's descriptors, which must not exist in another root, and opens stdin to
  * stderr as /dev/null. */
-static bool keep_two(struct machine *m, int out)
+static bool close_others(struct machine *m, int out)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	int kept = fcntl(out, F_DUPFD_CLOEXEC, MACHINE_FD + 1);
@@ -319,7 +319,7 @@ static void child(struct machine *m, pid_t parent, const char *sees, const char 
 	signal(SIGHUP, SIG_IGN);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	alarm(2 * PATIENCE_NS / 1000000000);
-	if (!keep_two(m, out))
+	if (!close_others(m, out))
 		_exit(1);
 	converse(m, parent, sees, words, &r);
 	_exit(write(ANSWERS_FD, &r, sizeof(r)) == sizeof(r) ? 0 : 1);

@@ -73,7 +73,7 @@ static void sort(struct pmu_list *list)
 		}
 }
 
-static void say_missing(const struct pmu_list *list)
+static void report_missing(const struct pmu_list *list)
 {
 	struct text missing = { 0 }, counted = { 0 };
 
@@ -100,7 +100,7 @@ int java_counted_choose(struct pmu_list *list, const char *words, struct err *er
 	if (ret)
 		return ret;
 	sort(list);
-	say_missing(list);
+	report_missing(list);
 	return 0;
 }
 

@@ -79,7 +79,7 @@ static void add_to_environment(struct addition *a)
 	free(all);
 }
 
-static void take_from_environment(struct addition *a)
+static void restore_environment(struct addition *a)
 {
 	if (a->before)
 		setenv(a->name, a->before, 1);
@@ -157,7 +157,7 @@ static int start_any(struct launch *l, const struct java_recording *o, const cha
 		add_to_environment(&additions[i]);
 	ret = start(l, o->argv, how, err);
 	for (size_t i = 0; i < n; i++)
-		take_from_environment(&additions[i]);
+		restore_environment(&additions[i]);
 	return ret;
 }
 

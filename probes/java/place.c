@@ -89,7 +89,7 @@ void java_place_sweep(const char *in)
 		closedir(dir);
 }
 
-static int put_file(const char *dir, const char *name, const void *data, size_t n, mode_t mode)
+static int write_file(const char *dir, const char *name, const void *data, size_t n, mode_t mode)
 {
 	char *path = xasprintf("%s/%s", dir, name);
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
@@ -111,7 +111,7 @@ uint64_t java_place_ring_bytes(const struct java_recording *o)
 	return bytes - bytes % sizeof(struct inproc_record);
 }
 
-static int put_config(const char *dir, const struct java_recording *o)
+static int write_config(const char *dir, const struct java_recording *o)
 {
 	struct text t = { 0 };
 	int ret;
@@ -121,7 +121,7 @@ static int put_config(const char *dir, const struct java_recording *o)
 	java_counted_config(o->counted, &t);
 	for (size_t i = 0; i < o->n_patterns; i++)
 		text_printf(&t, "pattern %s\n", o->patterns[i]);
-	ret = put_file(dir, "config", t.s, t.n, 0644);
+	ret = write_file(dir, "config", t.s, t.n, 0644);
 	text_release(&t);
 	return ret;
 }
@@ -139,7 +139,7 @@ static int make_for(const char *place, uid_t uid, gid_t gid, const struct java_r
 	if (!ret && chmod(dir, 0711))
 		ret = -errno;
 	if (!ret)
-		ret = put_config(dir, o);
+		ret = write_config(dir, o);
 	if (!ret && uid != geteuid() && chown(dir, uid, gid))
 		ret = -errno;
 	free(dir);
@@ -202,11 +202,11 @@ int java_place_make(const struct java_recording *o, char **path, struct err *err
 	if (chmod(*path, 0711))
 		ret = -errno;
 	if (!ret)
-		ret = put_file(*path, JAVA_AGENT, ispot_java_agent_start,
-			       (size_t)(ispot_java_agent_end - ispot_java_agent_start), 0755);
+		ret = write_file(*path, JAVA_AGENT, ispot_java_agent_start,
+				 (size_t)(ispot_java_agent_end - ispot_java_agent_start), 0755);
 	if (!ret)
-		ret = put_file(*path, JAVA_PRELOAD, ispot_java_preload_start,
-			       (size_t)(ispot_java_preload_end - ispot_java_preload_start), 0755);
+		ret = write_file(*path, JAVA_PRELOAD, ispot_java_preload_start,
+				 (size_t)(ispot_java_preload_end - ispot_java_preload_start), 0755);
 	if (!ret)
 		ret = make_for_users(*path, o);
 	return ret ? err_set(err, ret, "cannot put the Java agent into %s: %s; set TMPDIR", *path,

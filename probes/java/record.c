@@ -50,7 +50,7 @@ struct recording {
 
 /* ---- lines ---- */
 
-static void write_told(struct recording *r, const char *code, const char *words)
+static void report(struct recording *r, const char *code, const char *words)
 {
 	log_notice("%s", words);
 	inproc_write_notice(r->writer, code, words);
@@ -100,7 +100,7 @@ static void write_unnamed(struct recording *r)
 		 "%s found no room to be told: more methods are left alone than are named; choose "
 		 "fewer with -F",
 		 text_counted(times, n, "word"));
-	write_told(r, "java-unnamed", words);
+	report(r, "java-unnamed", words);
 }
 
 /* Writes every reason to the file, and the reason of most methods to the terminal. */
@@ -251,7 +251,7 @@ static int attach_all(struct recording *r, struct err *err)
 	return ret;
 }
 
-static void tell_torn(struct recording *r)
+static void report_torn(struct recording *r)
 {
 	char words[160];
 
@@ -262,11 +262,11 @@ static void tell_torn(struct recording *r)
 		"%llu process%s took away the memory that it shares with ispot: what it did from then "
 		"on is not recorded",
 		(unsigned long long)r->drain.torn_regions, r->drain.torn_regions == 1 ? "" : "es");
-	write_told(r, "java-torn", words);
+	report(r, "java-torn", words);
 }
 
 /* Reports processes that could not be identified: their process numbers may be wrong. */
-static void tell_unchecked(struct recording *r)
+static void report_unchecked(struct recording *r)
 {
 	char words[200], machines[TEXT_COUNTED];
 
@@ -276,11 +276,11 @@ static void tell_unchecked(struct recording *r)
 		 "%s could not be found among the processes here, as it had ended or hides in a "
 		 "container: its process number is what it says itself",
 		 text_counted(machines, r->drain.unchecked_regions, "Java machine"));
-	write_told(r, "java-pid", words);
+	report(r, "java-pid", words);
 }
 
 /* Reports threads that were not read because their user had too many. */
-static void tell_unread(struct recording *r)
+static void report_unread(struct recording *r)
 {
 	char words[160], threads[TEXT_COUNTED];
 
@@ -290,11 +290,11 @@ static void tell_unread(struct recording *r)
 		 "%s were not recorded, as their user has more than ispot reads of one; record "
 		 "fewer Java machines at once",
 		 text_counted(threads, r->drain.unread_rings, "thread"));
-	write_told(r, "java-threads", words);
+	report(r, "java-threads", words);
 }
 
 /* Reports users who started more machines than are read of one user. */
-static void tell_full(struct recording *r)
+static void report_full(struct recording *r)
 {
 	char words[200], users[TEXT_COUNTED];
 
@@ -305,7 +305,7 @@ static void tell_full(struct recording *r)
 		"%s started more Java machines than ispot reads of one (%d): of the others nothing "
 		"is recorded; record fewer at once",
 		text_counted(users, r->drain.full_users, "user"), INPROC_REGIONS_MAX);
-	write_told(r, "java-machines", words);
+	report(r, "java-machines", words);
 }
 
 static void log_pauses(struct recording *r, bool on)
@@ -321,7 +321,7 @@ static void log_pauses(struct recording *r, bool on)
 			 "the Java machine of process %d logs no safepoints: of stops of all its "
 			 "threads only those to collect garbage are known",
 			 pid);
-		write_told(r, "java-safepoints", words);
+		report(r, "java-safepoints", words);
 	}
 }
 
@@ -348,14 +348,14 @@ static int record(struct recording *r, struct java_result *result, struct err *e
 	result->exit_status = r->o->argv && r->launch.ended ? launch_exit_status(&r->launch) : 0;
 	result->reason = r->reason;
 	if (!r->drain.regions.n)
-		write_told(r, "java-none",
-			   "no Java machine loaded the agent: the command ran none, or none that "
-			   "can (Java 11 or later, of this machine's kind, not in another root or "
-			   "container)");
-	tell_torn(r);
-	tell_unchecked(r);
-	tell_unread(r);
-	tell_full(r);
+		report(r, "java-none",
+		       "no Java machine loaded the agent: the command ran none, or none that "
+		       "can (Java 11 or later, of this machine's kind, not in another root or "
+		       "container)");
+	report_torn(r);
+	report_unchecked(r);
+	report_unread(r);
+	report_full(r);
 	write_end(r, result);
 	return 0;
 }

@@ -50,7 +50,7 @@ static uint32_t units_of(uint64_t ns)
 }
 
 /* If the wait was for the monitor of the method that calls: how long it was, at least 1. */
-static uint32_t take_wait(struct ring_thread *t)
+static uint32_t end_wait(struct ring_thread *t)
 {
 	jmethodID method = NULL;
 	jlocation unused;
@@ -87,50 +87,50 @@ VISIBLE JNIEXPORT void JNICALL Java_java_lang_IspotProbe_enter(JNIEnv *jni, jcla
 		t->too_deep++;
 		return;
 	}
-	waited = t->waited_ns ? take_wait(t) : 0;
+	waited = t->waited_ns ? end_wait(t) : 0;
 	depth = t->depth++;
 	t->ids[depth] = (uint32_t)id & (INPROC_IDS_MAX - 1);
 	counted = count_any() && count_read(&t->counts, counts);
 	t->since_ns[depth] = ring_now_ns();
 	if (counted)
-		count_put(t, &t->counts, t->since_ns[depth], counts);
+		count_write(t, &t->counts, t->since_ns[depth], counts);
 	if (waited)
-		ring_put(t, t->since_ns[depth], INPROC_WAITED, waited, 0);
-	ring_put(t, t->since_ns[depth], INPROC_ENTRY, t->ids[depth], depth);
+		ring_add(t, t->since_ns[depth], INPROC_WAITED, waited, 0);
+	ring_add(t, t->since_ns[depth], INPROC_ENTRY, t->ids[depth], depth);
 }
 
 /* The first of a thread are timed, later one for all up to the next: asking the time costs, too. */
-static uint32_t take_stack(struct ring_thread *t, JNIEnv *jni, bool waits)
+static uint32_t record_stack(struct ring_thread *t, JNIEnv *jni, bool waits)
 {
 	uint32_t stands_for = t->stacks < STACKS_TIMED ? 1 : STACKS_TIMED, id;
 	bool is_timed = t->stacks++ % stands_for == 0;
 	uint64_t begin = is_timed ? ring_cpu_ns() : 0;
 
-	id = context_take(agent.jvmti, jni, waits);
+	id = context_record(agent.jvmti, jni, waits);
 	if (is_timed)
 		ring_costs_since(begin, stands_for);
 	return id;
 }
 
-static void put_stack(struct ring_thread *t, JNIEnv *jni, uint64_t exit_ns)
+static void write_stack(struct ring_thread *t, JNIEnv *jni, uint64_t exit_ns)
 {
-	uint32_t id = take_stack(t, jni, false);
+	uint32_t id = record_stack(t, jni, false);
 
 	if (id)
-		ring_put(t, exit_ns, INPROC_STACK, id, 0);
+		ring_add(t, exit_ns, INPROC_STACK, id, 0);
 }
 
 /* The thread gives the monitor back, which it has had since then. Nothing says when one that waited
  * in it for something else meanwhile got it back: the machine tells the end of that wait before. */
-static void put_held(struct ring_thread *t, JNIEnv *jni, jobject monitor, uint64_t since_ns,
-		     uint64_t now_ns)
+static void write_hold(struct ring_thread *t, JNIEnv *jni, jobject monitor, uint64_t since_ns,
+		       uint64_t now_ns)
 {
 	uint32_t number = monitor_awaited(jni, monitor);
 
 	if (!number ||
 	    (t->slept_ns > since_ns && t->slept_at == monitor_hash(agent.jvmti, monitor)))
 		return;
-	ring_put(t, now_ns, INPROC_HELD, units_of(now_ns - since_ns), number);
+	ring_add(t, now_ns, INPROC_HELD, units_of(now_ns - since_ns), number);
 }
 
 /* Ends the innermost open call of one of these ids; what it called and did not end has no end.
@@ -155,12 +155,12 @@ static void end_call(JNIEnv *jni, jint ids, jobject monitor)
 			t->depth = i;
 			if (agent.stacks_ns && t != agent.scratch &&
 			    now - t->since_ns[i] >= agent.stacks_ns)
-				put_stack(t, jni, now);
+				write_stack(t, jni, now);
 			if (monitor)
-				put_held(t, jni, monitor, t->since_ns[i], now);
+				write_hold(t, jni, monitor, t->since_ns[i], now);
 			if (counted)
-				count_put(t, &t->counts, now, counts);
-			ring_put(t, now, INPROC_EXIT, t->ids[i], i);
+				count_write(t, &t->counts, now, counts);
+			ring_add(t, now, INPROC_EXIT, t->ids[i], i);
 			return;
 		}
 }
@@ -330,11 +330,11 @@ static void JNICALL on_contended(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, j
 	(void)thread;
 	if (!t)
 		return;
-	stack = take_stack(t, jni, true);
+	stack = record_stack(t, jni, true);
 	t->awaits = monitor_number(jvmti, jni, object);
 	monitor_wait_begins(t->awaits);
 	t->wait_since_ns = ring_now_ns();
-	ring_put(t, t->wait_since_ns, INPROC_AWAITS, stack, t->awaits);
+	ring_add(t, t->wait_since_ns, INPROC_AWAITS, stack, t->awaits);
 }
 
 static void JNICALL on_entered(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object)
@@ -351,7 +351,7 @@ static void JNICALL on_entered(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, job
 		return;
 	now = ring_now_ns();
 	monitor_wait_ends(t->awaits);
-	ring_put(t, now, INPROC_TOOK, 0, t->awaits);
+	ring_add(t, now, INPROC_TOOK, 0, t->awaits);
 	(*jvmti)->GetFrameLocation(jvmti, NULL, 0, &method, &unused);
 	t->waited_in = method;
 	t->waited_ns = now - t->wait_since_ns;
@@ -368,7 +368,7 @@ static void JNICALL on_sleep(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobje
 	(void)thread;
 	(void)timeout;
 	if (t && t->depth > t->base)
-		put_held(t, jni, object, t->since_ns[t->depth - 1], ring_now_ns());
+		write_hold(t, jni, object, t->since_ns[t->depth - 1], ring_now_ns());
 }
 
 static void JNICALL on_slept(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
@@ -390,7 +390,7 @@ static void pause_record(uint32_t kind)
 	struct ring_thread *t = ring_recording() ? ring_thread() : NULL;
 
 	if (t)
-		ring_put(t, ring_now_ns(), kind, 0, 0);
+		ring_add(t, ring_now_ns(), kind, 0, 0);
 }
 
 static void JNICALL on_gc_start(jvmtiEnv *jvmti)

@@ -39,7 +39,7 @@ uint32_t class_u4(struct class_reader *r)
 	return high << 16 | class_u2(r);
 }
 
-void class_put(struct class_out *o, const void *p, size_t n)
+void class_add(struct class_out *o, const void *p, size_t n)
 {
 	if (!o->failed && o->room - o->n < n) {
 		size_t room = (o->room + n) * 2;
@@ -58,24 +58,24 @@ void class_put(struct class_out *o, const void *p, size_t n)
 	o->n += n;
 }
 
-void class_put_u1(struct class_out *o, uint32_t v)
+void class_add_u1(struct class_out *o, uint32_t v)
 {
 	const uint8_t b = (uint8_t)v;
 
-	class_put(o, &b, 1);
+	class_add(o, &b, 1);
 }
 
-void class_put_u2(struct class_out *o, uint32_t v)
+void class_add_u2(struct class_out *o, uint32_t v)
 {
 	const uint8_t b[2] = { (uint8_t)(v >> 8), (uint8_t)v };
 
-	class_put(o, b, 2);
+	class_add(o, b, 2);
 }
 
-void class_put_u4(struct class_out *o, uint32_t v)
+void class_add_u4(struct class_out *o, uint32_t v)
 {
-	class_put_u2(o, v >> 16);
-	class_put_u2(o, v & 0xffff);
+	class_add_u2(o, v >> 16);
+	class_add_u2(o, v & 0xffff);
 }
 
 void class_set_u2(struct class_out *o, size_t at, uint32_t v)
@@ -166,31 +166,31 @@ static uint32_t next_index(struct class_pool *pool)
 
 uint32_t class_pool_add_utf8(struct class_pool *pool, const char *s)
 {
-	class_put_u1(&pool->added, CP_UTF8);
-	class_put_u2(&pool->added, (uint32_t)strlen(s));
-	class_put(&pool->added, s, strlen(s));
+	class_add_u1(&pool->added, CP_UTF8);
+	class_add_u2(&pool->added, (uint32_t)strlen(s));
+	class_add(&pool->added, s, strlen(s));
 	return next_index(pool);
 }
 
 uint32_t class_pool_add_u2(struct class_pool *pool, uint32_t tag, uint32_t a)
 {
-	class_put_u1(&pool->added, tag);
-	class_put_u2(&pool->added, a);
+	class_add_u1(&pool->added, tag);
+	class_add_u2(&pool->added, a);
 	return next_index(pool);
 }
 
 uint32_t class_pool_add_pair(struct class_pool *pool, uint32_t tag, uint32_t a, uint32_t b)
 {
-	class_put_u1(&pool->added, tag);
-	class_put_u2(&pool->added, a);
-	class_put_u2(&pool->added, b);
+	class_add_u1(&pool->added, tag);
+	class_add_u2(&pool->added, a);
+	class_add_u2(&pool->added, b);
 	return next_index(pool);
 }
 
 uint32_t class_pool_add_integer(struct class_pool *pool, uint32_t v)
 {
-	class_put_u1(&pool->added, CP_INTEGER);
-	class_put_u4(&pool->added, v);
+	class_add_u1(&pool->added, CP_INTEGER);
+	class_add_u4(&pool->added, v);
 	return next_index(pool);
 }
 

@@ -29,10 +29,10 @@ struct class_out {
 	bool failed; /* no memory */
 };
 
-void class_put(struct class_out *o, const void *p, size_t n);
-void class_put_u1(struct class_out *o, uint32_t v);
-void class_put_u2(struct class_out *o, uint32_t v);
-void class_put_u4(struct class_out *o, uint32_t v);
+void class_add(struct class_out *o, const void *p, size_t n);
+void class_add_u1(struct class_out *o, uint32_t v);
+void class_add_u2(struct class_out *o, uint32_t v);
+void class_add_u4(struct class_out *o, uint32_t v);
 void class_set_u2(struct class_out *o, size_t at, uint32_t v);
 void class_set_u4(struct class_out *o, size_t at, uint32_t v);
 void class_out_release(struct class_out *o);

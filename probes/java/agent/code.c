@@ -337,108 +337,108 @@ void bytecode_layout_release(struct code_layout *l)
 
 /* ---- writing ---- */
 
-static void put_call(struct class_out *out, uint32_t method, uint32_t integer)
+static void write_call(struct class_out *out, uint32_t method, uint32_t integer)
 {
-	class_put_u1(out, OP_LDC_W);
-	class_put_u2(out, integer);
-	class_put_u1(out, OP_INVOKESTATIC);
-	class_put_u2(out, method);
+	class_add_u1(out, OP_LDC_W);
+	class_add_u2(out, integer);
+	class_add_u1(out, OP_INVOKESTATIC);
+	class_add_u2(out, method);
 }
 
-static void put_end(struct class_out *out, const struct code_layout *l,
-		    const struct code_names *names)
+static void write_end(struct class_out *out, const struct code_layout *l,
+		      const struct code_names *names)
 {
 	if (l->monitor == CODE_OF_THIS)
-		class_put_u1(out, OP_ALOAD_0);
+		class_add_u1(out, OP_ALOAD_0);
 	if (l->monitor == CODE_OF_CLASS) {
-		class_put_u1(out, OP_LDC_W);
-		class_put_u2(out, names->self);
+		class_add_u1(out, OP_LDC_W);
+		class_add_u2(out, names->self);
 	}
-	put_call(out, l->monitor ? names->leave : names->exit, names->method);
+	write_call(out, l->monitor ? names->leave : names->exit, names->method);
 }
 
-static void put_block_end(struct class_out *out, const struct code_layout *l,
-			  const struct code_names *names)
+static void write_block_end(struct class_out *out, const struct code_layout *l,
+			    const struct code_names *names)
 {
 	if (l->of_blocks)
-		class_put_u1(out, OP_DUP);
-	put_call(out, l->of_blocks ? names->leave : names->exit, names->block_exit);
+		class_add_u1(out, OP_DUP);
+	write_call(out, l->of_blocks ? names->leave : names->exit, names->block_exit);
 }
 
 /* From a word of a switch or a wide branch. */
-static bool put_offset(struct class_out *out, const struct code *c, const struct code_layout *l,
-		       uint32_t pc, const uint8_t *word)
+static bool write_offset(struct class_out *out, const struct code *c, const struct code_layout *l,
+			 uint32_t pc, const uint8_t *word)
 {
 	uint32_t to = target(c, l, pc, s4_at(word));
 
-	class_put_u4(out, to - l->at[pc]);
+	class_add_u4(out, to - l->at[pc]);
 	return to != CODE_NONE;
 }
 
-static bool put_switch(struct class_out *out, const struct code *c, const struct code_layout *l,
-		       uint32_t pc)
+static bool write_switch(struct class_out *out, const struct code *c, const struct code_layout *l,
+			 uint32_t pc)
 {
 	uint32_t words = switch_words(c, pc);
 	const uint8_t *p = c->bytes + pc + 1 + padding(pc);
 	bool is_table = c->bytes[pc] == OP_TABLESWITCH, ok;
 
-	class_put_u1(out, c->bytes[pc]);
-	class_put(out, "\0\0\0", padding(l->at[pc]));
-	ok = put_offset(out, c, l, pc, p);
+	class_add_u1(out, c->bytes[pc]);
+	class_add(out, "\0\0\0", padding(l->at[pc]));
+	ok = write_offset(out, c, l, pc, p);
 	for (uint32_t i = 1; i < words; i++) {
 		bool is_offset = is_table ? i >= 3 : i >= 3 && i % 2 == 1;
 
 		if (is_offset)
-			ok = put_offset(out, c, l, pc, p + 4 * i) && ok;
+			ok = write_offset(out, c, l, pc, p + 4 * i) && ok;
 		else
-			class_put(out, p + 4 * i, 4);
+			class_add(out, p + 4 * i, 4);
 	}
 	return ok;
 }
 
-static bool put_instruction(struct class_out *out, const struct code *c,
-			    const struct code_layout *l, uint32_t pc, uint32_t size)
+static bool write_instruction(struct class_out *out, const struct code *c,
+			      const struct code_layout *l, uint32_t pc, uint32_t size)
 {
 	const uint8_t *p = c->bytes + pc;
 
 	if (*p == OP_TABLESWITCH || *p == OP_LOOKUPSWITCH)
-		return put_switch(out, c, l, pc);
+		return write_switch(out, c, l, pc);
 	if (*p == OP_GOTO_W) {
-		class_put_u1(out, *p);
-		return put_offset(out, c, l, pc, p + 1);
+		class_add_u1(out, *p);
+		return write_offset(out, c, l, pc, p + 1);
 	}
 	if (!is_short_branch(*p)) {
-		class_put(out, p, size);
+		class_add(out, p, size);
 		return true;
 	}
-	class_put_u1(out, *p);
-	class_put_u2(out, target(c, l, pc, (int16_t)u2_at(p + 1)) - l->at[pc]);
+	class_add_u1(out, *p);
+	class_add_u2(out, target(c, l, pc, (int16_t)u2_at(p + 1)) - l->at[pc]);
 	return true;
 }
 
-static bool put_instructions(struct class_out *out, const struct code *c,
-			     const struct code_layout *l, const struct code_names *names)
+static bool write_instructions(struct class_out *out, const struct code *c,
+			       const struct code_layout *l, const struct code_names *names)
 {
 	uint32_t size, unused, k = 0;
 	bool ok = true;
 
 	if (l->whole)
-		put_call(out, names->enter, names->method);
+		write_call(out, names->enter, names->method);
 	for (uint32_t pc = 0; ok && pc < c->n; pc += size) {
 		uint32_t op = c->bytes[pc];
 
 		size = bytecode_size(c, pc, pc, &unused);
 		if (before(l, op) && op == OP_MONITOREXIT)
-			put_block_end(out, l, names);
+			write_block_end(out, l, names);
 		else if (before(l, op))
-			put_end(out, l, names);
-		ok = put_instruction(out, c, l, pc, size);
+			write_end(out, l, names);
+		ok = write_instruction(out, c, l, pc, size);
 		if (behind(l, op))
-			put_call(out, names->enter, names->block_enter[k++]);
+			write_call(out, names->enter, names->block_enter[k++]);
 	}
 	if (l->whole) {
-		put_end(out, l, names);
-		class_put_u1(out, OP_ATHROW);
+		write_end(out, l, names);
+		class_add_u1(out, OP_ATHROW);
 	}
 	return ok;
 }
@@ -448,9 +448,9 @@ bool bytecode_write(const struct code *c, const struct code_layout *l,
 {
 	uint32_t stack = c->max_stack + 2;
 
-	class_put_u2(out, stack < 3 ? 3 : stack);
-	class_put_u2(out, c->max_locals);
-	class_put_u4(out, l->n);
-	return put_instructions(out, c, l, names) && bytecode_handlers(c, l, out) &&
+	class_add_u2(out, stack < 3 ? 3 : stack);
+	class_add_u2(out, c->max_locals);
+	class_add_u4(out, l->n);
+	return write_instructions(out, c, l, names) && bytecode_handlers(c, l, out) &&
 	       bytecode_attributes(c, l, names, out);
 }

@@ -15,7 +15,7 @@ static bool is_attribute(const struct code *c, const uint8_t *name, const char *
 
 bool bytecode_handlers(const struct code *c, const struct code_layout *l, struct class_out *out)
 {
-	class_put_u2(out, c->n_handlers + l->whole);
+	class_add_u2(out, c->n_handlers + l->whole);
 	for (uint32_t i = 0; i < c->n_handlers; i++) {
 		const uint8_t *p = c->handlers + 8 * (size_t)i;
 		uint32_t start = u2_at(p), end = u2_at(p + 2), to = u2_at(p + 4);
@@ -23,16 +23,16 @@ bool bytecode_handlers(const struct code *c, const struct code_layout *l, struct
 		if (start >= c->n || end > c->n || to >= c->n || l->raw[start] == CODE_NONE ||
 		    l->raw[end] == CODE_NONE || l->at[to] == CODE_NONE)
 			return false;
-		class_put_u2(out, l->raw[start]);
-		class_put_u2(out, l->raw[end]);
-		class_put_u2(out, l->at[to]);
-		class_put(out, p + 6, 2);
+		class_add_u2(out, l->raw[start]);
+		class_add_u2(out, l->raw[end]);
+		class_add_u2(out, l->at[to]);
+		class_add(out, p + 6, 2);
 	}
 	if (l->whole) {
-		class_put_u2(out, l->at[0]);
-		class_put_u2(out, l->handler);
-		class_put_u2(out, l->handler);
-		class_put_u2(out, 0);
+		class_add_u2(out, l->at[0]);
+		class_add_u2(out, l->handler);
+		class_add_u2(out, l->handler);
+		class_add_u2(out, 0);
 	}
 	return true;
 }
@@ -43,18 +43,18 @@ static uint32_t moved(const struct code *c, const struct code_layout *l, uint32_
 	return !pc || pc > c->n ? 0 : l->at[pc];
 }
 
-static bool put_lines(const uint8_t *info, size_t n, const struct code *c,
-		      const struct code_layout *l, struct class_out *out)
+static bool write_lines(const uint8_t *info, size_t n, const struct code *c,
+			const struct code_layout *l, struct class_out *out)
 {
 	struct class_reader r = { .p = info, .end = info + n };
 	uint32_t rows = class_u2(&r);
 
-	class_put_u2(out, rows);
+	class_add_u2(out, rows);
 	for (; rows && !r.bad; rows--) {
 		uint32_t to = moved(c, l, class_u2(&r));
 
-		class_put_u2(out, to);
-		class_put_u2(out, class_u2(&r));
+		class_add_u2(out, to);
+		class_add_u2(out, class_u2(&r));
 		if (to == CODE_NONE)
 			return false;
 	}
@@ -62,13 +62,13 @@ static bool put_lines(const uint8_t *info, size_t n, const struct code *c,
 }
 
 /* LocalVariableTable and LocalVariableTypeTable. */
-static bool put_variables(const uint8_t *info, size_t n, const struct code *c,
-			  const struct code_layout *l, struct class_out *out)
+static bool write_variables(const uint8_t *info, size_t n, const struct code *c,
+			    const struct code_layout *l, struct class_out *out)
 {
 	struct class_reader r = { .p = info, .end = info + n };
 	uint32_t rows = class_u2(&r);
 
-	class_put_u2(out, rows);
+	class_add_u2(out, rows);
 	for (; rows && !r.bad; rows--) {
 		uint32_t start = class_u2(&r), end = start + class_u2(&r);
 		const uint8_t *rest = class_bytes(&r, 6);
@@ -76,9 +76,9 @@ static bool put_variables(const uint8_t *info, size_t n, const struct code *c,
 		if (!rest || end > c->n || moved(c, l, start) == CODE_NONE ||
 		    l->raw[end] == CODE_NONE)
 			return false;
-		class_put_u2(out, moved(c, l, start));
-		class_put_u2(out, end == start ? 0 : l->raw[end] - moved(c, l, start));
-		class_put(out, rest, 6);
+		class_add_u2(out, moved(c, l, start));
+		class_add_u2(out, end == start ? 0 : l->raw[end] - moved(c, l, start));
+		class_add(out, rest, 6);
 	}
 	return !r.bad;
 }
@@ -89,21 +89,21 @@ static const struct {
 	bool (*put)(const uint8_t *info, size_t n, const struct code *c,
 		    const struct code_layout *l, struct class_out *out);
 } kept[] = {
-	{ "LineNumberTable", put_lines },
-	{ "LocalVariableTable", put_variables },
-	{ "LocalVariableTypeTable", put_variables },
+	{ "LineNumberTable", write_lines },
+	{ "LocalVariableTable", write_variables },
+	{ "LocalVariableTypeTable", write_variables },
 };
 
-static bool put_kept(const uint8_t *name, const uint8_t *info, uint32_t n, const struct code *c,
-		     const struct code_layout *l, struct class_out *out, uint32_t *count)
+static bool write_kept(const uint8_t *name, const uint8_t *info, uint32_t n, const struct code *c,
+		       const struct code_layout *l, struct class_out *out, uint32_t *count)
 {
 	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
 		size_t start = out->n;
 
 		if (!is_attribute(c, name, kept[i].name))
 			continue;
-		class_put(out, name, 2);
-		class_put_u4(out, n); /* these keep their size */
+		class_add(out, name, 2);
+		class_add_u4(out, n); /* these keep their size */
 		if (!kept[i].put(info, n, c, l, out)) {
 			out->n = start; /* tables for debuggers, wrong before: nothing needs them */
 			return true;
@@ -113,15 +113,15 @@ static bool put_kept(const uint8_t *name, const uint8_t *info, uint32_t n, const
 	return true;
 }
 
-static bool put_stack_map(const uint8_t *info, uint32_t n, const struct code *c,
-			  const struct code_layout *l, const struct code_names *names,
-			  struct class_out *out, uint32_t *count)
+static bool write_stack_map(const uint8_t *info, uint32_t n, const struct code *c,
+			    const struct code_layout *l, const struct code_names *names,
+			    struct class_out *out, uint32_t *count)
 {
 	size_t length;
 
-	class_put_u2(out, names->stack_map_name);
+	class_add_u2(out, names->stack_map_name);
 	length = out->n;
-	class_put_u4(out, 0);
+	class_add_u4(out, 0);
 	if (!stackmap_write(info, n, c, l, names, out))
 		return false;
 	class_set_u4(out, length, (uint32_t)(out->n - length - 4));
@@ -137,7 +137,7 @@ bool bytecode_attributes(const struct code *c, const struct code_layout *l,
 	uint32_t map_n = 0, count = 0;
 	size_t count_at = out->n;
 
-	class_put_u2(out, 0);
+	class_add_u2(out, 0);
 	for (uint32_t i = 0; i < c->n_attributes; i++) {
 		const uint8_t *name = class_bytes(&r, 2);
 		uint32_t n = class_u4(&r);
@@ -148,12 +148,12 @@ bool bytecode_attributes(const struct code *c, const struct code_layout *l,
 		if (is_attribute(c, name, "StackMapTable")) {
 			map = info;
 			map_n = n;
-		} else if (!put_kept(name, info, n, c, l, out, &count)) {
+		} else if (!write_kept(name, info, n, c, l, out, &count)) {
 			return false;
 		}
 	}
 	if (names->has_stack_maps && (map || l->whole) &&
-	    !put_stack_map(map, map_n, c, l, names, out, &count))
+	    !write_stack_map(map, map_n, c, l, names, out, &count))
 		return false;
 	class_set_u2(out, count_at, count);
 	return true;

@@ -55,7 +55,7 @@ static struct known *find(struct known *table, uint32_t room, uint64_t key)
 	}
 }
 
-static void put(struct known *at, uint64_t key, uint32_t id)
+static void publish(struct known *at, uint64_t key, uint32_t id)
 {
 	at->id = id;
 	atomic_store_explicit(&at->key, key, memory_order_release);
@@ -90,7 +90,7 @@ static struct class_text inner_text(const char *class_name)
 		     : (struct class_text){ "", 0 };
 }
 
-static bool tell_frame(jvmtiEnv *jvmti, JNIEnv *jni, const jvmtiFrameInfo *f, uint32_t id)
+static bool write_frame(jvmtiEnv *jvmti, JNIEnv *jni, const jvmtiFrameInfo *f, uint32_t id)
 {
 	char *class_name = NULL, *source = NULL, *name = NULL, *signature = NULL;
 	char full[NAME_MAX_BYTES] = "";
@@ -128,9 +128,9 @@ static bool frame_id(jvmtiEnv *jvmti, JNIEnv *jni, const jvmtiFrameInfo *f, uint
 	struct known *at = find(seen.frames, FRAMES_TABLE, key);
 
 	if (!at->key) {
-		if (seen.n_frames >= FRAMES_TABLE / 2 || !tell_frame(jvmti, jni, f, seen.n_frames))
+		if (seen.n_frames >= FRAMES_TABLE / 2 || !write_frame(jvmti, jni, f, seen.n_frames))
 			return false;
-		put(at, key, seen.n_frames++);
+		publish(at, key, seen.n_frames++);
 	}
 	*id = at->id;
 	return true;
@@ -138,8 +138,8 @@ static bool frame_id(jvmtiEnv *jvmti, JNIEnv *jni, const jvmtiFrameInfo *f, uint
 
 /* ---- stacks ---- */
 
-static bool tell_stack(jvmtiEnv *jvmti, JNIEnv *jni, const jvmtiFrameInfo *frames, jint n,
-		       bool waits)
+static bool write_stack(jvmtiEnv *jvmti, JNIEnv *jni, const jvmtiFrameInfo *frames, jint n,
+			bool waits)
 {
 	char ids[INPROC_FRAMES_MAX * 12], *p = ids;
 	uint32_t id;
@@ -162,8 +162,8 @@ static uint32_t new_stack(jvmtiEnv *jvmti, JNIEnv *jni, const jvmtiFrameInfo *fr
 	pthread_mutex_lock(&seen.lock);
 	at = find(seen.stacks, STACKS_TABLE, key);
 	if (!at->key && !seen.full) {
-		if (tell_stack(jvmti, jni, frames, n, waits)) {
-			put(at, key, ++seen.n_stacks);
+		if (write_stack(jvmti, jni, frames, n, waits)) {
+			publish(at, key, ++seen.n_stacks);
 		} else {
 			seen.full = true;
 			ids_notice("there were more different call stacks than are kept: later "
@@ -176,7 +176,7 @@ static uint32_t new_stack(jvmtiEnv *jvmti, JNIEnv *jni, const jvmtiFrameInfo *fr
 	return id;
 }
 
-uint32_t context_take(jvmtiEnv *jvmti, JNIEnv *jni, bool waits)
+uint32_t context_record(jvmtiEnv *jvmti, JNIEnv *jni, bool waits)
 {
 	jvmtiFrameInfo frames[INPROC_FRAMES_MAX];
 	const struct known *at;

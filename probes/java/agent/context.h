@@ -13,7 +13,7 @@ struct jvmtiInterface_1_;
  * Takes the stack of the running thread and returns its id; 0: none could be had. waits: the thread
  * is about to wait for a monitor; else the innermost frame is the helper's, and left out.
  */
-uint32_t context_take(const struct jvmtiInterface_1_ **jvmti,
-		      const struct JNINativeInterface_ **jni, bool waits);
+uint32_t context_record(const struct jvmtiInterface_1_ **jvmti,
+			const struct JNINativeInterface_ **jni, bool waits);
 
 #endif

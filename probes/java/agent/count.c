@@ -164,8 +164,8 @@ bool count_read(struct count_thread *c, uint64_t values[INPROC_COUNTS_MAX])
 }
 
 /* After a loss all are put again, because those that were lost may not change any more. */
-void count_put(struct ring_thread *t, struct count_thread *c, uint64_t time_ns,
-	       const uint64_t values[INPROC_COUNTS_MAX])
+void count_write(struct ring_thread *t, struct count_thread *c, uint64_t time_ns,
+		 const uint64_t values[INPROC_COUNTS_MAX])
 {
 	if (t->lost)
 		c->is_known = false;
@@ -173,7 +173,7 @@ void count_put(struct ring_thread *t, struct count_thread *c, uint64_t time_ns,
 		if (c->is_known && values[i] == c->values[i])
 			continue;
 		c->values[i] = values[i];
-		ring_put(t, time_ns, INPROC_COUNT, (uint32_t)values[i],
+		ring_add(t, time_ns, INPROC_COUNT, (uint32_t)values[i],
 			 i | (uint32_t)(values[i] >> 32 << INPROC_COUNT_BITS & UINT16_MAX));
 	}
 	c->is_known = true;

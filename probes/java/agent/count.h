@@ -29,8 +29,8 @@ struct count_thread {
 /* Reads them. False: nothing is counted. */
 bool count_read(struct count_thread *c, uint64_t values[INPROC_COUNTS_MAX]);
 /* Puts what has changed since the records before these, ahead of an entry or exit. */
-void count_put(struct ring_thread *t, struct count_thread *c, uint64_t time_ns,
-	       const uint64_t values[INPROC_COUNTS_MAX]);
+void count_write(struct ring_thread *t, struct count_thread *c, uint64_t time_ns,
+		 const uint64_t values[INPROC_COUNTS_MAX]);
 /* Closes its descriptors. */
 void count_release(struct count_thread *c);
 

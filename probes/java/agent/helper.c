@@ -89,7 +89,7 @@ static struct {
 } measured;
 
 /* In the first rounds the machine interprets, and compiles, what it calls. */
-static void take_round(const struct ring_thread *t)
+static void measure_round(const struct ring_thread *t)
 {
 	uint64_t since_ns = 0;
 
@@ -136,7 +136,7 @@ static uint32_t run_rounds(JNIEnv *jni, jclass helper, struct ring_thread *t)
 		ns = ring_now_ns() - begin;
 		least = ns < least ? ns : least;
 		if (i >= ROUNDS / 2)
-			take_round(t);
+			measure_round(t);
 		t->tail = t->head;
 	}
 	return (uint32_t)(least / ROUND_PAIRS);

@@ -33,7 +33,7 @@ static const char *primitive(char c)
 }
 
 /* One parameter's type at s: its simple name. Behind it, or NULL: malformed. */
-static const char *put_type(char *buf, size_t n, const char *s, const char *end)
+static const char *add_type(char *buf, size_t n, const char *s, const char *end)
 {
 	unsigned dimensions = 0;
 	const char *name, *p;
@@ -67,7 +67,7 @@ void name_full(char *buf, size_t n, const struct rewrite_method *m)
 	name_plain(buf, n, m);
 	strncat(buf, "(", n - strlen(buf) - 1);
 	while (s && s < end && *s != ')') {
-		s = put_type(type, sizeof(type), s, end);
+		s = add_type(type, sizeof(type), s, end);
 		if (s && !first)
 			strncat(buf, ",", n - strlen(buf) - 1);
 		if (s)

@@ -98,8 +98,8 @@ static bool define(struct class *c, const struct method *m, const struct code *c
 	return id != UINT32_MAX;
 }
 
-static const char *put_method(struct class *c, const struct method *m, const struct code *code,
-			      const struct code_layout *l)
+static const char *write_method(struct class *c, const struct method *m, const struct code *code,
+				const struct code_layout *l)
 {
 	uint32_t enters[REWRITE_BLOCKS_MAX];
 	size_t length;
@@ -107,15 +107,15 @@ static const char *put_method(struct class *c, const struct method *m, const str
 	need_names(c);
 	if (!define(c, m, code, l, enters))
 		return "there are more methods than can be told apart";
-	class_put(&c->methods, m->start, (size_t)(m->code_start - m->start) + 2);
+	class_add(&c->methods, m->start, (size_t)(m->code_start - m->start) + 2);
 	length = c->methods.n;
-	class_put_u4(&c->methods, 0);
+	class_add_u4(&c->methods, 0);
 	if (class_pool_full(&c->pool))
 		return "its class has too many constants";
 	if (!bytecode_write(code, l, &c->names, &c->methods))
 		return "its code is malformed";
 	class_set_u4(&c->methods, length, (uint32_t)(c->methods.n - length - 4));
-	class_put(&c->methods, m->code_end, (size_t)(m->end - m->code_end));
+	class_add(&c->methods, m->code_end, (size_t)(m->end - m->code_end));
 	c->changed = true;
 	return NULL;
 }
@@ -127,7 +127,7 @@ static const char *write_code(struct class *c, const struct method *m, const str
 	const size_t methods_n = c->methods.n, added_n = c->pool.added.n;
 	const uint32_t n_added = c->pool.n_added;
 	const struct code_names names = c->names;
-	const char *why = put_method(c, m, code, l);
+	const char *why = write_method(c, m, code, l);
 
 	if (!why)
 		return NULL;
@@ -229,7 +229,7 @@ static void rewrite_method(struct class *c, struct method *m)
 	if (why && *why)
 		c->hooks->left(c->hooks->ctx, &m->facts, why);
 	if (why)
-		class_put(&c->methods, m->start, (size_t)(m->end - m->start));
+		class_add(&c->methods, m->start, (size_t)(m->end - m->start));
 }
 
 static void find_source(struct class *c, struct class_reader *r)
@@ -244,16 +244,16 @@ static void find_source(struct class *c, struct class_reader *r)
 	}
 }
 
-static void put_class(const struct class *c, const uint8_t *pool_end, const uint8_t *methods,
-		      const uint8_t *methods_end, struct class_out *out)
+static void write_class(const struct class *c, const uint8_t *pool_end, const uint8_t *methods,
+			const uint8_t *methods_end, struct class_out *out)
 {
-	class_put(out, c->bytes, 8);
-	class_put_u2(out, c->pool.n + c->pool.n_added);
-	class_put(out, c->bytes + 10, (size_t)(pool_end - c->bytes - 10));
-	class_put(out, c->pool.added.p, c->pool.added.n);
-	class_put(out, pool_end, (size_t)(methods - pool_end));
-	class_put(out, c->methods.p, c->methods.n);
-	class_put(out, methods_end, (size_t)(c->end - methods_end));
+	class_add(out, c->bytes, 8);
+	class_add_u2(out, c->pool.n + c->pool.n_added);
+	class_add(out, c->bytes + 10, (size_t)(pool_end - c->bytes - 10));
+	class_add(out, c->pool.added.p, c->pool.added.n);
+	class_add(out, pool_end, (size_t)(methods - pool_end));
+	class_add(out, c->methods.p, c->methods.n);
+	class_add(out, methods_end, (size_t)(c->end - methods_end));
 }
 
 static int rewrite(struct class *c, struct class_out *out)
@@ -286,7 +286,7 @@ static int rewrite(struct class *c, struct class_out *out)
 		return REWRITE_MALFORMED;
 	if (!c->changed || class_pool_full(&c->pool))
 		return REWRITE_NOTHING;
-	put_class(c, pool_end, first, methods.p, out);
+	write_class(c, pool_end, first, methods.p, out);
 	return out->failed ? REWRITE_MALFORMED : REWRITE_DONE;
 }
 
@@ -302,27 +302,27 @@ int rewrite_class(const uint8_t *bytes, size_t n, const struct rewrite_hooks *ho
 }
 
 /* static void calibrate(int n) { for (; n > 0; n--) { enter(-2); exit(-2); } } */
-static void put_calibrate(struct class_out *out, uint32_t name, uint32_t type, uint32_t code,
-			  const uint32_t *refs)
+static void write_calibrate(struct class_out *out, uint32_t name, uint32_t type, uint32_t code,
+			    const uint32_t *refs)
 {
 	enum { BYTES = 21 };
 
-	class_put_u2(out, 0x0009); /* public static */
-	class_put_u2(out, name);
-	class_put_u2(out, type);
-	class_put_u2(out, 1);
-	class_put_u2(out, code);
-	class_put_u4(out, 2 + 2 + 4 + BYTES + 2 + 2);
-	class_put_u2(out, 1); /* stack */
-	class_put_u2(out, 1); /* locals */
-	class_put_u4(out, BYTES);
-	class_put(out, "\x1a\x9e\x00\x13", 4); /* iload_0; ifle: to the return */
+	class_add_u2(out, 0x0009); /* public static */
+	class_add_u2(out, name);
+	class_add_u2(out, type);
+	class_add_u2(out, 1);
+	class_add_u2(out, code);
+	class_add_u4(out, 2 + 2 + 4 + BYTES + 2 + 2);
+	class_add_u2(out, 1); /* stack */
+	class_add_u2(out, 1); /* locals */
+	class_add_u4(out, BYTES);
+	class_add(out, "\x1a\x9e\x00\x13", 4); /* iload_0; ifle: to the return */
 	for (size_t i = 0; i < 2; i++) {
-		class_put(out, "\x10\xfe\xb8", 3); /* bipush -2; invokestatic */
-		class_put_u2(out, refs[i]);
+		class_add(out, "\x10\xfe\xb8", 3); /* bipush -2; invokestatic */
+		class_add_u2(out, refs[i]);
 	}
-	class_put(out, "\x84\x00\xff\xa7\xff\xef\xb1", 7); /* iinc; goto: to the begin; return */
-	class_put_u4(out, 0);				   /* no handlers, no attributes */
+	class_add(out, "\x84\x00\xff\xa7\xff\xef\xb1", 7); /* iinc; goto: to the begin; return */
+	class_add_u4(out, 0);				   /* no handlers, no attributes */
 }
 
 void rewrite_helper(struct class_out *out)
@@ -344,22 +344,22 @@ void rewrite_helper(struct class_out *out)
 			&p, CP_METHODREF, self,
 			class_pool_add_pair(&p, CP_NAME_AND_TYPE, methods[i], type));
 
-	class_put_u4(out, MAGIC);
-	class_put_u4(out, 49);
-	class_put_u2(out, p.n + p.n_added);
-	class_put(out, p.added.p, p.added.n);
-	class_put_u2(out, 0x1031); /* public final super synthetic */
-	class_put_u2(out, self);
-	class_put_u2(out, super);
-	class_put_u4(out, 0); /* no interfaces, no fields */
-	class_put_u2(out, 4);
+	class_add_u4(out, MAGIC);
+	class_add_u4(out, 49);
+	class_add_u2(out, p.n + p.n_added);
+	class_add(out, p.added.p, p.added.n);
+	class_add_u2(out, 0x1031); /* public final super synthetic */
+	class_add_u2(out, self);
+	class_add_u2(out, super);
+	class_add_u4(out, 0); /* no interfaces, no fields */
+	class_add_u2(out, 4);
 	for (size_t i = 0; i < 3; i++) {
-		class_put_u2(out, 0x0109); /* public static native */
-		class_put_u2(out, methods[i]);
-		class_put_u2(out, i < 2 ? type : leave_type);
-		class_put_u2(out, 0);
+		class_add_u2(out, 0x0109); /* public static native */
+		class_add_u2(out, methods[i]);
+		class_add_u2(out, i < 2 ? type : leave_type);
+		class_add_u2(out, 0);
 	}
-	put_calibrate(out, calibrate, type, code, refs);
-	class_put_u2(out, 0);
+	write_calibrate(out, calibrate, type, code, refs);
+	class_add_u2(out, 0);
 	class_out_release(&p.added);
 }

@@ -179,7 +179,7 @@ static bool back(uint32_t i)
 }
 
 /* The memory is asked for before the slot is taken: a failure here has changed nothing. */
-static bool take(struct ring_thread *t, uint32_t i)
+static bool claim(struct ring_thread *t, uint32_t i)
 {
 	struct inproc_slot *s = &region.slots[i];
 	uint32_t is_free = INPROC_FREE;
@@ -208,7 +208,7 @@ struct ring_thread *ring_thread(void)
 	if (!t)
 		return NULL;
 	/* those that were given back are used again before further ones are touched */
-	for (uint32_t i = 0; i < INPROC_SLOTS && !take(t, i); i++)
+	for (uint32_t i = 0; i < INPROC_SLOTS && !claim(t, i); i++)
 		if (region.slots[i].state == INPROC_FREE && !region.backed[i])
 			break;
 	mine = t;
@@ -234,7 +234,7 @@ static bool has_room(struct ring_thread *t, uint64_t n)
 	return t->head - t->tail + n <= t->size;
 }
 
-void ring_put(struct ring_thread *t, uint64_t time_ns, uint32_t kind, uint32_t value,
+void ring_add(struct ring_thread *t, uint64_t time_ns, uint32_t kind, uint32_t value,
 	      uint32_t depth)
 {
 	if (!t->slot) {

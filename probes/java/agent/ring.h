@@ -34,7 +34,7 @@ const char *ring_open(const char *directory, uint64_t ring_bytes);
 bool ring_recording(void);
 /* Made when a thread first asks; NULL: there is no memory. */
 struct ring_thread *ring_thread(void);
-void ring_put(struct ring_thread *t, uint64_t time_ns, uint32_t kind, uint32_t value,
+void ring_add(struct ring_thread *t, uint64_t time_ns, uint32_t kind, uint32_t value,
 	      uint32_t depth);
 /*
  * Values that the agent tells outside of records: the cost of a call, other costs, and a row of

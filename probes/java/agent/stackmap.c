@@ -24,12 +24,12 @@ struct writing {
 };
 
 /* An uninitialized object is named by the instruction that made it. */
-static bool put_types(struct writing *w, uint32_t n)
+static bool write_types(struct writing *w, uint32_t n)
 {
 	for (; n && !w->in.bad; n--) {
 		uint32_t tag = class_u1(&w->in), value;
 
-		class_put_u1(w->out, tag);
+		class_add_u1(w->out, tag);
 		if (tag > TYPE_UNINITIALIZED)
 			return false;
 		if (tag != TYPE_OBJECT && tag != TYPE_UNINITIALIZED)
@@ -39,7 +39,7 @@ static bool put_types(struct writing *w, uint32_t n)
 			value = value < w->code->n ? w->layout->at[value] : CODE_NONE;
 		if (value == CODE_NONE)
 			return false;
-		class_put_u2(w->out, value);
+		class_add_u2(w->out, value);
 	}
 	return !w->in.bad;
 }
@@ -53,30 +53,30 @@ static uint32_t delta_to(struct writing *w, uint32_t to)
 }
 
 /* A frame without stack, or with one type on it, has two forms: for near and for far. */
-static bool put_short(struct writing *w, uint32_t delta, bool one)
+static bool write_short(struct writing *w, uint32_t delta, bool one)
 {
 	if (delta <= SAME_LAST)
-		class_put_u1(w->out, delta + (one ? SAME_LAST + 1 : 0));
+		class_add_u1(w->out, delta + (one ? SAME_LAST + 1 : 0));
 	else
-		class_put_u1(w->out, one ? ONE_EXTENDED : SAME_EXTENDED);
+		class_add_u1(w->out, one ? ONE_EXTENDED : SAME_EXTENDED);
 	if (delta > SAME_LAST)
-		class_put_u2(w->out, delta);
-	return put_types(w, one);
+		class_add_u2(w->out, delta);
+	return write_types(w, one);
 }
 
-static bool put_full(struct writing *w)
+static bool write_full(struct writing *w)
 {
 	uint32_t n = class_u2(&w->in);
 
-	class_put_u2(w->out, n);
-	if (!put_types(w, n))
+	class_add_u2(w->out, n);
+	if (!write_types(w, n))
 		return false;
 	n = class_u2(&w->in);
-	class_put_u2(w->out, n);
-	return put_types(w, n);
+	class_add_u2(w->out, n);
+	return write_types(w, n);
 }
 
-static bool put_frame(struct writing *w)
+static bool write_frame(struct writing *w)
 {
 	uint32_t type = class_u1(&w->in), delta, to;
 
@@ -89,32 +89,32 @@ static bool put_frame(struct writing *w)
 		return false;
 	delta = delta_to(w, to);
 	if (type <= ONE_EXTENDED || type == SAME_EXTENDED)
-		return put_short(w, delta, type > SAME_LAST && type != SAME_EXTENDED);
-	class_put_u1(w->out, type);
-	class_put_u2(w->out, delta);
+		return write_short(w, delta, type > SAME_LAST && type != SAME_EXTENDED);
+	class_add_u1(w->out, type);
+	class_add_u2(w->out, delta);
 	if (type == FULL)
-		return put_full(w);
-	return put_types(w, type > SAME_EXTENDED ? type - SAME_EXTENDED : 0);
+		return write_full(w);
+	return write_types(w, type > SAME_EXTENDED ? type - SAME_EXTENDED : 0);
 }
 
 /*
  * In a handler the thrown object is on the stack; of the locals only the method's object is known,
  * if that is wanted.
  */
-static void put_handler(struct writing *w, const struct code_names *names)
+static void write_handler(struct writing *w, const struct code_names *names)
 {
 	bool has_this = w->layout->monitor == CODE_OF_THIS;
 
-	class_put_u1(w->out, FULL);
-	class_put_u2(w->out, delta_to(w, w->layout->handler));
-	class_put_u2(w->out, has_this);
+	class_add_u1(w->out, FULL);
+	class_add_u2(w->out, delta_to(w, w->layout->handler));
+	class_add_u2(w->out, has_this);
 	if (has_this) {
-		class_put_u1(w->out, TYPE_OBJECT);
-		class_put_u2(w->out, names->object);
+		class_add_u1(w->out, TYPE_OBJECT);
+		class_add_u2(w->out, names->object);
 	}
-	class_put_u2(w->out, 1);
-	class_put_u1(w->out, TYPE_OBJECT);
-	class_put_u2(w->out, names->throwable);
+	class_add_u2(w->out, 1);
+	class_add_u1(w->out, TYPE_OBJECT);
+	class_add_u2(w->out, names->throwable);
 }
 
 /* ---- the first variable ---- */
@@ -188,11 +188,11 @@ bool stackmap_write(const uint8_t *info, size_t n, const struct code *c,
 			     .is = -1 };
 	uint32_t frames = info ? class_u2(&w.in) : 0;
 
-	class_put_u2(out, frames + l->whole);
+	class_add_u2(out, frames + l->whole);
 	for (; frames; frames--)
-		if (!put_frame(&w) || w.in.bad)
+		if (!write_frame(&w) || w.in.bad)
 			return false;
 	if (l->whole)
-		put_handler(&w, names);
+		write_handler(&w, names);
 	return true;
 }

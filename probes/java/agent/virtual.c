@@ -33,7 +33,7 @@ static void JNICALL on_unmount(jvmtiEnv *jvmti, ...)
 	if (!t)
 		return;
 	if (t->depth > t->base)
-		ring_put(t, ring_now_ns(), INPROC_GONE, t->ids[t->base], t->base);
+		ring_add(t, ring_now_ns(), INPROC_GONE, t->ids[t->base], t->base);
 	t->depth = t->base;
 	t->base = t->too_deep = 0;
 	if (t->wait_since_ns)
