@@ -280,7 +280,7 @@ static void judge_all(struct fleet *f, const struct cell_rows *rows, uint32_t *s
 		slowed[cell->corunner] += cell->effect == FLEET_NEGATIVE;
 	}
 	vec_for_each (&f->bases, const struct fleet_base, base)
-		fleet_trio_keep_strongest(f, base);
+		fleet_trio_drop_weaker(f, base);
 }
 
 static int most_slowed_first(const void *a, const void *b)

@@ -60,7 +60,7 @@ static size_t find_stay(const struct fleet_live *l, size_t at, const struct flee
 	return at;
 }
 
-void fleet_ipc_take(struct fleet_ipc *f, struct fleet_live *l)
+void fleet_ipc_deliver(struct fleet_ipc *f, struct fleet_live *l)
 {
 	uint64_t end_ns;
 	size_t at = 0;

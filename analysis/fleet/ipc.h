@@ -33,7 +33,7 @@ uint32_t fleet_ipc_value(uint64_t instructions, uint64_t cycles);
 uint32_t fleet_ipc_rate(uint64_t events, uint64_t instructions);
 /* Adds the samples that belong to one application to l's measures, and forgets all samples. l must
  * have all its presences; this function sorts them. */
-void fleet_ipc_take(struct fleet_ipc *f, struct fleet_live *l);
+void fleet_ipc_deliver(struct fleet_ipc *f, struct fleet_live *l);
 void fleet_ipc_release(struct fleet_ipc *f);
 
 #endif

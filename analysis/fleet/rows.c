@@ -249,8 +249,8 @@ static void add_corunner(void *ctx, const struct fleet_run *base, enum corunner_
 	add_samples(r, &r->block->cells.data[i], first, n);
 	end_trios(r, base);
 	if (r->block->trio_base)
-		trios_take(&r->block->trios,
-			   &(struct corunner_range){ class, app, first, first + n });
+		trios_add(&r->block->trios,
+			  &(struct corunner_range){ class, app, first, first + n });
 }
 
 static void add_bases(struct fleet_rows *r, const struct fleet_block *b)
@@ -344,7 +344,7 @@ static void add_matches(struct fleet_rows *r)
 			match_cell(r, &r->block->cells.data[i], FLEET_INDICATORS);
 }
 
-static void take_values(struct fleet_rows_block *block, const struct fleet_block *b)
+static void copy_values(struct fleet_rows_block *block, const struct fleet_block *b)
 {
 	vec_reserve(&block->values, b->samples.n);
 	vec_reserve(&block->buckets, b->samples.n);
@@ -355,7 +355,7 @@ static void take_values(struct fleet_rows_block *block, const struct fleet_block
 }
 
 /* Maps the block's applications to their numbers in fleet_rows.apps, and notes which have trios. */
-static void take_apps(struct fleet_rows *r, const struct fleet_block *b, const struct strtab *trios)
+static void map_apps(struct fleet_rows *r, const struct fleet_block *b, const struct strtab *trios)
 {
 	struct fleet_rows_block *block = r->block;
 
@@ -367,8 +367,8 @@ static void take_apps(struct fleet_rows *r, const struct fleet_block *b, const s
 	}
 }
 
-static void take_indicators(struct fleet_rows *r, uint32_t type, uint64_t bucket,
-			    const uint32_t *indicators)
+static void map_indicators(struct fleet_rows *r, uint32_t type, uint64_t bucket,
+			   const uint32_t *indicators)
 {
 	struct fleet_rows_block *block = r->block;
 
@@ -392,9 +392,9 @@ static void begin_block(struct fleet_rows *r, const struct fleet_block *b, const
 		block = r->block = xcalloc(1, sizeof(*block));
 	block->cells.n = 0;
 	map_release(&block->by_row);
-	take_indicators(r, strtab_add(&r->types, type), b->start_ns / o->bucket_ns, o->indicators);
-	take_apps(r, b, o->trios);
-	take_values(block, b);
+	map_indicators(r, strtab_add(&r->types, type), b->start_ns / o->bucket_ns, o->indicators);
+	map_apps(r, b, o->trios);
+	copy_values(block, b);
 }
 
 static void add_time(void *ctx, uint32_t kind, uint32_t number, uint64_t ns)

@@ -49,7 +49,7 @@ static bool shares(const struct fleet_cell *a, const struct fleet_cell *b)
 	       a->second == b->second;
 }
 
-void fleet_trio_keep_strongest(struct fleet *f, const struct fleet_base *base)
+void fleet_trio_drop_weaker(struct fleet *f, const struct fleet_base *base)
 {
 	struct {
 		VEC(struct fleet_cell *)

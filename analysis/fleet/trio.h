@@ -26,6 +26,6 @@ bool fleet_trio_is_more(const struct fleet_cell *cell);
  * other, too. Of the trios with an effect in one direction, the strongest keeps its verdict; those
  * that share a co-runner with a stronger one become FLEET_NOT_CERTAIN.
  */
-void fleet_trio_keep_strongest(struct fleet *f, const struct fleet_base *base);
+void fleet_trio_drop_weaker(struct fleet *f, const struct fleet_base *base);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/fleet/trio_rows.h"
 
-void trios_take(struct trios *t, const struct corunner_range *range)
+void trios_add(struct trios *t, const struct corunner_range *range)
 {
 	if (range->class == CORUNNER_CORE || range->class == CORUNNER_CACHE)
 		*vec_add(&t->near) = *range;

@@ -28,7 +28,7 @@ typedef void (*trio_visit)(void *ctx, const struct fleet_run *base, uint32_t app
 			   uint32_t first, uint32_t n);
 
 /* Adds a range that corunners_find() found; a class that is too far is ignored. */
-void trios_take(struct trios *t, const struct corunner_range *range);
+void trios_add(struct trios *t, const struct corunner_range *range);
 /* Visits the trios of a run after its last range, app at most second, and forgets the ranges. */
 void trios_find(struct trios *t, const struct fleet_run *base, trio_visit visit, void *ctx);
 void trios_release(struct trios *t);

@@ -22,7 +22,7 @@ static void sample(struct fleet_ipc *f, uint32_t cpu, uint32_t app, uint64_t sta
 
 static void expect(struct fleet_ipc *f, struct fleet_live *l, size_t taken, uint64_t mixed)
 {
-	fleet_ipc_take(f, l);
+	fleet_ipc_deliver(f, l);
 	assert_int_equal(l->measures.n, taken);
 	assert_int_equal(f->mixed, mixed);
 	assert_int_equal(f->samples.n, 0);
@@ -39,7 +39,7 @@ static void who_had_the_cpu_all_the_while_has_the_sample(void **state)
 	stays(&l, 1, 7, 100, 200);
 	sample(&f, 1, 7, 20, 150);
 	sample(&f, 1, 7, 150, 200);
-	fleet_ipc_take(&f, &l);
+	fleet_ipc_deliver(&f, &l);
 	assert_int_equal(l.measures.n, 2);
 	assert_int_equal(l.measures.data[0].value, 1500000);
 	assert_int_equal(l.measures.data[0].start_ns, 20);

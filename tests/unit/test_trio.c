@@ -25,7 +25,7 @@ static void see(void *ctx, const struct fleet_run *base, uint32_t app, uint32_t 
 static void take(struct trios *t, enum corunner_class class, char app, uint32_t first,
 		 uint32_t last)
 {
-	trios_take(t, &(struct corunner_range){ class, (uint32_t)(app - 'A'), first, last + 1 });
+	trios_add(t, &(struct corunner_range){ class, (uint32_t)(app - 'A'), first, last + 1 });
 }
 
 /* Takes what there is. */
@@ -105,7 +105,7 @@ static void of_trios_that_share_one_the_strongest_stands(void **state)
 	add_cell(&f, 'A', 'F', 1.5, FLEET_POSITIVE); /* not in the other's direction */
 	add_cell(&f, 'A', 'E', -0.9, FLEET_WITHIN);
 	add_cell(&f, 'C', 'F', -1.2, FLEET_NEGATIVE); /* with one that does not stand */
-	fleet_trio_keep_strongest(&f, &base);
+	fleet_trio_drop_weaker(&f, &base);
 	for (size_t i = 0; i < f.cells.n; i++)
 		assert_int_equal(f.cells.data[i].effect, want[i]);
 	vec_release(&f.cells);

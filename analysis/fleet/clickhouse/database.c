@@ -64,7 +64,7 @@ static uint64_t number_after(uint64_t number, uint64_t recording, uint64_t seque
 }
 
 /* Finds the owner of a block. Blocks come in the order of their recordings. */
-static int look_up(void *ctx, const struct fleet_store_line *b, struct err *err)
+static int find_owner(void *ctx, const struct fleet_store_line *b, struct err *err)
 {
 	struct database *d = ctx;
 	uint32_t owner;
@@ -177,15 +177,15 @@ static int add_rows(void *ctx, const struct fleet_rows *rows, struct err *err)
 	return engine_add_rows(d->engine, d->shard, &key, rows, err);
 }
 
-static void put_line(struct text *out, uint64_t number, const char *type, uint64_t blocks,
+static void add_line(struct text *out, uint64_t number, const char *type, uint64_t blocks,
 		     const struct of_type *of, bool replaced)
 {
-	engine_put_u64(out, number);
-	engine_put_string(out, type);
-	engine_put_u64(out, blocks);
-	engine_put_u64(out, of->samples);
+	engine_add_u64(out, number);
+	engine_add_string(out, type);
+	engine_add_u64(out, blocks);
+	engine_add_u64(out, of->samples);
 	for (int i = 0; i < ENGINE_BLOCKS; i++)
-		engine_put_u64(out, of->n[i]);
+		engine_add_u64(out, of->n[i]);
 	text_addn(out, replaced ? "\1" : "\0", 1);
 }
 
@@ -198,11 +198,11 @@ static int commit(struct database *d, struct err *err)
 	int rc;
 
 	for (uint32_t i = 0; i < d->types.n; i++)
-		put_line(&lines, d->number, d->types.strings[i], d->blocks, &d->of_types.data[i],
+		add_line(&lines, d->number, d->types.strings[i], d->blocks, &d->of_types.data[i],
 			 false);
 	vec_for_each (&d->owners, const struct owner, owner)
 		if (owner->blocks)
-			put_line(&lines, owner->number, "", 0, &none, true);
+			add_line(&lines, owner->number, "", 0, &none, true);
 	rc = engine_ask(d->engine, d->shard, "INSERT INTO databases FORMAT RowBinary", &lines, err);
 	text_release(&lines);
 	return rc;
@@ -256,7 +256,7 @@ int fleet_engine_add_store(struct fleet_engine *e, struct fleet_store *s,
 	*counted = (struct fleet_store_merged){ 0 };
 	owner_of(&d, NULL, 0);
 	rc = rc ? rc : fleet_engine_flush(e, err); /* blocks of it may still be pending */
-	rc = rc ? rc : fleet_store_each_block(s, look_up, &d, err);
+	rc = rc ? rc : fleet_store_each_block(s, find_owner, &d, err);
 	if (!rc && counted->blocks)
 		rc = choose_shard(&d, err);
 	if (!rc && counted->blocks)

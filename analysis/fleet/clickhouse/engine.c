@@ -153,7 +153,7 @@ static bool is_this_machine(const char *host)
 	return loopback;
 }
 
-static int refuse_to_tell(const struct fleet_engine *e, struct err *err)
+static int check_password(const struct fleet_engine *e, struct err *err)
 {
 	vec_for_each (&e->shards, const struct engine_shard, shard)
 		if (e->password && !e->tls && !is_this_machine(shard->host))
@@ -190,7 +190,7 @@ int fleet_engine_open(struct fleet_engine **engine, const struct fleet_engine_op
 	e->options = *o;
 	rc = parse_address(e, o->url, err);
 	rc = rc ? rc : get_credentials(e, err);
-	rc = rc ? rc : refuse_to_tell(e, err);
+	rc = rc ? rc : check_password(e, err);
 	rc = rc ? rc : open_all(e, err);
 	if (rc)
 		fleet_engine_close(e);
@@ -390,12 +390,12 @@ const char *engine_string(struct engine_bytes *b, char *buf, size_t n)
 	return buf;
 }
 
-void engine_put_u64(struct text *out, uint64_t value)
+void engine_add_u64(struct text *out, uint64_t value)
 {
 	text_addn(out, (const char *)&value, sizeof(value));
 }
 
-void engine_put_string(struct text *out, const char *s)
+void engine_add_string(struct text *out, const char *s)
 {
 	uint8_t bytes[VARINT_MAX];
 	size_t n = strlen(s);

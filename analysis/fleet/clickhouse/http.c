@@ -47,7 +47,7 @@ struct fleet_http {
 #define LAST_WORD_NS 5000000000ull
 
 /* Appends a part of the answer. Longer answers than FLEET_HTTP_ANSWER_MAX are refused. */
-static size_t take(char *data, size_t one, size_t n, void *into)
+static size_t add_body(char *data, size_t one, size_t n, void *into)
 {
 	struct text *body = into;
 
@@ -57,7 +57,7 @@ static size_t take(char *data, size_t one, size_t n, void *into)
 	return one * n;
 }
 
-static bool is_told(struct fleet_http *h)
+static bool is_interrupted(struct fleet_http *h)
 {
 	if (!h->told_ns && (interrupt_pending() || (h->ended && *h->ended)))
 		h->told_ns = clock_now_ns();
@@ -71,7 +71,7 @@ static int go_on(void *http, curl_off_t to_get, curl_off_t got, curl_off_t to_se
 	struct fleet_http *h = http;
 
 	(void)to_get, (void)got, (void)to_send, (void)sent;
-	return is_told(h) && clock_now_ns() - h->told_ns > LAST_WORD_NS;
+	return is_interrupted(h) && clock_now_ns() - h->told_ns > LAST_WORD_NS;
 }
 
 static void set_up(struct fleet_http *h, const struct fleet_http_options *o)
@@ -83,7 +83,7 @@ static void set_up(struct fleet_http *h, const struct fleet_http_options *o)
 	h->set(h->curl, CURLOPT_ERRORBUFFER, h->why);
 	h->set(h->curl, CURLOPT_NOSIGNAL, 1L);
 	h->set(h->curl, CURLOPT_POST, 1L);
-	h->set(h->curl, CURLOPT_WRITEFUNCTION, take);
+	h->set(h->curl, CURLOPT_WRITEFUNCTION, add_body);
 	h->set(h->curl, CURLOPT_XFERINFOFUNCTION, go_on);
 	h->set(h->curl, CURLOPT_XFERINFODATA, h);
 	h->set(h->curl, CURLOPT_NOPROGRESS, 0L);
@@ -170,7 +170,7 @@ void fleet_http_post(struct fleet_http *h, const char *url, const void *body, si
 	h->set(h->curl, CURLOPT_WRITEDATA, &a->body);
 	rc = h->perform(h->curl);
 	a->final = is_final(rc);
-	a->told = is_told(h);
+	a->told = is_interrupted(h);
 	if (rc == CURLE_OK) {
 		h->get(h->curl, CURLINFO_RESPONSE_CODE, &a->status);
 		return;

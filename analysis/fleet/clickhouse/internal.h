@@ -112,8 +112,8 @@ uint64_t engine_varint(struct engine_bytes *b);
 /* Returns a printable string. n: size of buf. */
 const char *engine_string(struct engine_bytes *b, char *buf, size_t n);
 
-void engine_put_u64(struct text *out, uint64_t value);
-void engine_put_string(struct text *out, const char *s);
+void engine_add_u64(struct text *out, uint64_t value);
+void engine_add_string(struct text *out, const char *s);
 
 /* Appends s quoted as 'NAME' for SQL. */
 void engine_quote(struct text *sql, const char *s);

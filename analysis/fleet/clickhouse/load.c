@@ -336,7 +336,7 @@ static struct fleet_row *row_of(struct fleet_rows *rows, enum engine_table table
 	return class >= CORUNNER_TRIO ? NULL : fleet_rows_get(rows, base, co, class, stratum);
 }
 
-static uint64_t take_phase(struct engine_bytes *b, const struct fleet_phases *phases)
+static uint64_t read_phase(struct engine_bytes *b, const struct fleet_phases *phases)
 {
 	uint64_t phase = engine_u64(b);
 
@@ -345,7 +345,7 @@ static uint64_t take_phase(struct engine_bytes *b, const struct fleet_phases *ph
 }
 
 /* Reads the rows of an answer. *n: number of rows that the server merged into them. */
-static int take_rows(struct fleet_engine *e, struct engine_shard *shard, enum engine_table table,
+static int read_rows(struct fleet_engine *e, struct engine_shard *shard, enum engine_table table,
 		     const struct fleet_phases *phases, struct fleet_rows *rows, uint64_t *n,
 		     struct err *err)
 {
@@ -357,7 +357,7 @@ static int take_rows(struct fleet_engine *e, struct engine_shard *shard, enum en
 
 		for (int i = 0; i < 3; i++)
 			engine_string(&b, names[i], sizeof(names[i]));
-		phase = take_phase(&b, phases);
+		phase = read_phase(&b, phases);
 		*n += engine_u64(&b);
 		row = b.bad ? NULL : row_of(rows, table, name, phase);
 		if (row)
@@ -401,7 +401,7 @@ static int by_number(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-static int take_crowds(struct fleet_engine *e, struct engine_shard *shard,
+static int read_crowds(struct fleet_engine *e, struct engine_shard *shard,
 		       const struct fleet_phases *phases, struct fleet_rows *rows, uint64_t *n,
 		       struct err *err)
 {
@@ -411,7 +411,7 @@ static int take_crowds(struct fleet_engine *e, struct engine_shard *shard,
 
 		engine_string(&b, kind, sizeof(kind));
 		number = engine_u64(&b);
-		phase = take_phase(&b, phases);
+		phase = read_phase(&b, phases);
 		*n += engine_u64(&b);
 		ns = engine_u64(&b);
 		if (b.bad || number > FLEET_BLOCK_APPS)
@@ -471,8 +471,8 @@ static int load_shard(struct fleet_engine *e, struct engine_shard *shard, const 
 		text_release(&sql);
 		if (!rc)
 			rc = table == ENGINE_CROWDS
-				     ? take_crowds(e, shard, phases, rows, &n[table], err)
-				     : take_rows(e, shard, table, phases, rows, &n[table], err);
+				     ? read_crowds(e, shard, phases, rows, &n[table], err)
+				     : read_rows(e, shard, table, phases, rows, &n[table], err);
 	}
 	return rc ? rc : check_counts(e, shard, type, n, err);
 }

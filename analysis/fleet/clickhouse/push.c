@@ -49,14 +49,14 @@ static const char *const schema[] = {
 
 /* ---- meta ---- */
 
-static int put_meta(struct fleet_engine *e, struct engine_shard *shard, const char *key,
-		    const char *value, struct err *err)
+static int write_meta(struct fleet_engine *e, struct engine_shard *shard, const char *key,
+		      const char *value, struct err *err)
 {
 	struct text row = { 0 };
 	int rc;
 
-	engine_put_string(&row, key);
-	engine_put_string(&row, value);
+	engine_add_string(&row, key);
+	engine_add_string(&row, value);
 	rc = engine_ask(e, shard, "INSERT INTO meta FORMAT RowBinary", &row, err);
 	text_release(&row);
 	return rc;
@@ -74,7 +74,7 @@ static int agree(struct fleet_engine *e, struct engine_shard *shard, const char 
 	int rc = engine_get_meta(e, shard, key, &values, err);
 
 	if (!rc && !values.n) {
-		rc = put_meta(e, shard, key, value, err);
+		rc = write_meta(e, shard, key, value, err);
 		rc = rc ? rc : engine_get_meta(e, shard, key, &values, err);
 	}
 	for (uint32_t i = 0; !rc && i < values.n; i++)
@@ -207,17 +207,17 @@ bool fleet_engine_has(const struct fleet_engine *e, uint64_t sequence)
 
 /* Stores each name as a value of the key, and an empty value that shows that this is decided, even
  * without names. */
-static int put_trios(struct fleet_engine *e, struct engine_shard *shard, const struct strtab *asked,
-		     struct err *err)
+static int write_trios(struct fleet_engine *e, struct engine_shard *shard,
+		       const struct strtab *asked, struct err *err)
 {
 	struct text rows = { 0 };
 	int rc;
 
-	engine_put_string(&rows, "trios");
-	engine_put_string(&rows, "");
+	engine_add_string(&rows, "trios");
+	engine_add_string(&rows, "");
 	for (uint32_t i = 0; i < asked->n; i++) {
-		engine_put_string(&rows, "trios");
-		engine_put_string(&rows, asked->strings[i]);
+		engine_add_string(&rows, "trios");
+		engine_add_string(&rows, asked->strings[i]);
 	}
 	rc = engine_ask(e, shard, "INSERT INTO meta FORMAT RowBinary", &rows, err);
 	text_release(&rows);
@@ -231,7 +231,7 @@ static int get_trios(struct fleet_engine *e, struct engine_shard *shard, const s
 
 	if (rc || values->n)
 		return rc;
-	rc = put_trios(e, shard, asked, err);
+	rc = write_trios(e, shard, asked, err);
 	return rc ? rc : engine_get_meta(e, shard, "trios", values, err);
 }
 
@@ -272,14 +272,14 @@ int fleet_engine_trios(struct fleet_engine *e, const struct strtab *asked, struc
 
 /* ---- rows ---- */
 
-static void put_varint(struct text *out, uint64_t value)
+static void add_varint(struct text *out, uint64_t value)
 {
 	uint8_t bytes[VARINT_MAX];
 
 	text_addn(out, (char *)bytes, (size_t)(varint_put(bytes, value) - bytes));
 }
 
-static void put_limbs(struct text *out, tally_u128 value)
+static void add_limbs(struct text *out, tally_u128 value)
 {
 	for (int i = 0; i < ENGINE_LIMBS; i++) {
 		uint32_t limb = (uint32_t)(value >> (32 * i));
@@ -288,47 +288,47 @@ static void put_limbs(struct text *out, tally_u128 value)
 	}
 }
 
-static void put_contrast(struct text *out, const struct fleet_contrast *c)
+static void add_contrast(struct text *out, const struct fleet_contrast *c)
 {
-	put_varint(out, 5 * ENGINE_LIMBS);
-	put_limbs(out, (tally_u128)c->w);
-	put_limbs(out, (tally_u128)c->wd);
-	put_limbs(out, (tally_u128)c->w2);
-	put_limbs(out, (tally_u128)c->wd_w);
-	put_limbs(out, (tally_u128)c->wd2);
+	add_varint(out, 5 * ENGINE_LIMBS);
+	add_limbs(out, (tally_u128)c->w);
+	add_limbs(out, (tally_u128)c->wd);
+	add_limbs(out, (tally_u128)c->w2);
+	add_limbs(out, (tally_u128)c->wd_w);
+	add_limbs(out, (tally_u128)c->wd2);
 }
 
-static void put_histogram(struct text *out, const struct tally *t)
+static void add_histogram(struct text *out, const struct tally *t)
 {
 	uint64_t n = 0;
 
 	for (uint32_t i = 0; i < t->room; i++)
 		n += t->counts[i] != 0;
-	put_varint(out, n);
+	add_varint(out, n);
 	for (uint32_t i = 0; i < t->room; i++) {
 		uint16_t bucket = (uint16_t)(t->first + i);
 
 		if (t->counts[i])
 			text_addn(out, (char *)&bucket, sizeof(bucket));
 	}
-	put_varint(out, n);
+	add_varint(out, n);
 	for (uint32_t i = 0; i < t->room; i++)
 		if (t->counts[i])
-			engine_put_u64(out, t->counts[i]);
+			engine_add_u64(out, t->counts[i]);
 }
 
-static void put_key(struct text *out, const struct engine_key *key)
+static void add_key(struct text *out, const struct engine_key *key)
 {
-	engine_put_u64(out, key->recording);
-	engine_put_u64(out, key->sequence);
+	engine_add_u64(out, key->recording);
+	engine_add_u64(out, key->sequence);
 }
 
-static void put_stratum(struct text *out, const struct fleet_rows *rows, uint32_t number)
+static void add_stratum(struct text *out, const struct fleet_rows *rows, uint32_t number)
 {
 	const struct fleet_stratum *stratum = &rows->strata.data[number];
 
-	engine_put_string(out, strtab_get(&rows->types, stratum->type));
-	engine_put_u64(out, stratum->bucket);
+	engine_add_string(out, strtab_get(&rows->types, stratum->type));
+	engine_add_u64(out, stratum->bucket);
 }
 
 enum engine_table engine_table_of(const struct fleet_row *row)
@@ -336,34 +336,34 @@ enum engine_table engine_table_of(const struct fleet_row *row)
 	return row->class == CORUNNER_TRIO ? ENGINE_TRIOS : ENGINE_ROWS;
 }
 
-static void put_row(struct text *out, const struct engine_key *key, const struct fleet_rows *rows,
+static void add_row(struct text *out, const struct engine_key *key, const struct fleet_rows *rows,
 		    const struct fleet_row *row)
 {
 	bool trio = engine_table_of(row) == ENGINE_TRIOS;
 
-	put_key(out, key);
-	engine_put_string(out, strtab_get(&rows->apps, row->base));
-	engine_put_string(out, strtab_get(&rows->apps, row->corunner));
-	engine_put_string(out, trio ? strtab_get(&rows->apps, row->second)
+	add_key(out, key);
+	engine_add_string(out, strtab_get(&rows->apps, row->base));
+	engine_add_string(out, strtab_get(&rows->apps, row->corunner));
+	engine_add_string(out, trio ? strtab_get(&rows->apps, row->second)
 				    : corunner_class_names[row->class]);
-	put_stratum(out, rows, row->stratum);
-	engine_put_u64(out, row->tally.n);
-	engine_put_u64(out, row->tally.sum);
-	put_varint(out, ENGINE_LIMBS);
-	put_limbs(out, row->tally.squares);
-	engine_put_u64(out, row->contrast.blocks);
-	put_contrast(out, &row->contrast);
-	put_histogram(out, &row->tally);
+	add_stratum(out, rows, row->stratum);
+	engine_add_u64(out, row->tally.n);
+	engine_add_u64(out, row->tally.sum);
+	add_varint(out, ENGINE_LIMBS);
+	add_limbs(out, row->tally.squares);
+	engine_add_u64(out, row->contrast.blocks);
+	add_contrast(out, &row->contrast);
+	add_histogram(out, &row->tally);
 }
 
-static void put_crowd(struct text *out, const struct engine_key *key, const struct fleet_rows *rows,
+static void add_crowd(struct text *out, const struct engine_key *key, const struct fleet_rows *rows,
 		      const struct fleet_crowd *c)
 {
-	put_key(out, key);
-	engine_put_string(out, c->kind == FLEET_APPS ? "apps" : "cpus");
-	engine_put_u64(out, c->number);
-	put_stratum(out, rows, c->stratum);
-	engine_put_u64(out, c->ns);
+	add_key(out, key);
+	engine_add_string(out, c->kind == FLEET_APPS ? "apps" : "cpus");
+	engine_add_u64(out, c->number);
+	add_stratum(out, rows, c->stratum);
+	engine_add_u64(out, c->ns);
 }
 
 /* Sends what is pending, blocks last, because they make the other rows count. */
@@ -425,19 +425,19 @@ static struct text *one_more(struct engine_shard *shard, enum engine_table table
 	return &shard->pending[table];
 }
 
-static void put_rows(struct engine_shard *shard, const struct engine_key *key,
+static void add_rows(struct engine_shard *shard, const struct engine_key *key,
 		     const struct fleet_rows *rows)
 {
 	vec_for_each (&rows->rows, const struct fleet_row, row)
-		put_row(one_more(shard, engine_table_of(row)), key, rows, row);
+		add_row(one_more(shard, engine_table_of(row)), key, rows, row);
 	vec_for_each (&rows->crowds, const struct fleet_crowd, c)
-		put_crowd(one_more(shard, ENGINE_CROWDS), key, rows, c);
+		add_crowd(one_more(shard, ENGINE_CROWDS), key, rows, c);
 }
 
 int engine_add_rows(struct fleet_engine *e, struct engine_shard *shard,
 		    const struct engine_key *key, const struct fleet_rows *rows, struct err *err)
 {
-	put_rows(shard, key, rows);
+	add_rows(shard, key, rows);
 	return flush_full(e, shard, err);
 }
 
@@ -446,15 +446,15 @@ int engine_add_block(struct fleet_engine *e, struct engine_shard *shard,
 {
 	struct text *out = one_more(shard, ENGINE_BLOCKS);
 
-	put_key(out, key);
-	engine_put_u64(out, line->database);
-	engine_put_string(out, line->machine);
-	engine_put_string(out, line->type);
-	engine_put_u64(out, line->start_ns);
-	engine_put_u64(out, line->samples);
-	engine_put_u64(out, line->alone);
+	add_key(out, key);
+	engine_add_u64(out, line->database);
+	engine_add_string(out, line->machine);
+	engine_add_string(out, line->type);
+	engine_add_u64(out, line->start_ns);
+	engine_add_u64(out, line->samples);
+	engine_add_u64(out, line->alone);
 	for (int i = 0; i < ENGINE_BLOCKS; i++)
-		engine_put_u64(out, line->n[i]);
+		engine_add_u64(out, line->n[i]);
 	return flush_full(e, shard, err);
 }
 
@@ -473,7 +473,7 @@ int fleet_engine_add(struct fleet_engine *e, const struct fleet_header *h,
 
 	vec_for_each (&rows->rows, const struct fleet_row, row)
 		line.n[engine_table_of(row)]++;
-	put_rows(shard, &key, rows);
+	add_rows(shard, &key, rows);
 	map_put(&e->known, b->sequence, 1);
 	note_pending(e, h->id);
 	return engine_add_block(e, shard, &key, &line, err);

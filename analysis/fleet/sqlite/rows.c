@@ -649,7 +649,7 @@ static int each_row(struct batch *b, enum statement which, struct err *err)
 }
 
 /* Reads the present row of EACH_MATCH. Returns false if it is invalid. */
-static bool take_match(struct fleet_rows *rows, sqlite3_stmt *st)
+static bool read_match_row(struct fleet_rows *rows, sqlite3_stmt *st)
 {
 	uint32_t base = add_column_name(st, 2, &rows->apps),
 		 co = add_column_name(st, 3, &rows->apps);
@@ -675,7 +675,7 @@ static int each_match(struct batch *b, struct err *err)
 	int step, rc = 0;
 
 	while (!rc && (step = st ? sqlite3_step(st) : SQLITE_ERROR) == SQLITE_ROW) {
-		if (!take_match(&b->rows, st))
+		if (!read_match_row(&b->rows, st))
 			return store_damaged(b->store, err);
 		if (b->rows.rows.n >= BATCH)
 			rc = flush(b, err);

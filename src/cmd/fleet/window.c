@@ -146,7 +146,7 @@ static void on_sample(void *self, const struct ipc_sample *s)
 static void take_samples(struct fleet_window *w)
 {
 	fleet_wanted_numbers(&w->wanted, w->samples);
-	fleet_ipc_take(w->samples, w->live);
+	fleet_ipc_deliver(w->samples, w->live);
 	w->lost_samples = w->ipc->lost;
 	w->throttled = w->ipc->throttled;
 }
