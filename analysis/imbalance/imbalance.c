@@ -86,8 +86,8 @@ size_t section_steps(const struct parallel_section *s)
 	return (size_t)((s->instances + s->step_instances - 1) / s->step_instances);
 }
 
-static void take_largest(struct parallel_section *s, const struct section_part *parts, size_t n,
-			 double lost)
+static void update_largest(struct parallel_section *s, const struct section_part *parts, size_t n,
+			   double lost)
 {
 	if (s->largest && lost <= s->largest_lost)
 		return;
@@ -98,8 +98,8 @@ static void take_largest(struct parallel_section *s, const struct section_part *
 		*vec_add(&s->largest_parts) = parts[i];
 }
 
-static void keep(struct parallel_section *s, const struct section_part *parts, size_t n,
-		 double duration, double lost)
+static void add_instance(struct parallel_section *s, const struct section_part *parts, size_t n,
+			 double duration, double lost)
 {
 	struct section_instance *of = vec_add(&s->each);
 
@@ -140,9 +140,9 @@ uint32_t imbalance_add(struct imbalance *i, enum section_kind kind, const char *
 		t->asleep += p->asleep;
 		lost += last->time - p->time;
 	}
-	take_largest(s, parts, n, lost);
+	update_largest(s, parts, n, lost);
 	if (i->keeps_each)
-		keep(s, parts, n, last->time, lost);
+		add_instance(s, parts, n, last->time, lost);
 	add_step(s, last->time * (double)n - lost, lost);
 	s->lost += lost;
 	s->instances++;

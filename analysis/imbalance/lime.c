@@ -40,7 +40,7 @@ static double imbalance_of(const double *times, size_t n_threads)
 
 /* ---- 3.1: hardware events without their superiors' part ---- */
 
-static void take_superiors(const struct lime_instance *in, double *counts, uint32_t event)
+static void drop_superiors(const struct lime_instance *in, double *counts, uint32_t event)
 {
 	size_t n = in->n_threads;
 	double rest[n], *own = counts + event * n;
@@ -73,7 +73,7 @@ static double *own_counts(const struct lime_instance *in)
 	for (uint32_t depth = 1; depth <= deepest + 1; depth++)
 		for (uint32_t i = 0; i < in->n_events; i++)
 			if (depth_of(in, i) == depth) {
-				take_superiors(in, counts, i);
+				drop_superiors(in, counts, i);
 				deepest = depth;
 			}
 	for (uint32_t i = 0; i < in->n_events; i++)
@@ -93,8 +93,8 @@ struct door {
 	uint32_t edge, edge_back; /* outgoing edges in the cluster, LIME_NONE: none */
 };
 
-static void look_at(struct door *doors, const struct lime_event *e, uint32_t event, bool member,
-		    double r)
+static void add_edge(struct door *doors, const struct lime_event *e, uint32_t event, bool member,
+		     double r)
 {
 	struct door *from = &doors[e->edge.from], *to = &doors[e->edge.to];
 	double *out = e->edge.back ? &from->out_back : &from->out;
@@ -174,8 +174,8 @@ void lime_leaders(const struct lime_event *events, uint32_t n_events, const uint
 		doors[v] = (struct door){ .in = NAN, .edge = LIME_NONE, .edge_back = LIME_NONE };
 	for (uint32_t i = 0; i < n_events; i++)
 		if (events[i].kind == LIME_EDGE)
-			look_at(doors, &events[i], i, cluster_of[i] == cluster,
-				isnan(r[i]) ? 0 : r[i]);
+			add_edge(doors, &events[i], i, cluster_of[i] == cluster,
+				 isnan(r[i]) ? 0 : r[i]);
 	for (uint32_t v = 0; v < n_nodes; v++)
 		if (!doors[v].entered &&
 		    (doors[v].edge != LIME_NONE || doors[v].edge_back != LIME_NONE))

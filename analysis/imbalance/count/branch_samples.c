@@ -253,8 +253,8 @@ static void add_sample(struct estimate *e, const struct branch_sample *x)
 }
 
 /* Adds the parts of one thread in one group. */
-static void take(struct estimate *e, struct counted *c, const struct branch_sample_part *parts,
-		 size_t n)
+static void add_thread_parts(struct estimate *e, struct counted *c,
+			     const struct branch_sample_part *parts, size_t n)
 {
 	struct counted_part part = { .key = parts->key };
 	struct counts_dump dump = { 0 };
@@ -270,20 +270,20 @@ static void take(struct estimate *e, struct counted *c, const struct branch_samp
 		e->rows.data[i].count = (uint64_t)(e->sums.data[i] + 0.5);
 		*vec_add(&dump.counts) = e->rows.data[i];
 	}
-	counted_take(c, &part, &dump);
+	counted_add_part(c, &part, &dump);
 	vec_release(&dump.counts);
 	e->rows.n = e->sums.n = 0;
 	map_release(&e->row_of);
 }
 
-static void take_all(struct estimate *e, struct counted *c)
+static void add_all_parts(struct estimate *e, struct counted *c)
 {
 	const struct branch_sample_part *parts = e->s->parts.data;
 	size_t first = 0, n = e->s->parts.n;
 
 	for (size_t i = 1; i <= n; i++)
 		if (i == n || !part_key_same_thread(&parts[i].key, &parts[first].key)) {
-			take(e, c, parts + first, i - first);
+			add_thread_parts(e, c, parts + first, i - first);
 			first = i;
 		}
 	vec_release(&e->rows);
@@ -312,7 +312,7 @@ void branch_samples_find(struct branch_samples *s, struct counted *c, struct imb
 	for (uint32_t k = 0; k < n; k++)
 		at[c->sorted[k]] = k;
 	e.sorted = c->sorted;
-	take_all(&e, c);
+	add_all_parts(&e, c);
 	counted_finish(c, i, o);
 	free(turns);
 	free(at);

@@ -122,7 +122,7 @@ static bool read_costs(struct state *s, const char *line)
 	return true;
 }
 
-static bool take(struct state *s, const char *line, const char *key, uint32_t *into)
+static bool read_name(struct state *s, const char *line, const char *key, uint32_t *into)
 {
 	size_t n = strlen(key);
 
@@ -134,7 +134,7 @@ static bool take(struct state *s, const char *line, const char *key, uint32_t *i
 
 /* For programs built by clang, valgrind puts the directory even before absolute paths; removes
  * it. */
-static bool take_file(struct state *s, char *line, const char *key)
+static bool read_file(struct state *s, char *line, const char *key)
 {
 	char *twice = strstr(line, "//");
 
@@ -142,20 +142,23 @@ static bool take_file(struct state *s, char *line, const char *key)
 		return false;
 	if (twice && !access(twice + 1, F_OK))
 		memmove(line + strlen(key), twice + 1, strlen(twice));
-	return take(s, line, key, &s->file);
+	return read_name(s, line, key, &s->file);
 }
 
 static void read_line(struct state *s, char *line)
 {
 	if (read_costs(s, line) || read_turn(s, line))
 		s->any = true;
-	else if (take_file(s, line, "fl=") || take_file(s, line, "fi=") ||
-		 take_file(s, line, "fe=") || take(s, line, "fn=", &s->function) ||
-		 take(s, line, "ob=", &s->object) || take(s, line, "cob=", &s->to_object) ||
-		 take(s, line, "job=", &s->to_object) || take(s, line, "cfn=", &s->to_function) ||
-		 take(s, line, "jfn=", &s->to_function) || take(s, line, "cfi=", &s->to_file) ||
-		 take(s, line, "jfi=", &s->to_file) ||
-		 take(s, line, "desc: Trigger: ", &s->dump.trigger))
+	else if (read_file(s, line, "fl=") || read_file(s, line, "fi=") ||
+		 read_file(s, line, "fe=") || read_name(s, line, "fn=", &s->function) ||
+		 read_name(s, line, "ob=", &s->object) ||
+		 read_name(s, line, "cob=", &s->to_object) ||
+		 read_name(s, line, "job=", &s->to_object) ||
+		 read_name(s, line, "cfn=", &s->to_function) ||
+		 read_name(s, line, "jfn=", &s->to_function) ||
+		 read_name(s, line, "cfi=", &s->to_file) ||
+		 read_name(s, line, "jfi=", &s->to_file) ||
+		 read_name(s, line, "desc: Trigger: ", &s->dump.trigger))
 		return;
 	else if (!strncmp(line, "events: ", 8))
 		find_columns(s, line + 8);

@@ -120,8 +120,8 @@ static void analyse(struct counted *c, struct counted_section *s, const struct c
 	matrix_release(&m);
 }
 
-static void take_instance(struct counted *c, struct counted_dump *dumps, size_t n,
-			  const struct lime_options *o)
+static void add_instance(struct counted *c, struct counted_dump *dumps, size_t n,
+			 const struct lime_options *o)
 {
 	struct section_part *parts = xcalloc(n + 1, sizeof(*parts));
 	uint32_t number;
@@ -271,7 +271,7 @@ void counted_find(struct counted *c, const struct counts *run, const struct lime
 	vec_sort(&c->dumps, by_instance);
 	for (size_t i = 1; i <= c->dumps.n; i++)
 		if (i == c->dumps.n || !same_instance(&c->dumps.data[first], &c->dumps.data[i])) {
-			take_instance(c, c->dumps.data + first, i - first, o);
+			add_instance(c, c->dumps.data + first, i - first, o);
 			first = i;
 		}
 	imbalance_sort(&c->imbalance);
@@ -286,7 +286,8 @@ void counted_begin(struct counted *c, const struct counts *run)
 	counted_graph_init(c);
 }
 
-void counted_take(struct counted *c, const struct counted_part *part, const struct counts_dump *d)
+void counted_add_part(struct counted *c, const struct counted_part *part,
+		      const struct counts_dump *d)
 {
 	struct counted_dump cut = { .key = part->key };
 

@@ -86,10 +86,11 @@ struct counted_part {
 	double time;	     /* sum over the group's instances */
 };
 
-/* Finds causes from samples: counted_begin(), counted_take() for each thread of each group, then
- * counted_finish(), which takes over imbalance, sorted. */
+/* Finds causes from samples: counted_begin(), counted_add_part() for each thread of each group,
+ * then counted_finish(), which takes over imbalance, sorted. */
 void counted_begin(struct counted *c, const struct counts *run);
-void counted_take(struct counted *c, const struct counted_part *part, const struct counts_dump *d);
+void counted_add_part(struct counted *c, const struct counted_part *part,
+		      const struct counts_dump *d);
 void counted_finish(struct counted *c, struct imbalance *imbalance, const struct lime_options *o);
 
 void counted_release(struct counted *c);

@@ -130,7 +130,7 @@ static uint32_t next_group(struct cutting *k, uint64_t section)
 }
 
 /* Makes the dumps up to this one the thread's part of an instance. */
-static void take_dumps(struct cutting *k, size_t last, struct counted_dump cut)
+static void merge_dumps(struct cutting *k, size_t last, struct counted_dump cut)
 {
 	if (cut.kind == SECTION_JOIN) {
 		cut.key.thread = k->thread->order;
@@ -206,13 +206,13 @@ static void end_part(struct cutting *k, size_t at, const char *before)
 	if (after) {
 		cut.kind = SECTION_REGION;
 		cut.name = body_name(k->c, d->trigger, after);
-		take_dumps(k, at, cut);
+		merge_dumps(k, at, cut);
 	} else if (before && counted_matches(parallel_barriers, before)) {
-		take_dumps(k, at, at_barrier(k, at, before, none));
+		merge_dumps(k, at, at_barrier(k, at, before, none));
 	} else if (!before && !k->times.n && k->thread->brood != BROOD_NONE) {
 		cut.kind = SECTION_JOIN;
 		cut.name = join_name(k);
-		take_dumps(k, at, cut);
+		merge_dumps(k, at, cut);
 	} else if (before) {
 		k->since = none; /* a region begins a new section */
 	}

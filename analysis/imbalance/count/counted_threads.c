@@ -75,7 +75,7 @@ static void begin(struct search *s, const struct counts_dump *d)
 	add_thread(s, d, s->unborn.data[s->n_born++]);
 }
 
-static void take(struct search *s, const struct counts_dump *d)
+static void add_dump(struct search *s, const struct counts_dump *d)
 {
 	struct broods *broods = &s->threads->broods;
 	struct counted_thread *t;
@@ -117,7 +117,7 @@ void counted_threads_find(struct counted_threads *t, const struct counts *run)
 		sorted[i] = &run->dumps.data[i];
 	qsort(sorted, run->dumps.n, sizeof(*sorted), by_part);
 	for (size_t i = 0; i < run->dumps.n; i++)
-		take(&s, sorted[i]);
+		add_dump(&s, sorted[i]);
 	map_release(&s.has);
 	vec_release(&s.unborn);
 	free(sorted);
