@@ -64,7 +64,7 @@ static double contention(const struct outliers *o, const struct outlier_block *b
 }
 
 /* Whether the execution is an outlier because it waited or was preempted. */
-static bool is_held_up(const struct outlier *x)
+static bool is_delayed(const struct outlier *x)
 {
 	static const char *const own[] = { "slow-path",	      "callee",	 "page-fault",
 					   "first-execution", "unknown", NULL };
@@ -171,7 +171,7 @@ static double chance(const struct chain *c, const struct outlier_block *b)
 	double n = 0;
 
 	vec_for_each (&b->kept, const struct outlier, x)
-		n += x->index && !is_held_up(x) && own_part_ns(x) >= c->least_ns;
+		n += x->index && !is_delayed(x) && own_part_ns(x) >= c->least_ns;
 	return n * (n - 1) / 2 * c->ways * pow(n * c->off, (double)c->n - 2);
 }
 
@@ -199,7 +199,7 @@ static double growing(const struct outliers *o, const struct outlier_block *b,
 	(void)o;
 	vec_for_each (&b->kept, const struct outlier, x) {
 		all_ns += x->residual_ns;
-		if (!x->index || is_held_up(x))
+		if (!x->index || is_delayed(x))
 			continue;
 		own_ns += own_part_ns(x);
 	}

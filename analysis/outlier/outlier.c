@@ -134,7 +134,7 @@ static void sink(struct outlier *heap, size_t n, size_t at)
 	}
 }
 
-static void keep(struct outlier_block *b, struct outlier *x)
+static void add_outlier(struct outlier_block *b, struct outlier *x)
 {
 	if (b->kept.n < OUTLIER_KEPT) {
 		*vec_add(&b->kept) = *x;
@@ -191,7 +191,7 @@ double outlier_judge(struct outliers *o, struct outlier_block *b, struct outlier
 	count_divergent(b, x);
 	if (x->residual_ns > explains_ns)
 		explains_ns = x->residual_ns;
-	keep(b, x);
+	add_outlier(b, x);
 	return explains_ns;
 }
 

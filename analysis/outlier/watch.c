@@ -263,8 +263,8 @@ static struct frame *frame_of(struct outlier_thread *ot, const struct call *c)
 
 /* Adds the call to the execution around it, and to the locks that were held during the whole
  * call. */
-static void tell_outer(struct outlier_thread *ot, const struct call *c, uint32_t depth,
-		       const struct outlier *of)
+static void add_to_outer(struct outlier_thread *ot, const struct call *c, uint32_t depth,
+			 const struct outlier *of)
 {
 	if (ot->calls.n && c->parent)
 		add_callee(&vec_last(&ot->calls)->x, c, of);
@@ -309,7 +309,7 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 	f.x.shape = c->shape;
 	describe(&f.x, c);
 	if (o->judging)
-		tell_outer(ot, c, (uint32_t)(c - t->open), &f.x);
+		add_to_outer(ot, c, (uint32_t)(c - t->open), &f.x);
 	end(o, ot, t, &f, c);
 }
 
@@ -353,7 +353,7 @@ static void on_held(void *self, const struct thread *t, uint32_t lock, uint32_t 
 /* ---- other records ---- */
 
 /* The mask comes first; then the values in the order of its bits. */
-static void take_counts(struct outliers *o, struct outlier_thread *ot, const struct record *r)
+static void read_counts(struct outliers *o, struct outlier_thread *ot, const struct record *r)
 {
 	uint32_t next = 1;
 
@@ -372,7 +372,7 @@ static void on_counters(struct outliers *o, const struct thread *t, const struct
 {
 	struct outlier_thread *ot = thread_of(o, t);
 
-	take_counts(o, ot, r);
+	read_counts(o, ot, r);
 	/* what the entry probe itself counted is left out */
 	if (t->entered && t->n_open && ot->calls.n)
 		begin_counting(ot, vec_last(&ot->calls));

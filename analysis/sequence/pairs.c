@@ -62,7 +62,7 @@ static struct pair_node *append(struct pairs *p, uint64_t last, uint32_t symbol)
 }
 
 /* Merges a with its right neighbour; symbol stands for both. */
-static void take_right(struct pairs *p, struct pair_node *a, uint32_t symbol)
+static void merge_right(struct pairs *p, struct pair_node *a, uint32_t symbol)
 {
 	struct pair_node *b = node(p, a->right), *c = node(p, b->right);
 	struct pair_node *left = node(p, a->left);
@@ -82,7 +82,7 @@ static void take_right(struct pairs *p, struct pair_node *a, uint32_t symbol)
 /* Replaces the first occurrence of a pair that has become a pattern. */
 static void rewrite(struct pairs *p, struct pair_node *a, uint32_t symbol)
 {
-	take_right(p, a, symbol);
+	merge_right(p, a, symbol);
 	remember(p, node(p, a->left), a);
 	remember(p, a, node(p, a->right));
 }
@@ -119,7 +119,7 @@ void pairs_push(struct pairs *p, uint64_t *last, uint32_t symbol)
 
 		if (both == PATTERN_NONE)
 			break;
-		take_right(p, left, both);
+		merge_right(p, left, both);
 		n = left;
 	}
 	*last = n->serial;

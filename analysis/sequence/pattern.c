@@ -48,7 +48,7 @@ static uint64_t hash_more(uint64_t hash, uint32_t symbol)
 }
 
 /* Adds a loop to the map under its present elements. */
-static void put_loop(struct patterns *p, uint32_t loop)
+static void add_loop(struct patterns *p, uint32_t loop)
 {
 	const struct pattern *q = pattern_of(p, loop);
 	uint64_t hash = 0;
@@ -74,7 +74,7 @@ uint32_t patterns_add_loop(struct patterns *p, const uint32_t *symbols, uint32_t
 	}
 	p->n_loops++;
 	symbol = add(p, symbols, n);
-	put_loop(p, symbol);
+	add_loop(p, symbol);
 	return symbol;
 }
 
@@ -225,7 +225,7 @@ static void fold_again(struct patterns *p, uint32_t symbol)
 	for (uint32_t i = 0; i < q->n; i++)
 		q->elements[i].symbol = fold.symbols[i];
 	if (q->n > 1)
-		put_loop(p, symbol);
+		add_loop(p, symbol);
 	/* patterns that had become symbol now become what symbol has become */
 	for (uint32_t i = 0; q->n == 1 && i < p->all.n; i++)
 		if (p->all.data[i].n == 1 && p->all.data[i].elements[0].symbol == symbol)

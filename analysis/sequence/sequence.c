@@ -306,7 +306,7 @@ static void end_iteration(struct sequences *s, struct level *l)
 	const struct mark begin = l->begin, end = l->end;
 
 	track_end(l->iteration, &s->patterns, &inside);
-	turns_take(&s->turns, &s->patterns, &inside, l->choice, l->iteration);
+	turns_add(&s->turns, &s->patterns, &inside, l->choice, l->iteration);
 	track_clear(l->iteration);
 	track_add(l->track, &s->patterns, &u, l->choice, &begin, &end);
 	l->choice = PATTERN_NONE;
@@ -381,8 +381,8 @@ static void set_marks(struct sequences *s, const struct thread *t, struct track 
  * that begins an iteration ends the one before, unless the iteration consists only of calls of this
  * function.
  */
-static bool take_turn(struct sequences *s, struct level *l, uint32_t caller, uint32_t function,
-		      const struct mark *begin, const struct mark *end)
+static bool add_turn(struct sequences *s, struct level *l, uint32_t caller, uint32_t function,
+		     const struct mark *begin, const struct mark *end)
 {
 	struct track_user u = user_inside(s);
 	struct turn turn = turns_of(&s->turns, caller, function);
@@ -441,7 +441,7 @@ static void push(struct sequences *s, const struct thread *t, size_t depth, cons
 	}
 	if (depth && s->stage == SEQUENCE_PAIRS)
 		learn(s, l->track, caller, c->id);
-	if (depth && s->stage == SEQUENCE_MEASURE && take_turn(s, l, caller, c->id, &begin, &end))
+	if (depth && s->stage == SEQUENCE_MEASURE && add_turn(s, l, caller, c->id, &begin, &end))
 		return;
 	track_push(l->track, &s->patterns, &u, c->id, &begin, &end);
 }
@@ -484,8 +484,8 @@ static void measure(struct sequences *s, const struct thread *t, const struct ca
 
 /* Handles a call that ended before calls inside it (overlapping markers): the rows at its depth and
  * below are cut. */
-static void take_out(struct sequences *s, const struct thread *t, size_t depth,
-		     const struct call *c)
+static void cut_inside(struct sequences *s, const struct thread *t, size_t depth,
+		       const struct call *c)
 {
 	if (s->stage == SEQUENCE_MEASURE && !s->transitions)
 		keyed_add(s->keyed, t, sequence_rest_body(s, c->id)->group, c->recursive, c);
@@ -504,7 +504,7 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 	if (s->meta->functions.data[c->id].contended_only)
 		return;
 	if (depth < t->n_open) {
-		take_out(s, t, depth, c);
+		cut_inside(s, t, depth, c);
 		return;
 	}
 	if (inside)

@@ -23,8 +23,8 @@ void track_release(struct track *t)
 	*t = (struct track){ 0 };
 }
 
-void track_tell(struct patterns *p, const struct track_user *u, uint32_t symbol,
-		const struct mark *begin, const struct mark *end)
+void track_count(struct patterns *p, const struct track_user *u, uint32_t symbol,
+		 const struct mark *begin, const struct mark *end)
 {
 	struct pattern *q = pattern_of(p, symbol);
 
@@ -52,7 +52,7 @@ static void finish(struct patterns *p, const struct track_user *u, const struct 
 		struct pattern *q = pattern_of(p, symbol);
 
 		if (i >= depth)
-			track_tell(p, u, symbol, &e->open[i].begin, &e->end);
+			track_count(p, u, symbol, &e->open[i].begin, &e->end);
 		if (i >= depth && q && i + 1 < e->depth)
 			pattern_count(&q->elements[q->n - 1], e->open[i + 1].repetitions);
 		symbol = last_of(p, symbol);
@@ -72,7 +72,7 @@ void track_note_parent(struct patterns *p, const struct element *e, uint32_t who
 }
 
 /* Moves the open sequences of from to e, below that depth. */
-static void take_open(struct patterns *p, const struct track_user *u, struct element *e,
+static void move_open(struct patterns *p, const struct track_user *u, struct element *e,
 		      const struct element *from, uint32_t depth)
 {
 	for (uint32_t i = 0; i < from->depth && depth + i < TRACK_DEPTH; i++) {
@@ -89,7 +89,7 @@ static void repeat(struct patterns *p, const struct track_user *u, struct elemen
 	uint32_t n = below->repetitions + e->repetitions;
 
 	finish(p, u, below, 0);
-	take_open(p, u, below, e, 0);
+	move_open(p, u, below, e, 0);
 	below->repetitions = below->open[0].repetitions = n;
 	below->end = e->end;
 }
@@ -100,7 +100,7 @@ static void repeat_end(struct patterns *p, const struct track_user *u, struct el
 	uint32_t n = below->open[depth].repetitions + e->repetitions;
 
 	finish(p, u, below, depth);
-	take_open(p, u, below, e, depth);
+	move_open(p, u, below, e, depth);
 	below->open[depth].repetitions = n;
 	below->end = e->end;
 }
@@ -129,7 +129,7 @@ static void join(struct track *t, struct patterns *p, const struct track_user *u
 		pattern_count(&pattern_of(p, loop)->elements[i], first[i].repetitions);
 		finish(p, u, &first[i], 0);
 	}
-	take_open(p, u, &whole, last, 1);
+	move_open(p, u, &whole, last, 1);
 	t->n -= k;
 	t->elements[t->n] = whole;
 	t->symbols[t->n++] = loop;
@@ -211,7 +211,7 @@ static void add_to_row(struct track *t, struct patterns *p, const struct track_u
 		a->repetitions = 1;
 		a->end = b->end;
 		t->n_row--;
-		track_tell(p, u, symbol, &a->begin, &a->end);
+		track_count(p, u, symbol, &a->begin, &a->end);
 	}
 }
 

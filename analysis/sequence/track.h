@@ -97,8 +97,8 @@ void track_push(struct track *t, struct patterns *p, const struct track_user *u,
 void track_add(struct track *t, struct patterns *p, const struct track_user *u, uint32_t symbol,
 	       const struct mark *begin, const struct mark *end);
 /* Note that a sequence occurred, and that e became an element of whole. */
-void track_tell(struct patterns *p, const struct track_user *u, uint32_t symbol,
-		const struct mark *begin, const struct mark *end);
+void track_count(struct patterns *p, const struct track_user *u, uint32_t symbol,
+		 const struct mark *begin, const struct mark *end);
 void track_note_parent(struct patterns *p, const struct element *e, uint32_t whole);
 /* Ends the row: settles all open elements, and completes the folded row. */
 void track_end(struct track *t, struct patterns *p, const struct track_user *u);

@@ -206,8 +206,8 @@ static uint32_t row_form(struct turns *t, struct patterns *p, uint32_t choice,
 	return symbol;
 }
 
-void turns_take(struct turns *t, struct patterns *p, const struct track_user *u, uint32_t choice,
-		const struct track *iteration)
+void turns_add(struct turns *t, struct patterns *p, const struct track_user *u, uint32_t choice,
+	       const struct track *iteration)
 {
 	const struct element *first = iteration->row, *last = first + iteration->n_row - 1;
 	bool one = iteration->n_row == 1 && first->repetitions == 1;
@@ -225,5 +225,5 @@ void turns_take(struct turns *t, struct patterns *p, const struct track_user *u,
 		track_note_parent(p, &iteration->row[i], form);
 		pattern_count(&pattern_of(p, form)->elements[i], iteration->row[i].repetitions);
 	}
-	track_tell(p, u, form, &first->begin, &last->end);
+	track_count(p, u, form, &first->begin, &last->end);
 }

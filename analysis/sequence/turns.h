@@ -63,7 +63,7 @@ void turns_decide(struct turns *t, struct patterns *p);
 struct turn turns_of(const struct turns *t, uint32_t function, uint32_t callee);
 /* Counts an iteration, given as a folded row, for one of the choice's forms, and reports the form
  * to u like any sequence. */
-void turns_take(struct turns *t, struct patterns *p, const struct track_user *u, uint32_t choice,
-		const struct track *iteration);
+void turns_add(struct turns *t, struct patterns *p, const struct track_user *u, uint32_t choice,
+	       const struct track *iteration);
 
 #endif

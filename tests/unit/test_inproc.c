@@ -60,8 +60,8 @@ static void call(uint32_t id, uint64_t at_ns)
 {
 	struct ring_thread *t = ring_thread();
 
-	ring_put(t, at_ns, INPROC_ENTRY, id, 0);
-	ring_put(t, at_ns + 1, INPROC_EXIT, id, 0);
+	ring_add(t, at_ns, INPROC_ENTRY, id, 0);
+	ring_add(t, at_ns + 1, INPROC_EXIT, id, 0);
 }
 
 static void *other_thread(void *at_ns)
@@ -158,9 +158,9 @@ static void test_pause_and_wait(void **state)
 	struct ring_thread *t = ring_thread();
 
 	(void)state;
-	ring_put(t, 8000, INPROC_PAUSE, 0, 0);
-	ring_put(t, 8500, INPROC_RESUMED, 0, 0);
-	ring_put(t, 8600, INPROC_WAITED, 4, 0);
+	ring_add(t, 8000, INPROC_PAUSE, 0, 0);
+	ring_add(t, 8500, INPROC_RESUMED, 0, 0);
+	ring_add(t, 8600, INPROC_WAITED, 4, 0);
 	assert_int_equal(inproc_drain_run(&drain), 0);
 	assert_int_equal(drain.pauses, 1);
 	assert_int_equal(drain.pause_ns, 500);
@@ -179,12 +179,12 @@ static void test_stacks_and_ends(void **state)
 	assert_true(ring_name(1, INPROC_FRAMES, 0, "0 1", "", ""));
 	assert_true(
 		ring_name(2, INPROC_FRAMES, 0, "0 7", "", "")); /* of a frame that is not there */
-	ring_put(t, 8700, INPROC_ENTRY, 0, 0);
-	ring_put(t, 8800, INPROC_STACK, 2, 0);
-	ring_put(t, 8800, INPROC_STACK, 1, 0);
-	ring_put(t, 8800, INPROC_EXIT, 0, 0);
-	ring_put(t, 8810, INPROC_ENTRY, 0, 0);
-	ring_put(t, 8820, INPROC_GONE, 0, 0);
+	ring_add(t, 8700, INPROC_ENTRY, 0, 0);
+	ring_add(t, 8800, INPROC_STACK, 2, 0);
+	ring_add(t, 8800, INPROC_STACK, 1, 0);
+	ring_add(t, 8800, INPROC_EXIT, 0, 0);
+	ring_add(t, 8810, INPROC_ENTRY, 0, 0);
+	ring_add(t, 8820, INPROC_GONE, 0, 0);
 	assert_int_equal(inproc_drain_run(&drain), 0);
 	assert_int_equal(drain.n_stacks, 1);
 }
@@ -217,12 +217,12 @@ static void test_locks(void **state)
 	assert_true(ring_name(1, INPROC_LOCK, 0, "a.B@1f", "", ""));
 	assert_true(ring_name(7, INPROC_LOCK, 0, "not the next", "", ""));
 	assert_true(ring_name(2, INPROC_FRAMES, 1, "0 1", "", ""));
-	ring_put(t, 8830, INPROC_AWAITS, 2, 1);
-	ring_put(t, 8840, INPROC_TOOK, 0, 1);
-	ring_put(t, 8850, INPROC_AWAITS, 99, 7);
-	ring_put(t, 8860, INPROC_TOOK, 0, 7);
-	ring_put(t, 8870, INPROC_HELD, 3, 1);
-	ring_put(t, 8880, INPROC_HELD, 3, INPROC_LOCKS_MAX + 1); /* there is no such lock */
+	ring_add(t, 8830, INPROC_AWAITS, 2, 1);
+	ring_add(t, 8840, INPROC_TOOK, 0, 1);
+	ring_add(t, 8850, INPROC_AWAITS, 99, 7);
+	ring_add(t, 8860, INPROC_TOOK, 0, 7);
+	ring_add(t, 8870, INPROC_HELD, 3, 1);
+	ring_add(t, 8880, INPROC_HELD, 3, INPROC_LOCKS_MAX + 1); /* there is no such lock */
 	assert_int_equal(inproc_drain_run(&drain), 0);
 	assert_int_equal(drain.n_stacks, 3);
 	assert_int_equal(drain.regions.data[0].n_locks, 1);
@@ -242,14 +242,14 @@ static void test_counts(void **state)
 	count_add("task 0");
 	assert_true(count_any());
 	drain.n_counts = 2;
-	count_put(t, &t->counts, 8881, values);
-	ring_put(t, 8881, INPROC_COUNT, 1, INPROC_COUNTS_MAX);
-	ring_put(t, 8881, INPROC_ENTRY, 0, 0);
-	count_put(t, &t->counts, 8882, (const uint64_t[INPROC_COUNTS_MAX]){ 7, 9 + BEYOND_32 });
-	ring_put(t, 8882, INPROC_EXIT, 0, 0);
-	count_put(t, &t->counts, 8883, (const uint64_t[INPROC_COUNTS_MAX]){ 7, 9 + BEYOND_32 });
-	ring_put(t, 8883, INPROC_ENTRY, 0, 0);
-	ring_put(t, 8884, INPROC_EXIT, 0, 0);
+	count_write(t, &t->counts, 8881, values);
+	ring_add(t, 8881, INPROC_COUNT, 1, INPROC_COUNTS_MAX);
+	ring_add(t, 8881, INPROC_ENTRY, 0, 0);
+	count_write(t, &t->counts, 8882, (const uint64_t[INPROC_COUNTS_MAX]){ 7, 9 + BEYOND_32 });
+	ring_add(t, 8882, INPROC_EXIT, 0, 0);
+	count_write(t, &t->counts, 8883, (const uint64_t[INPROC_COUNTS_MAX]){ 7, 9 + BEYOND_32 });
+	ring_add(t, 8883, INPROC_ENTRY, 0, 0);
+	ring_add(t, 8884, INPROC_EXIT, 0, 0);
 	assert_int_equal(inproc_drain_run(&drain), 0);
 }
 

@@ -247,7 +247,7 @@ static void convert(struct counted_edges *k, const struct edges *e)
 		counts_name(k->run, i, c.cache);
 	counted_begin(k->counted, k->run);
 	for (size_t i = 0; i < c.taken.n; i++)
-		counted_take(k->counted, &c.taken.data[i], &k->run->dumps.data[i]);
+		counted_add_part(k->counted, &c.taken.data[i], &k->run->dumps.data[i]);
 	imbalance_sort(&c.imbalance);
 	counted_finish(k->counted, &c.imbalance, k->lime);
 	for (size_t i = 0; i < e->places.n; i++)
