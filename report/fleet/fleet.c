@@ -156,9 +156,9 @@ static void print_legend(const struct fleet_view *v, struct text *out)
  * Suggests a command on a line of its own, because a name may hold anything and users paste the
  * whole line.
  */
-static void suggest_base(const char *name, struct text *out)
+static void suggest_base(const struct fleet_view *v, const char *name, struct text *out)
 {
-	text_add(out, "`ispot fleet report --base ");
+	text_printf(out, "`ispot fleet report%s --base ", v->options);
 	text_shell_word(out, name);
 	text_add(out, "` has its other co-runners.\n");
 }
@@ -190,7 +190,7 @@ static void print_worst(const struct fleet_view *v, const struct fleet_cell *cel
 			    name_of(v, cell->base), 100 * cell->improvement);
 	text_wrap(words.s, v->width, out);
 	if (!v->base)
-		suggest_base(name_of(v, cell->base), out);
+		suggest_base(v, name_of(v, cell->base), out);
 	text_add(out, "\n");
 	text_release(&words);
 }

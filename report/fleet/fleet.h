@@ -24,8 +24,9 @@ struct fleet_view {
 	const struct fleet *fleet;
 	const struct fleet_store_meta *meta;
 	const struct fleet_store_totals *totals;
-	const char *type;			 /* type of the machines */
-	unsigned other_types;			 /* number of other types, which are not shown */
+	const char *options;  /* that lead to the same data, as a shell takes them: " --db FILE" */
+	const char *type;     /* type of the machines */
+	unsigned other_types; /* number of other types, which are not shown */
 	enum corunner_class class;		 /* CORUNNER_ALL: all classes */
 	const struct fleet_base *base;		 /* NULL: all applications */
 	const struct fleet_cell *const *without; /* co-runners of base to leave out */

@@ -60,7 +60,7 @@ suggested() {
 	# shellcheck disable=SC2016 # the backquotes are the text's
 	line=$("$ISPOT" fleet report --db names.db --min-samples 100 | sed -n 's/^`\(.*\)` has its other co-runners\.$/\1/p')
 	PATH=$PWD/bin:$PATH bash -c "$line"
-	[ "$(head -3 ran | xargs)" = "fleet report --base" ] && [[ $(tail -1 ran) == "x';touch owned;  '\`"* ]] && ! [ -e owned ] && return
+	[ "$(head -5 ran | xargs)" = "fleet report --db names.db --base" ] && [[ $(tail -1 ran) == "x';touch owned;  '\`"* ]] && ! [ -e owned ] && return
 	printf '# %s\n' "$line" >&2
 	return 1
 }

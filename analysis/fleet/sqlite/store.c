@@ -491,6 +491,10 @@ static int prepare(struct fleet_store *s, bool make, char **name, struct err *er
 	if (make)
 		return begin_writing(s, name, err);
 	*name = access(s->path, R_OK) ? NULL : realpath(s->path, NULL);
+	if (!*name && errno == EACCES)
+		return err_set(err, -EACCES,
+			       "%s: %s; run the command with sudo, or as the user who owns it",
+			       s->path, strerror(EACCES));
 	if (!*name)
 		return err_set(err, -errno, "%s: %s; make it with ispot fleet reduce", s->path,
 			       strerror(errno));

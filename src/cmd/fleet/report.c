@@ -38,12 +38,42 @@ static int class_of(const char *name, enum corunner_class *class, struct err *er
 		       : 0;
 }
 
+static void add_option(struct text *out, const char *option, const char *value)
+{
+	if (!value)
+		return;
+	text_printf(out, " %s ", option);
+	text_shell_word(out, value);
+}
+
+/* What a further command needs to read the same data. */
+static void same_data(const struct fleet_args *a, struct text *out)
+{
+	add_option(out, "--db", a->db);
+	add_option(out, "--engine", a->engine);
+	add_option(out, "--credentials", a->credentials);
+	add_option(out, "--ca-file", a->ca_file);
+	add_option(out, "--indicator", a->indicators.n ? a->indicators.data[0] : NULL);
+	add_option(out, "--type", a->type);
+}
+
+static int no_application(const struct fleet_args *a, const char *name, struct err *err)
+{
+	struct text options = { 0 };
+	int rc;
+
+	same_data(a, &options);
+	rc = err_set(err, -ENODATA, "no application %s; `ispot fleet report%s --json` lists them",
+		     name, options.n ? options.s : "");
+	text_release(&options);
+	return rc;
+}
+
 static int find_base(const struct fleet_args *a, struct fleet_view *v, struct err *err)
 {
 	v->base = a->base ? fleet_find(v->fleet, a->base) : NULL;
 	if (a->base && !v->base)
-		return err_set(err, -ENODATA,
-			       "no application %s; ispot fleet report --json lists them", a->base);
+		return no_application(a, a->base, err);
 	return 0;
 }
 
@@ -202,9 +232,7 @@ static int find_split(const struct fleet_args *a, const struct fleet_rows *rows,
 {
 	vec_for_each (&a->by_phase, const char *const, name) {
 		if (strcmp(*name, "*") && strtab_find(&rows->apps, *name) == MAP_NONE)
-			return err_set(err, -ENODATA,
-				       "no application %s; ispot fleet report --json lists them",
-				       *name);
+			return no_application(a, *name, err);
 		strtab_add(split, *name);
 	}
 	return 0;
@@ -295,8 +323,11 @@ static int show(const struct fleet_args *a, const struct source *s, const struct
 				.colours = screen_colours(),
 				.width = screen_width() };
 	struct other other = { 0 };
+	struct text options = { 0 };
 	int rc = class_of(a->class, &v.class, err);
 
+	same_data(a, &options);
+	v.options = options.n ? options.s : "";
 	fleet_init(&fleet, rows, &o);
 	if (!rc && !a->by_phase.n)
 		say_renamed(&v);
@@ -309,6 +340,7 @@ static int show(const struct fleet_args *a, const struct source *s, const struct
 	fleet_rows_release(&other.source.rows);
 	fleet_rows_release(&other.matches);
 	fleet_release(&fleet);
+	text_release(&options);
 	return rc;
 }
 
