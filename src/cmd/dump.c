@@ -95,7 +95,10 @@ static int make_trace(const struct dump_options *o, struct err *err)
 	int ret;
 
 	if (!in)
-		return err_set(err, -errno, "cannot read %s: %s; name a file that may be read",
+		return err_set(err, -errno,
+			       errno == EACCES ? "cannot read %s: %s; run the command with sudo, "
+						 "or as the user who owns the file"
+					       : "cannot read %s: %s; name a file that may be read",
 			       o->from_text, strerror(errno));
 	ret = fixture_write(in, o->output ? o->output : "ispot.data", err);
 	if (ret)

@@ -118,6 +118,15 @@ rm -f theirs/x.db
 "$ISPOT" fleet reduce own.fleet --db own.db >/dev/null 2>reduce.err
 is "$(stat -c %a own.db)" 600 "fleet reduce: a database of its own" || diag reduce.err
 
+# What root has written for itself is refused to others, who are told how to read it.
+precious
+cp "$ISPOT" theirs/ispot
+as_user theirs/ispot report -i precious >/dev/null 2>denied.err
+like denied.err '; run the command with sudo, or as the user who owns' "a recording that may not be read, and what to do"
+as_user theirs/ispot fleet report --db own.db >/dev/null 2>denied.err
+like denied.err '; run the command with sudo, or as the user who owns' "and so of a database"
+rm -f theirs/ispot
+
 # A directory that somebody else may write to; numbers that are longer than eight digits.
 precious
 as_user touch theirs/samples-99999999.fleet

@@ -102,6 +102,11 @@ static int open_input(const char *path, struct err *err)
 			       "%s is a pipe that belongs to another user; name another file with "
 			       "-i",
 			       path);
+	if (errno == EACCES)
+		return err_set(err, -EACCES,
+			       "cannot read %s: %s; run the command with sudo, or as the user who "
+			       "owns the file",
+			       path, strerror(EACCES));
 	return err_set(err, -errno, "cannot read %s: %s; name a file that may be read", path,
 		       strerror(errno));
 }
