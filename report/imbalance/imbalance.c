@@ -119,13 +119,26 @@ void imbalance_title(const struct imbalance_view *v, struct text *out)
 
 /* Whether there is nothing to gain, because all threads end at nearly the same time. */
 #define BALANCED 0.01
+#define EVEN	 0.001 /* less is no unevenness whose lines somebody would look for */
 
+/* Of counted regions this is also what lines are not searched for. */
 static bool is_balanced(const struct imbalance_view *v)
 {
+	double least = v->counted ? fmax(BALANCED, v->counted->min_idle) : BALANCED;
+
 	vec_for_each (&v->imbalance->sections, const struct parallel_section, s)
-		if (!(section_imbalance(s) < BALANCED))
+		if (!(section_imbalance(s) < least))
 			return false;
-	return !v->counted;
+	return true;
+}
+
+static double largest_imbalance(const struct imbalance_view *v)
+{
+	double most = 0;
+
+	vec_for_each (&v->imbalance->sections, const struct parallel_section, s)
+		most = fmax(most, section_imbalance(s));
+	return most;
 }
 
 static void report_balanced(const struct imbalance_view *v, struct text *out)
@@ -133,11 +146,8 @@ static void report_balanced(const struct imbalance_view *v, struct text *out)
 	const struct parallel_section *s = v->imbalance->sections.data;
 	size_t n = v->imbalance->sections.n;
 	char number[TEXT_COUNTED], most[TEXT_NUMBER];
-	double worst = 0;
 
-	vec_for_each (&v->imbalance->sections, const struct parallel_section, of)
-		worst = fmax(worst, section_imbalance(of));
-	text_share(most, worst);
+	text_share(most, largest_imbalance(v));
 	if (n > 1) {
 		text_printf(out,
 			    "No imbalance: threads wait for at most %s of the time at the end of "
@@ -149,6 +159,30 @@ static void report_balanced(const struct imbalance_view *v, struct text *out)
 		    text_counted(number, s->threads.n, "thread"));
 	imbalance_section_name(s, out);
 	text_printf(out, ") wait for %s of the time at its end.", most);
+}
+
+/* Returns how many times as long as an iteration of the others one of the slowest thread takes. */
+static double times_others(const struct parallel_section *s, const struct section_thread *worst)
+{
+	double time = 0, n = 0;
+
+	vec_for_each (&s->threads, const struct section_thread, t)
+		if (t != worst) {
+			time += t->time;
+			n += (double)t->instances;
+		}
+	return time > 0 && worst->instances ? worst->time / (double)worst->instances / (time / n)
+					    : 0;
+}
+
+#define TIMES_LEAST  1.05
+#define OFTEN_FACTOR 2 /* times as often as if each thread were the slowest equally often */
+
+/* Whether one thread is slower than the others, and not another one in each iteration. */
+static bool stands_out(const struct parallel_section *s, const struct section_thread *worst)
+{
+	return s->instances == 1 || times_others(s, worst) >= TIMES_LEAST ||
+	       worst->last * s->threads.n >= OFTEN_FACTOR * s->instances;
 }
 
 /* Adds "in 793 of 795 iterations". */
@@ -167,21 +201,18 @@ static void report_slowest(const struct parallel_section *s, const struct sectio
 		text_printf(out, " in all %s", text_counted(number, all, "iteration"));
 }
 
-/* Returns how many times as long as an iteration of the others one of the slowest thread takes. */
-static double times_others(const struct parallel_section *s, const struct section_thread *worst)
+static void report_none_slowest(const struct parallel_section *s,
+				const struct section_thread *worst, const char *title,
+				struct text *out)
 {
-	double time = 0, n = 0;
+	char number[TEXT_COUNTED];
 
-	vec_for_each (&s->threads, const struct section_thread, t)
-		if (t != worst) {
-			time += t->time;
-			n += (double)t->instances;
-		}
-	return time > 0 && worst->instances ? worst->time / (double)worst->instances / (time / n)
-					    : 0;
+	text_printf(out,
+		    "The threads share the work evenly: another one is the slowest each time, "
+		    "thread %s no more often than in %llu of %s.",
+		    title, (unsigned long long)worst->last,
+		    text_counted(number, s->instances, "iteration"));
 }
-
-#define TIMES_LEAST 1.05
 
 /* Says whether the slowest thread takes longer because of its work. */
 static void report_why_slow(const struct imbalance_view *v, const struct parallel_section *s,
@@ -222,7 +253,12 @@ void imbalance_headline(const struct imbalance_view *v, struct text *out)
 	text_printf(out, ", threads wait %.0f%% of the time (%s%s%s). ", 100 * section_imbalance(s),
 		    (v->exact_time ? text_time : text_count)(number, (uint64_t)s->lost),
 		    v->exact_time ? "" : " ", v->exact_time ? "" : imbalance_unit(v));
-	report_slowest(s, worst, imbalance_thread(v, s, worst->thread, title), out);
+	imbalance_thread(v, s, worst->thread, title);
+	if (!stands_out(s, worst)) {
+		report_none_slowest(s, worst, title, out);
+		return;
+	}
+	report_slowest(s, worst, title, out);
 	report_why_slow(v, s, worst, out);
 	text_add(out, ".");
 }
@@ -350,7 +386,8 @@ void report_imbalance_text(const struct imbalance_view *v, struct text *out)
 			text_add(out, "\n");
 			rows(v, out);
 		}
-		imbalance_left_out(v, &line);
+		if (largest_imbalance(v) >= EVEN)
+			imbalance_left_out(v, &line);
 		paragraph(v, &line, out);
 	} else {
 		text_add(&line, IMBALANCE_NO_SECTION);

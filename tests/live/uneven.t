@@ -93,6 +93,9 @@ for threads in 4 8; do
 	is "$(jq '[.sections[].causes[]] | length' balanced.json)" 0 "balanced work, $threads threads: no line is to blame" ||
 		diag balanced.json
 done
+"$ISPOT" imbalance -- "$MB/uneven" --case balanced >text 2>/dev/null
+like text '^No imbalance: ' "the screen says that nothing is uneven"
+unlike text 'slowest|WAITED|No lines' "and names no slowest thread"
 
 for what in blocks root tree loops mix misses; do
 	options=()
