@@ -59,8 +59,15 @@ static bool is_own(const struct meta_frame *f)
 	       strcmp(f->symbol, "_start") != 0;
 }
 
+/* Code of the program, or of a library of its own, without symbols. */
+static bool has_no_name(const struct meta_frame *f)
+{
+	return !f->inlined && !*f->symbol && *f->object == '/' && !standard_is_library(f->object);
+}
+
 struct own_functions {
-	const struct meta_frame *innermost, *outermost; /* NULL: none */
+	const struct meta_frame *innermost; /* NULL: none */
+	const struct meta_frame *outermost; /* NULL: none, or code without a name calls it */
 };
 
 static struct own_functions own_functions_at(const struct meta *meta, uint64_t stack)
@@ -73,6 +80,8 @@ static struct own_functions own_functions_at(const struct meta *meta, uint64_t s
 		const struct meta_frame *f =
 			s->frames[i] < meta->frames.n ? &meta->frames.data[s->frames[i]] : NULL;
 
+		if (f && has_no_name(f))
+			own.outermost = NULL;
 		if (!f || !is_own(f))
 			continue;
 		own.outermost = f;

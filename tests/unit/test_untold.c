@@ -5,7 +5,7 @@
 
 #include "analysis/evidence/untold.h"
 
-enum { WORK = 1, CLOCK, NOWHERE, INLINED };
+enum { WORK = 1, CLOCK, NOWHERE, INLINED, UNNAMED };
 enum { JUDGED, TOO_FEW }; /* function ids */
 
 static struct meta_frame frames[] = {
@@ -15,15 +15,17 @@ static struct meta_frame frames[] = {
 	{ .id = 3, .symbol = "", .object = "stripped" },
 	{ .id = 4, .symbol = "small", .object = "a", .inlined = true },
 	{ .id = 5, .symbol = "work", .object = "a", .file = "a.c", .line = 30, .loop = 29 },
+	{ .id = 6, .symbol = "", .object = "/usr/bin/stripped" },
 };
 static const uint32_t work[] = { 0 }, clock_stack[] = { 1, 2 }, nowhere[] = { 3 },
-		      inlined[] = { 4, 5 };
+		      inlined[] = { 4, 5 }, unnamed[] = { 0, 6 };
 static struct meta_stack stacks[] = {
 	{ .id = 0 },
 	{ .id = WORK, .n_frames = 1, .frames = work },
 	{ .id = CLOCK, .n_frames = 2, .frames = clock_stack },
 	{ .id = NOWHERE, .n_frames = 1, .frames = nowhere },
 	{ .id = INLINED, .n_frames = 2, .frames = inlined },
+	{ .id = UNNAMED, .n_frames = 2, .frames = unnamed },
 };
 
 struct stage {
@@ -40,9 +42,9 @@ static void begin(struct stage *st)
 	scene_function(&st->scene, "judged", 1);
 	scene_function(&st->scene, "too_few", 1);
 	st->scene.meta.frames.data = frames;
-	st->scene.meta.frames.n = 6;
+	st->scene.meta.frames.n = 7;
 	st->scene.meta.stacks.data = stacks;
-	st->scene.meta.stacks.n = 5;
+	st->scene.meta.stacks.n = 6;
 	scene_start(&st->scene, 1000);
 	untold_init(&st->untold, &st->scene.calls, &st->scene.meta);
 	v = untold_visitor(&st->untold);
@@ -122,6 +124,22 @@ static void test_the_function_is_the_first_frame_with_a_name(void **state)
 	end(&st, &found);
 }
 
+/* Threads of one stripped program would else be called by whatever library function each is in. */
+static void test_what_a_stripped_program_calls_is_not_its_begin(void **state)
+{
+	struct untold_functions found = { 0 };
+	const struct meta_frame *begun;
+	struct stage st;
+
+	begin(&st);
+	samples(&st, 1, WORK);
+	begun = untold_begin(&st.untold, 0);
+	assert_string_equal(begun ? begun->symbol : "", "work");
+	samples(&st, 1, UNNAMED);
+	assert_null(untold_begin(&st.untold, 0));
+	end(&st, &found);
+}
+
 static void test_the_loop_is_that_of_most_samples(void **state)
 {
 	struct untold_functions found;
@@ -180,6 +198,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_outside_and_too_few_calls_are_untold),
 		cmocka_unit_test(test_the_function_is_the_first_frame_with_a_name),
+		cmocka_unit_test(test_what_a_stripped_program_calls_is_not_its_begin),
 		cmocka_unit_test(test_the_loop_is_that_of_most_samples),
 		cmocka_unit_test(test_only_time_with_probes_counts),
 		cmocka_unit_test(test_few_samples_tell_nothing),
