@@ -9,14 +9,18 @@
 #include "base/text.h"
 #include "report/block/transitions.h"
 #include "report/block/view.h"
+#include "report/screen/next.h"
 #include "report/screen/screen.h"
 #include "report/table/table.h"
 #include "report/table/wrap.h"
 #include "trace/meta/meta.h"
 
-#define ROWS_DEFAULT   20
-#define STATES_DEFAULT 10
-#define NUMBER_WIDTH   7
+#define SCREEN_LINES 23
+#define ROWS_LEAST   4 /* whatever stands above and below them */
+#define STATES_LEAST 3
+#define STATES_SHARE 3 /* one row in so many, if there is more room */
+#define HEADS_LINES  5 /* of both tables, with how many rows they leave out, and a line between */
+#define NUMBER_WIDTH 7
 
 static struct table table_of(const struct view *v, struct text *out)
 {
@@ -103,11 +107,11 @@ static void state_name(struct table *t, const char *name)
 	free(buf);
 }
 
-static void states(const struct view *v, struct text *out)
+static void states(const struct view *v, size_t usual, struct text *out)
 {
 	const struct transitions *t = v->result->transitions;
 	const struct transition_state **rows = xcalloc(t->states.n + 1, sizeof(*rows));
-	size_t n = shown_of(v, t->states.n, STATES_DEFAULT);
+	size_t n = shown_of(v, t->states.n, usual);
 	struct table table = table_of(v, out);
 
 	for (size_t i = 0; i < t->states.n; i++)
@@ -142,11 +146,57 @@ static void none(const struct view *v, struct text *out)
 	text_release(&line);
 }
 
+static unsigned count_lines(const struct text *s)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < s->n; i++)
+		n += s->s[i] == '\n';
+	return n;
+}
+
+static void explain(const struct view *v, struct text *out)
+{
+	struct text command = { 0 };
+
+	text_add(out, "\n");
+	text_wrap(
+		"SHARE: of all that followed the same entry or exit. \"a then b\": b begins after a "
+		"has returned. If SLOWEST is far above MEAN, see b with --slow.",
+		v->width, out);
+	text_add(&command, "ispot report --by transition --html steps.html");
+	text_input_option(v, &command);
+	text_next_line(v, command.s, "the graph of these steps", out);
+	text_release(&command);
+}
+
+/* Rows of the two tables that fit on one screen. */
+struct room {
+	size_t steps, states;
+};
+
+static struct room room_between(const struct transitions *t, const struct text *above,
+				const struct text *below)
+{
+	unsigned others = count_lines(above) + count_lines(below) + HEADS_LINES;
+	unsigned rows = others < SCREEN_LINES ? SCREEN_LINES - others : 0;
+	struct room room = { .states = rows / STATES_SHARE };
+
+	if (room.states < STATES_LEAST)
+		room.states = STATES_LEAST;
+	if (room.states > t->states.n)
+		room.states = t->states.n;
+	room.steps = rows > room.states + ROWS_LEAST ? rows - room.states : ROWS_LEAST;
+	return room;
+}
+
 void report_transitions_text(const struct view *v, struct text *out)
 {
 	const struct transitions *t = v->result->transitions;
-	size_t n = shown_of(v, t->all.n, ROWS_DEFAULT);
 	struct table table = table_of(v, out);
+	struct text below = { 0 };
+	struct room room;
+	size_t n;
 
 	text_header(v, out);
 	text_add(out, "\n");
@@ -154,17 +204,15 @@ void report_transitions_text(const struct view *v, struct text *out)
 		none(v, out);
 		return;
 	}
+	explain(v, &below);
+	room = room_between(t, out, &below);
+	n = shown_of(v, t->all.n, room.steps);
 	heads(&table, "STEPS", true, "TRANSITION");
 	for (size_t i = 0; i < n; i++)
 		row(v, &t->all.data[i], out);
 	more(t->all.n, n, "transitions", out);
 	text_add(out, "\n");
-	states(v, out);
-	text_add(
-		out,
-		"\nOf all that followed the same entry or exit, SHARE went this way: \"a calls b\",\n"
-		"\"b returns to a\", \"a then b\" after a has returned. Look for a step whose\n"
-		"SLOWEST is far above its MEAN, and ask --slow of its second function.\n"
-		"Draw the graph: ispot report --by transition --html FILE, or\n"
-		"ispot export --format dot -o - | dot -Tsvg\n");
+	states(v, room.states, out);
+	text_add(out, below.s);
+	text_release(&below);
 }
