@@ -9,6 +9,7 @@
 #include "analysis/calls/paircost.h"
 #include "analysis/cause/samples_compare.h"
 #include "analysis/evidence/coactivity.h"
+#include "analysis/lock/table.h"
 #include "analysis/result/result.h"
 #include "analysis/result/slow.h"
 #include "base/json.h"
@@ -20,6 +21,7 @@
 #include "report/block/stacks.h"
 #include "report/block/view.h"
 #include "report/screen/next.h"
+#include "report/screen/told.h"
 #include "report/table/spark.h"
 #include "report/table/table.h"
 #include "report/table/wrap.h"
@@ -315,30 +317,57 @@ static void left_out(const struct view *v, const struct slow *s, struct text *ou
 	text_release(&line);
 }
 
-#define NEXT_WORDS NEXT_COMMENT "the events of the slowest call"
-
-/*
- * Adds the command that shows the events of the slowest call. A single call cannot be ranked, but
- * its events show what happened meanwhile.
- */
-static void next_look(const struct view *v, const struct slow *s, struct text *out)
+/* Whether threads queue for a lock there, and the recording tells which one. */
+static bool queues_for_lock(const struct block *b)
 {
-	struct text line = { 0 };
-	uint64_t at_ns;
+	const struct cause *cause = report_main_cause(b);
+	const struct lock_function *l = lock_function_of(b->function);
 
-	text_add(out, v->all ? ""
-			     : "-v adds threads, callers, stacks, the slowest calls, counters, "
-			       "sampled lines\n");
-	if (!s->n_top)
-		return;
-	at_ns = result_since_start(v->result, s->top[0].entry_ns);
-	text_printf(&line, "Next:  ispot dump --events --time %lluus-%lluus",
+	if (!cause || strcmp(cause->kind, "lock") != 0 || !l)
+		return false;
+	for (uint32_t i = 0; i < b->function->n_arguments; i++)
+		if (b->function->arguments[i].bit == l->bit)
+			return true;
+	return false;
+}
+
+/* Adds the command that shows the events of the slowest call: a single call cannot be ranked, but
+ * its events show what happened meanwhile. */
+static void events_of_slowest(const struct view *v, const struct slow *s, struct text *out)
+{
+	uint64_t at_ns = result_since_start(v->result, s->top[0].entry_ns);
+
+	text_printf(out, "ispot dump --events --time %lluus-%lluus",
 		    (unsigned long long)(at_ns / 1000),
 		    (unsigned long long)((at_ns + s->top[0].duration_ns) / 1000 + 1));
+}
+
+/* Adds the one command that leads on: to who has the lock, or to what these calls have in common
+ * beyond this screen, and from there to the events. */
+static void next_look(const struct view *v, const struct slow *s, struct text *out)
+{
+	bool lock = queues_for_lock(s->block);
+	const char *what = lock	    ? "who holds the lock, and for how long"
+			   : v->all ? "the events of the slowest call"
+				    : "threads, callers, stacks, slowest calls";
+	struct text line = { 0 };
+
+	if (v->all && !lock && !s->n_top)
+		return;
+	if (lock && !v->all)
+		text_add(out, "-v adds threads, callers, stacks, the slowest calls, counters, "
+			      "sampled lines\n");
+	if (lock) {
+		text_add(&line, "ispot report --by lock");
+	} else if (v->all) {
+		events_of_slowest(v, s, &line);
+	} else {
+		text_add(&line, "ispot report -v --slow ");
+		text_slow_name(s->block, &line);
+	}
 	text_input_option(v, &line);
-	if (table_columns(line.s) + sizeof(NEXT_WORDS) <= v->width)
-		text_add(&line, NEXT_WORDS);
-	text_printf(out, "%s%s\n", v->all ? "\n" : "", line.s);
+	text_add(out, v->all ? "\n" : "");
+	text_next_line(v, line.s, what, out);
 	text_release(&line);
 }
 
