@@ -25,6 +25,7 @@
 #include "report/screen/row.h"
 #include "report/screen/text.h"
 #include "report/screen/told.h"
+#include "report/screen/untold.h"
 #include "report/table/table.h"
 #include "report/table/wrap.h"
 #include "trace/meta/meta.h"
@@ -411,20 +412,37 @@ static void detail(const struct view *v, const char *label, struct text *line, s
 	text_release(line);
 }
 
+/* The thread that limits the program, and the row that loses most, each have an advice: that of the
+ * sentence which stands first is the first. */
+static void advice(const struct view *v, const struct block *worst, struct text *out)
+{
+	const struct giver giver = report_giver(v);
+	struct text line = { 0 };
+	size_t before = out->n;
+
+	text_giver_advice(&giver, &line);
+	if (giver.leads)
+		detail(v, "Try", &line, out);
+	if (worst)
+		text_what_to_try(v, worst, out->n == before ? "Try" : "", out);
+	if (!giver.leads)
+		detail(v, out->n == before ? "Try" : "", &line, out);
+}
+
 void text_details(const struct view *v, struct text *out)
 {
 	const struct block *b = report_worst(v);
 	struct text line = { 0 };
 
-	if (!b)
-		return;
-	typical(b, &line);
-	detail(v, b->function ? "Calls" : "Waits", &line, out);
-	share_of_it(b, &line);
-	detail(v, "Why", &line, out);
-	woken_by(v->result, b, &line);
-	detail(v, "Woken by", &line, out);
-	meanwhile(b, &line);
-	detail(v, "Meanwhile", &line, out);
-	text_what_to_try(v, b, out);
+	if (b) {
+		typical(b, &line);
+		detail(v, b->function ? "Calls" : "Waits", &line, out);
+		share_of_it(b, &line);
+		detail(v, "Why", &line, out);
+		woken_by(v->result, b, &line);
+		detail(v, "Woken by", &line, out);
+		meanwhile(b, &line);
+		detail(v, "Meanwhile", &line, out);
+	}
+	advice(v, b, out);
 }

@@ -235,7 +235,7 @@ static void next_for_untold(const struct view *v, struct text *out)
 
 #define GROUPS_MAX 2 /* to try: those that tell most come first */
 
-static void groups_to_try(const struct view *v, struct text *out)
+static void groups_to_try(const struct view *v, const char *label, struct text *out)
 {
 	struct text line = { 0 };
 	const char *group;
@@ -245,21 +245,22 @@ static void groups_to_try(const struct view *v, struct text *out)
 		text_printf(&line, "%s-e %s",
 			    n ? ", or " : "on a machine with hardware counters: record ", group);
 	if (line.n)
-		text_detail(v, "Try", line.s, out);
+		text_detail(v, label, line.s, out);
 	text_release(&line);
 }
 
-void text_what_to_try(const struct view *v, const struct block *worst, struct text *out)
+void text_what_to_try(const struct view *v, const struct block *worst, const char *label,
+		      struct text *out)
 {
 	struct told told = report_told(worst);
 	const char *advice;
 	size_t n = 0;
 
 	if (!told.n && wants_counters(worst))
-		groups_to_try(v, out);
+		groups_to_try(v, label, out);
 	for (size_t c = 0; c < told.n; c++)
 		for (size_t i = 0; (advice = cause_advice(worst, told.causes[c]->kind, i)); i++)
-			text_detail(v, n++ ? "" : "Try", advice, out);
+			text_detail(v, n++ ? "" : label, advice, out);
 }
 
 /* The recording is in no file: to see more, make one. */
@@ -317,8 +318,7 @@ static bool split_by_place(const struct meta_function *f)
 	return key && key->class == ARGUMENT_ADDRESS;
 }
 
-/* Adds the name by which --slow takes the row. */
-static void slow_name(const struct block *b, struct text *out)
+void text_slow_name(const struct block *b, struct text *out)
 {
 	const char *function =
 		b->kind == BLOCK_SEQUENCE || b->kind == BLOCK_LOCK ? b->function->name : b->name;
@@ -338,6 +338,11 @@ static void slow_name(const struct block *b, struct text *out)
 	text_release(&whole);
 }
 
+void text_next_line(const struct view *v, const char *command, const char *what, struct text *out)
+{
+	next_line(out, v->width, strlen(command), "Next:", command, what);
+}
+
 /* Another view of the same recording. */
 static void next_view(const struct view *v, const char *command, const char *what, struct text *out)
 {
@@ -345,7 +350,7 @@ static void next_view(const struct view *v, const char *command, const char *wha
 
 	text_add(&line, command);
 	text_input_option(v, &line);
-	next_line(out, v->width, line.n, "Next:", line.s, what);
+	text_next_line(v, line.s, what, out);
 	text_release(&line);
 }
 
@@ -395,7 +400,7 @@ static void what_next(const struct view *v, struct text *out)
 	size_t width;
 
 	if (!lost && worst)
-		text_what_to_try(v, worst, out);
+		text_what_to_try(v, worst, "Try", out);
 	if (!lost && worst && next_is_solo(v, out))
 		return;
 	if (worst && !worst->function)
@@ -420,7 +425,7 @@ static void what_next(const struct view *v, struct text *out)
 		return;
 	}
 	text_add(&slow, "ispot report --slow ");
-	slow_name(worst, &slow);
+	text_slow_name(worst, &slow);
 	text_input_option(v, &slow);
 	text_add(&thread, "ispot report --by thread");
 	text_input_option(v, &thread);

@@ -12,8 +12,13 @@ struct view;
 
 /* " -i FILE" as a shell takes it, where it is not what a command reads anyway. */
 void text_input_option(const struct view *v, struct text *out);
-/* Adds the advice for the block's cause, as lines of text_detail(). */
-void text_what_to_try(const struct view *v, const struct block *worst, struct text *out);
+/* Adds the name by which --slow takes the row, as a shell takes it. */
+void text_slow_name(const struct block *b, struct text *out);
+/* Adds the advice for the block's cause, as lines of text_detail(), the first of them labelled. */
+void text_what_to_try(const struct view *v, const struct block *worst, const char *label,
+		      struct text *out);
+/* "Next:  COMMAND  # WHAT"; without what it answers if the line is too short for that. */
+void text_next_line(const struct view *v, const char *command, const char *what, struct text *out);
 void text_next(const struct view *v, struct text *out); /* the commands that show more */
 
 #endif

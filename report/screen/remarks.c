@@ -424,8 +424,7 @@ static void shorten(const struct view *v, const char *label, unsigned lines, str
 
 static void run_queue(const struct view *v, unsigned lines, struct text *out)
 {
-	/* The head has what of it is lost among the lost time. */
-	const char *label = v->all ? "Run queue in all" : "Run queue, lost time included";
+	const char *label = "Run queue in all"; /* the head has a part of it */
 	struct text line = { 0 };
 
 	text_taken(v->result, v->all, &line);

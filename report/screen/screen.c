@@ -12,6 +12,7 @@
 #include "report/block/rank.h"
 #include "report/block/view.h"
 #include "report/screen/headline.h"
+#include "report/screen/text.h"
 #include "report/screen/told.h"
 #include "report/screen/next.h"
 #include "report/screen/untold.h"
@@ -189,13 +190,53 @@ static bool has_half_switches(const struct meta *meta)
 	return false;
 }
 
-/* From one percent on whole ones are enough, and the line is one. */
-static const char *whole_share(char buf[TEXT_NUMBER], double share)
+/* Returns the percent of the line's parts that are left when those are rounded down; rest: of each
+ * part, what rounding has cut off. */
+static int cut_off(const struct part *parts, unsigned n, int whole[], double rest[])
 {
-	if (share < PART_LEAST)
-		return text_share(buf, share);
-	snprintf(buf, TEXT_NUMBER, "%.0f%%", 100 * share);
-	return buf;
+	double small = 0;
+	int left = 100;
+
+	for (unsigned i = 0; i < n; i++) {
+		bool is_small = parts[i].share < PART_LEAST;
+
+		whole[i] = is_small ? 0 : (int)(100 * parts[i].share);
+		rest[i] = is_small ? -1 : 100 * parts[i].share - whole[i];
+		small += is_small ? 100 * parts[i].share : 0;
+		left -= whole[i];
+	}
+	return left - (int)(small + 0.5);
+}
+
+/* Whole percents that add up to 100: those that rounding down cuts most get one more. Parts under
+ * one percent are no whole ones, and what the line leaves out is less than that, too. */
+static void round_parts(const struct part *parts, unsigned n, int whole[])
+{
+	double rest[PARTS_MAX];
+	int left = cut_off(parts, n, whole, rest);
+
+	for (; left > 0 && n > 1; left--) {
+		unsigned most = 0;
+
+		for (unsigned i = 1; i < n; i++)
+			most = rest[i] > rest[most] ? i : most;
+		if (rest[most] < 0)
+			break;
+		whole[most]++;
+		rest[most] = 0;
+	}
+	if (n == 1)
+		whole[0] = (int)(100 * parts[0].share + 0.5);
+}
+
+static void add_part(const struct part *part, int whole, struct text *out)
+{
+	char number[TEXT_NUMBER];
+
+	if (part->share < PART_LEAST)
+		text_printf(out, " %s %s", text_share(number, part->share), part->name);
+	else
+		text_printf(out, " %d%% %s", whole, part->name);
 }
 
 static void time_line(const struct view *v, struct text *out)
@@ -204,15 +245,18 @@ static void time_line(const struct view *v, struct text *out)
 	struct part parts[PARTS_MAX];
 	char number[TEXT_NUMBER];
 	struct text line = { 0 };
+	int whole[PARTS_MAX];
 	unsigned n;
 
 	if (!res->duration_ns || !res->threads_ns)
 		return;
 	n = parts_of(res, parts);
 	text_printf(&line, "thread time %s:", text_time(number, res->threads_ns));
-	for (unsigned i = 0; i < n; i++)
-		text_printf(&line, "%s %s %s", i ? "," : "", whole_share(number, parts[i].share),
-			    parts[i].name);
+	round_parts(parts, n, whole);
+	for (unsigned i = 0; i < n; i++) {
+		text_add(&line, i == 1 ? "; not lost:" : i ? "," : "");
+		add_part(&parts[i], whole[i], &line);
+	}
 	if (n == 1)
 		text_printf(&line, " (%s: blocked time is unknown)",
 			    has_half_switches(res->meta) ? "when threads ran again was not recorded"
@@ -484,23 +528,45 @@ static bool mostly_idle(const struct result *res)
 #define NOTHING 0.0005 /* of thread time: no number for it */
 #define BOUNDED 0.95   /* of what the sentence says that it costs: less can be had back */
 
-/* What the sentence tells of costs: not all that its row loses. What of it can be had back is said
- * where that is less. full: that the CPUs have no room was said. */
-static void costs(const struct result *res, const struct block *worst, bool full, struct text *out)
+static bool is_row(const struct view *v, const struct block *b)
 {
+	for (size_t i = 0; i < v->n_rows; i++)
+		if (v->rows[i] == b)
+			return true;
+	return false;
+}
+
+/* The causes that the sentence names may cost less than the row loses, whose number stands below
+ * it: the sentence then says so. Threads are other rows. */
+static void part_of_row(const struct view *v, const struct block *worst, double ns,
+			struct text *out)
+{
+	const struct result *res = v->result;
+	char time[TEXT_NUMBER], all[TEXT_NUMBER];
+	double row_ns = worst->lost_threads * (double)res->probed_ns;
+
+	text_printf(out, " (%s", text_time(time, (uint64_t)llround(ns)));
+	if (!is_row(v, worst))
+		text_printf(out, " of the %s lost", text_time(all, res->lost_ns));
+	else if (strcmp(text_time(all, (uint64_t)llround(row_ns)), time) != 0)
+		text_printf(out, " of the %s in its row", all);
+	text_add(out, ")");
+}
+
+/* What the causes cost that the sentence names, and what of it can be had back if that is less.
+ * full: an earlier sentence says that the CPUs have no room. */
+static void costs(const struct view *v, const struct block *worst, bool full, struct text *out)
+{
+	const struct result *res = v->result;
 	double told = report_told_share(worst) * worst->lost_threads;
 	double gained = most_gained(res, worst);
 	bool bounded = gained < BOUNDED * told && !full;
 	double lost_ns = told * (double)res->probed_ns;
-	char share[TEXT_NUMBER], time[TEXT_NUMBER], all[TEXT_NUMBER];
+	char share[TEXT_NUMBER];
 
-	text_printf(out, " %s of thread time (%s",
-		    text_share(share, lost_ns / (double)res->threads_ns),
-		    text_time(time, (uint64_t)llround(lost_ns)));
-	/* a sequence's holds what is between its calls */
-	if (lost_ns <= (double)res->lost_ns)
-		text_printf(out, " of the %s lost", text_time(all, res->lost_ns));
-	text_add(out, ")");
+	text_printf(out, " %s of thread time",
+		    text_lost_share(share, lost_ns / (double)res->threads_ns));
+	part_of_row(v, worst, lost_ns, out);
 	if (mostly_idle(res))
 		text_printf(out, ", %s of the time that is not idle",
 			    text_share(share, lost_ns / (double)(res->threads_ns - res->idle_ns)));
@@ -528,8 +594,6 @@ void text_conclusion(const struct view *v, struct text *out)
 	const struct block *unjudged = report_most_unjudged(v);
 	bool no_score;
 	struct giver giver = report_giver(v);
-	bool giver_first =
-		!worst || worst->lost_threads * (double)res->probed_ns < (double)giver.waited_ns;
 	size_t said; /* of the CPUs alone */
 
 	result_untold(res, &untold);
@@ -539,14 +603,14 @@ void text_conclusion(const struct view *v, struct text *out)
 	if (!worst || !frees_cpus(worst))
 		full_cpus(res, &line);
 	said = line.n;
-	if (giver_first)
+	if (giver.leads)
 		text_giver(v, &giver, &line);
 	if (worst) {
 		text_new_sentence(&line);
 		text_headline(res, worst, &line);
-		costs(res, worst, said > 0, &line);
+		costs(v, worst, said > 0, &line);
 	}
-	if (!giver_first)
+	if (!giver.leads)
 		text_giver(v, &giver, &line);
 	if (unexplained && (!worst || unexplained->unexplained_threads > worst->lost_threads))
 		text_unexplained(v, unexplained, &line);

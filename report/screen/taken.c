@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/result/result.h"
+#include "analysis/score/block.h"
 #include "analysis/threads/takers.h"
 #include "base/text.h"
 #include "base/vec.h"
@@ -117,6 +118,19 @@ static void say_stolen(const struct result *res, struct text *out)
 		    out->n ? "; " : "", text_share(share, (double)meta->end.cpus_steal_ns / all));
 }
 
+/* Adds what the header counts among the lost time, and what it calls run queue. */
+static void say_lost(const struct result *res, struct text *out)
+{
+	double all = (double)res->threads_ns, other = (double)res->runnable_ns / all;
+	double lost = (double)res->ready_ns / all - other;
+	char number[TEXT_NUMBER];
+
+	if (res->runnable_ns == BLOCK_NONE || lost < PART_LEAST)
+		return;
+	text_printf(out, " (%s lost", text_share(number, lost));
+	text_printf(out, " + %s not lost)", text_share(number, other));
+}
+
 static void say_taken(const struct result *res, bool names, struct text *out)
 {
 	const struct takers *t = &res->calls.threads.takers;
@@ -133,8 +147,9 @@ static void say_taken(const struct result *res, bool names, struct text *out)
 	recorder = (double)sum_of(t, TAKER_RECORDER);
 	if (ready < READY_LEAST)
 		return;
-	text_printf(out, "%s of thread time", text_share(share, ready));
-	text_add(out, names ? " waits for a CPU, lost time included" : "");
+	text_printf(out, "%s of thread time%s", text_share(share, ready),
+		    names ? " waits for a CPU" : "");
+	say_lost(res, out);
 	say_part(names ? "the program's own threads" : "own threads", own / all, &before, out);
 	say_part("other programs", other / all, &before, out);
 	if (names && other > 0)

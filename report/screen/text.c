@@ -130,21 +130,29 @@ void text_cause(const struct block *b, struct text *out)
 		text_printf(out, "%s %.0f%%?", where, 100 * share);
 }
 
-/* Why the row loses what stands before it: its own time, without what its callees lose. */
+static const char *const pool_names[CAUSE_POOLS] = {
+	[POOL_PREEMPTED] = "run queue",
+	[POOL_BLOCKED] = "blocked",
+	[POOL_IDLE] = "idle",
+	[POOL_RUNNING] = "running",
+};
+
+/* Why the row loses what stands before it, with the shares that the paragraph above the table has:
+ * of its own time, without what its callees lose, and without what is not lost. */
 static void own_cause(const struct block *b, struct text *out)
 {
 	const struct cause *main = report_main_cause(b);
-	double share, all = block_pools_ns(b), own = all - b->pools[POOL_CALLEE];
-	const char *where = unexplained(b, &share);
+	const char *pool = pool_names[told_largest_pool(b)];
+	bool callee = b->causes.n && !strcmp(b->causes.data[0].kind, "callee");
 
-	if (!(b->pools[POOL_CALLEE] > 0 && own > 0) || !b->off_known)
+	if (!b->off_known || !(main || pool) || (!main && callee))
 		text_cause(b, out);
 	else if (main)
 		text_printf(out, "%s %.0f%%%s", cause_name(b, main->kind),
 			    100 * report_cause_share(b, main),
 			    main->confidence < CERTAIN ? "?" : "");
 	else
-		text_printf(out, "%s %.0f%%?", where, 100 * share * all / own);
+		text_printf(out, "%s %.0f%%?", pool, 100 * report_told_share(b));
 }
 
 static bool on_screen(const struct view *v, const struct column *c)
@@ -214,6 +222,12 @@ static bool is_counted_lost(const struct view *v, const struct block *b)
 	return v->by_thread || by_lock(v) || b->verdict == VERDICT_INTERFERENCE;
 }
 
+char *text_lost_share(char *buf, double share)
+{
+	snprintf(buf, TEXT_NUMBER, share > 0 && share < 0.0005 ? "<0.1%%" : "%.1f%%", 100 * share);
+	return buf;
+}
+
 /*
  * Prints the row's lost time: as a share of thread time, and in time. Both are parts of the sum in
  * the header.
@@ -231,8 +245,8 @@ static void print_lost(const struct view *v, struct table *t, const struct block
 	}
 	if (!is_counted_lost(v, b))
 		ns = 0;
-	snprintf(share, sizeof(share), "%.1f%%", 100 * ns / (double)v->result->threads_ns);
-	table_right(t, strcmp(share, "0.0%") ? share : none, LOST_WIDTH);
+	text_lost_share(share, ns / (double)v->result->threads_ns);
+	table_right(t, ns > 0 && *share != '<' ? share : none, LOST_WIDTH);
 	table_right(t, ns >= 1 ? text_time(time, (uint64_t)llround(ns)) : none, TIME_WIDTH);
 }
 
@@ -530,14 +544,57 @@ static bool is_limited(const struct view *v)
 	return !v->top && !v->all && !v->sort;
 }
 
-/* lines: that the rows may take, for the first screen to be one. Returns how many rows it has. */
+/* What stands in the table and in no head of a column. */
+struct signs {
+	bool site, via, likely;
+};
+
+static void note_signs(struct signs *signs, const struct view *v, const struct block *b,
+		       const struct text *row)
+{
+	signs->site |= block_is_wait(b);
+	signs->via |= has_spark(v) && strstr(row->s, " via ");
+	signs->likely |= has_spark(v) && strstr(row->s, "%?");
+}
+
+static void explain(const struct view *v, const struct signs *signs, struct text *out)
+{
+	struct text line = { 0 };
+
+	if (has_spark(v))
+		text_add(&line, "SPREAD: calls by duration, fast to slow.");
+	if (signs->likely)
+		text_add(&line, " ?: not certain.");
+	if (signs->via)
+		text_add(&line, " via: main caller.");
+	if (signs->site)
+		text_printf(&line, "%s[...]: waits outside traced functions.", line.n ? " " : "");
+	if (line.n)
+		text_wrap(line.s, v->width, out);
+	text_release(&line);
+}
+
+/* Lines of the explanation beyond the first. */
+static unsigned more_than_one(const struct view *v, const struct signs *signs)
+{
+	struct text text = { 0 };
+	unsigned n;
+
+	explain(v, signs, &text);
+	n = count_lines(&text);
+	text_release(&text);
+	return n ? n - 1 : 0;
+}
+
+/* lines: that the rows may take, for the first screen to be one; the first row is there even if it
+ * takes more, then without the explanation. Returns how many rows it has. */
 static uint64_t print_table(const struct view *v, unsigned lines, struct text *out)
 {
 	struct table t = { .out = out, .width = v->width, .colours = v->colours };
 	uint64_t room = rows_most(v), n = 0;
 	struct unseen unseen = { 0 };
 	bool limited = is_limited(v) && (room == ROWS_DEFAULT || by_lock(v));
-	bool any_site = false;
+	struct signs signs = { 0 }, with = { 0 };
 	unsigned used = 0;
 
 	for (size_t i = 0; i < v->n_rows; i++) {
@@ -551,8 +608,11 @@ static uint64_t print_table(const struct view *v, unsigned lines, struct text *o
 		t.out = &row;
 		if (n < room)
 			print_row(v, &t, v->rows[i]);
-		used += count_lines(&row) + (!any_site && block_is_wait(v->rows[i]));
-		if (n == room || (limited && n && used > lines)) {
+		with = signs;
+		if (row.n)
+			note_signs(&with, v, v->rows[i], &row);
+		if (n == room ||
+		    (limited && n && used + count_lines(&row) + more_than_one(v, &with) > lines)) {
 			count_unseen(v, &unseen, v->rows[i], true);
 			room = n;
 			text_release(&row);
@@ -562,23 +622,24 @@ static uint64_t print_table(const struct view *v, unsigned lines, struct text *o
 		if (!n++)
 			print_head(v, &t);
 		text_add(out, row.s);
+		used += count_lines(&row);
 		text_release(&row);
-		any_site |= block_is_wait(v->rows[i]);
+		signs = with;
 	}
-	if (any_site)
-		text_add(out, "[...]: threads wait there, outside every traced function\n");
-	if (n)
+	if (n) {
 		print_more(v, &unseen, out);
-	if (n)
+		if (!limited || used + more_than_one(v, &signs) <= lines)
+			explain(v, &signs, out);
 		text_add(out, "\n");
+	}
 	return n;
 }
 
 #define SCREEN_LINES   23
-#define TABLE_LEAST    6 /* where it has as many */
+#define TABLE_LEAST    7 /* where it has as many */
 #define ROW_LINES      2 /* where there is room for them */
 #define SECOND_COMMAND "       ispot "
-#define OTHER_LINES    3 /* the table's head, the count of further rows, an empty one */
+#define OTHER_LINES    4 /* the table's head, further rows, the explanation, an empty one */
 
 static unsigned less(unsigned lines, unsigned taken, unsigned least)
 {
@@ -665,7 +726,7 @@ void report_text(const struct view *v, struct text *out)
 		drop_second_command(&to_do);
 	room = less(SCREEN_LINES, taken + count_lines(&to_do), 1);
 	text_remarks(v, less(room, table, 1), &remarks);
-	if (print_table(v, less(room, count_lines(&remarks) + OTHER_LINES, 1), out)) {
+	if (print_table(v, less(room, count_lines(&remarks) + OTHER_LINES, 0), out)) {
 		text_counters(v, out);
 		text_add(out, notes.s ? notes.s : "");
 	} else {

@@ -13,6 +13,9 @@ void report_text(const struct view *v, struct text *out);
 /* Whether a cause, not unknown, explains more than what is left unexplained of any kind of time:
  * else the table, and so the paragraph, says where the time went. */
 bool report_tells(const struct block *b, const struct cause *known);
+/* "22.8%", "<0.1%" into buf of TEXT_NUMBER bytes: a part of thread time that is lost, with as many
+ * digits wherever the screen has it. */
+char *text_lost_share(char *buf, double share);
 /* The main cause as the table shows it: "lock 94 %". */
 void text_cause(const struct block *b, struct text *out);
 

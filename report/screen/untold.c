@@ -9,6 +9,7 @@
 #include "analysis/threads/handout.h"
 #include "analysis/threads/standard.h"
 #include "base/text.h"
+#include "report/block/rank.h"
 #include "report/block/view.h"
 #include "report/table/table.h"
 #include "trace/meta/meta.h"
@@ -106,6 +107,8 @@ void text_untold(const struct untold_functions *untold, bool alone, struct text 
 
 #define GIVER_WAITED 0.1  /* of thread time: less is not worth a sentence */
 #define GIVER_BUSY   0.75 /* of the giver's time: one that waits itself is not what limits */
+#define GIVER_ALWAYS 0.9  /* of it: the program takes as long as the giver's work does */
+#define CPUS_FULL    0.9  /* of the CPUs, by the program itself: no other order of work helps */
 #define QUEUED_LEAST 0.1  /* of its time in the run queue: "busy" would mislead */
 #define GIVER_MOSTLY 0.2  /* of its CPU time in one function: worth its name */
 
@@ -143,15 +146,29 @@ static void name_thread(const struct untold *u, const struct thread *t, struct t
 	text_add(out, *t->comm || begin ? ")" : "");
 }
 
+/* Less time lost elsewhere shortens the run only if that thread loses it, and one that is always
+ * busy waits for nobody. */
+static bool leads(const struct view *v, const struct giver *g)
+{
+	const struct result *res = v->result;
+	const struct block *worst = report_worst(v);
+
+	if (!worst || worst->lost_threads * (double)res->probed_ns < (double)g->waited_ns)
+		return true;
+	return busy_part(g->thread) >= GIVER_ALWAYS &&
+	       res->busy_cpus < CPUS_FULL * res->usable_cpus;
+}
+
 struct giver report_giver(const struct view *v)
 {
 	const struct result *res = v->result;
-	struct giver g;
+	struct giver g = { 0 };
 
 	g.thread = handouts_giver(&res->calls.threads, &g.waited_ns);
 	if (!g.thread || (double)g.waited_ns < GIVER_WAITED * (double)res->threads_ns ||
 	    busy_part(g.thread) < GIVER_BUSY)
 		return (struct giver){ 0 };
+	g.leads = leads(v, &g);
 	return g;
 }
 
@@ -179,4 +196,12 @@ void text_giver(const struct view *v, const struct giver *giver, struct text *ou
 		name_function(&f, out);
 	}
 	text_add(out, ": the program is no faster than that thread.");
+}
+
+void text_giver_advice(const struct giver *giver, struct text *out)
+{
+	if (giver->thread)
+		text_printf(out,
+			    "split the work of thread %u, or let those that wait do some of it",
+			    giver->thread->tid);
 }

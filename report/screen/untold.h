@@ -33,13 +33,17 @@ static inline void text_new_sentence(struct text *out)
 }
 
 /* The busy thread that the others wait for to hand out work, and for how long they wait in all.
- * thread NULL and waited_ns 0: no thread limits the program so. */
+ * thread NULL and waited_ns 0: no thread limits the program so. leads: the program takes as long as
+ * that thread does, whatever else is lost, so that the screen begins with it. */
 struct giver {
 	const struct thread *thread;
 	uint64_t waited_ns;
+	bool leads;
 };
 struct giver report_giver(const struct view *v);
-/* The sentence on it; nothing where there is none. */
+/* The sentence on it; nothing if there is none. */
 void text_giver(const struct view *v, const struct giver *giver, struct text *out);
+/* What to do about it; nothing if there is none. */
+void text_giver_advice(const struct giver *giver, struct text *out);
 
 #endif

@@ -7,7 +7,7 @@ what it shows of them, text what a person reads of them ("24k" stands for 23,950
 """
 import csv, html, io, itertools, json, re, subprocess, sys
 
-from cells import finish, fits, reads, same, wrong
+from cells import finish, fits, near, reads, same, wrong
 
 ISPOT, FILE, *OPTIONS = sys.argv[1:]
 BY = OPTIONS[OPTIONS.index("--by") + 1] if "--by" in OPTIONS else "function"
@@ -147,9 +147,9 @@ def check_html(whole):
     check_head("HTML", whole, title)
 
 
-def check_why(where, block, why, own=False):
-    """What stands under why is one of the causes, with its share; own: of what the row loses without its callees."""
-    callees = sum(c["share"] for c in block["causes"] if c["kind"] == "callee") if own else 0
+def check_why(where, block, why, own=None):
+    """What stands under why is one of the causes, with its share; own: the trace, if that is a share of what the row
+    loses itself, which is at most all of the cause's time."""
     m = re.fullmatch(r"(\S.*) (\d+ ?%)(\??)", why)
     if not m:
         return
@@ -157,8 +157,12 @@ def check_why(where, block, why, own=False):
         if m[1] in [cause["kind"], *NAMES.get(cause["kind"], [])]:
             if cause["kind"] == "callee" and own and block["lost_threads"] > 0.005:
                 wrong.append(f"{where}: {why} is not what it loses itself")
-            elif cause["kind"] != "callee" and callees < 1:
-                reads(where, "why " + why, min(1, cause["share"] / (1 - callees)), m[2])
+            elif own and cause["kind"] != "callee":
+                lost = block["lost_threads"] * own["probed_ns"]
+                if float(m[2][:-1]) / 100 > min(1, cause["share"] * block["excess_ns"] / lost) + 0.0051:
+                    wrong.append(f"{where}: {why} is more than all of that cause")
+            elif cause["kind"] != "callee":
+                reads(where, "why " + why, cause["share"], m[2])
             same(where, "doubt", cause["confidence"] < 0.7, bool(m[3]))
             return
     if m[1] == "unexplained":
@@ -200,8 +204,14 @@ def check_text(whole):
     trace = whole["trace"]
     for key, exact in parts(trace).items():
         m = re.search(rf"(?:: |, )([\d.]+%) {words[key]}\b", time)
-        if m:
-            reads("text", key, exact * (trace["probed_ns"] or 1) / trace["threads_ns"], m[1])
+        share = exact * (trace["probed_ns"] or 1) / trace["threads_ns"]
+        if m and re.fullmatch(r"\d+%", m[1]):  # rounded so that all parts add up to 100%
+            near("text", key, 100 * share, float(m[1][:-1]), by=1.001)
+        elif m:
+            reads("text", key, share, m[1])
+    shown = re.findall(r"(?:: |, )([\d.]+)% ", time.partition("thread time")[2])
+    if len(shown) > 1 and abs(sum(map(float, shown)) - 100) > 0.999:
+        wrong.append(f"text: {time} does not add up to 100%")
     m = re.search(r"cover ([\d.]+%)", "\n".join(lines))
     if m:
         reads("text", "coverage", whole["trace"]["coverage"], m[1])
@@ -248,7 +258,7 @@ def check_few():
         if not near:
             wrong.append(f"first screen: no block of JSON has {line}")
         elif len(near) == 1:
-            check_why("first screen " + near[0]["name"], near[0], m[7], own=True)
+            check_why("first screen " + near[0]["name"], near[0], m[7], own=trace)
 
 
 def check_outside(trace, head):
@@ -273,18 +283,16 @@ def most_gained(trace, block):
     return max(0, trace["cpus"] - trace["busy_cpus"] - ready) / asked + running
 
 
-def tells_of(trace, block, share, why):
-    """Whether the sentence's share of thread time is what this row loses by the cause that it names, never all of it
-    where that is a part."""
-    lost = lost_of(trace, block, "lost_share")
-    shares = {name: c["share"] for c in block["causes"] for name in NAMES.get(c["kind"], [c["kind"]])}
+def tells_of(trace, block, sentence, why):
+    """Whether the sentence is on this row: the part of its time that the named cause costs, and all of it."""
+    share, part, whole = sentence
+    lost_ns, lost = lost_of(trace, block, "lost_time"), lost_of(trace, block, "lost_share")
+    if not fits(lost_ns, whole or part):
+        return False
     if not why:
-        return lost is not None and (fits(lost, share) or float(share[:-1]) / 100 <= lost)
-    part = float(why[1]) / 100
-    if why[2] in shares:
-        exact = min(shares[why[2]] / (1 - shares.get("in callees", 0)), 1)
-        return fits(exact, why[1] + "%") and fits(lost * exact, share)
-    return any(fits(lost * (part + off), share) for off in (-0.005, 0, 0.005))
+        return float(share[:-1]) / 100 <= lost + 0.0006
+    exact = float(why[1]) / 100
+    return any(fits(lost * (exact + off), share) for off in (-0.005, -0.0025, 0, 0.0025, 0.005))
 
 
 def check_story(whole):
@@ -298,13 +306,13 @@ def check_story(whole):
             wrong.append(f"a row loses {lost} threads, all together {trace['lost_ns'] / trace['probed_ns']}")
     head, table, _ = (text + "\n").partition("\n LOST")
     flat = " ".join(head.split())
-    m = re.search(r"costs? ([\d.]+%|<0.1%) of thread time \((\S+?)(?: of the (\S+) lost)?\)", flat)
+    m = re.search(r"costs? ([\d.]+%|<0.1%) of thread time \((\S+?)(?: of the (\S+) (?:in its row|lost))?\)", flat)
     if m and m[1] != "<0.1%":
-        if m[3] or BY != "sequence":
+        if BY == "thread" and m[3]:
             reads("paragraph", "lost", trace["lost_ns"], m[3])
-        why = re.search(r"Why ([\d.]+)% of what it loses itself is ([a-zA-Z/ -]+?)(?:;| Woken| Try|$)", flat)
-        if BY != "thread" and not any(tells_of(trace, b, m[1], why) for b in rows):
-            wrong.append(f"paragraph: no row loses {m[1]} by that cause")
+        why = re.search(r"Why ([\d.]+)% of its lost time is ([a-zA-Z/ -]+?)(?:;| Woken| Meanwhile| Try|$)", flat)
+        if BY != "thread" and not any(tells_of(trace, b, m.groups(), why) for b in rows):
+            wrong.append(f"paragraph: no row loses what it says: {m[0]}, {why and why[0]}")
     gain = re.search(r"recovers at most ([\d.]+%)", flat)
     if m and gain and BY != "thread":
         most = max(most_gained(trace, b) for b in rows) * trace["probed_ns"] / trace["threads_ns"]
