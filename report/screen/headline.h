@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The sentence on the block that loses most: what the records show, in words that claim no more. */
+/* The sentence on the block with the most lost time. It claims no more than the records show. */
 #ifndef ISPOT_REPORT_SCREEN_HEADLINE_H
 #define ISPOT_REPORT_SCREEN_HEADLINE_H
 
@@ -8,15 +8,14 @@ struct result;
 struct text;
 struct view;
 
-/* The beginning of a sentence on a block that loses much: why, and where, up to "costs"; how much
- * follows. */
+/* Adds the beginning of the sentence, the cause and the place, up to "costs". The caller adds the
+ * amount. */
 void text_headline(const struct result *res, const struct block *b, struct text *out);
-/* " via CALLER": where most of a function's time is called from; nothing, if that is no one place.
- */
+/* Adds " via CALLER" if one caller accounts for most of the function's time, or else nothing. */
 void text_via(const struct result *res, const struct block *b, struct text *out);
-/* The lines below that sentence: how long calls take, why, who wakes the thread, what to try. */
+/* Adds the lines below the sentence: durations, causes, wakeups and advice. */
 void text_details(const struct view *v, struct text *out);
-/* One such line, "  LABEL     words", wrapped. */
+/* Adds one such line, " LABEL words", and wraps it. */
 void text_detail(const struct view *v, const char *label, const char *s, struct text *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The output of `ispot stat` while it runs: a few lines, or one line of JSON, an interval. */
+/* Prints each interval of `ispot stat`: a few lines, or one line of JSON. */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@
 static const char *const screen[] = { "calls", "p50_ns", "p99_ns" };
 #define N_SCREEN (sizeof(screen) / sizeof(*screen))
 
-/* Loses most to interference, then whatever its verdict, then called most. */
+/* Orders blocks by the time lost to interference, then by any lost time, then by their calls. */
 static int more_lost(const void *a, const void *b)
 {
 	const struct block *x = *(const struct block *const *)a,
@@ -68,7 +68,7 @@ static void print_head(struct table *t)
 	table_last(t, "FUNCTION");
 }
 
-/* Time that does not count as interference says so in place of a cause. */
+/* Prints the cause, or the verdict if the time does not count as interference. */
 static void print_why(struct table *t, const struct block *b)
 {
 	struct text why = { 0 };
@@ -82,7 +82,8 @@ static void print_why(struct table *t, const struct block *b)
 	text_release(&why);
 }
 
-/* Time that all threads together lost in it; idle time, more work and noise are none. */
+/* Prints the time that all threads together lost in the block. Idle time, more work and noise do
+ * not count. */
 static void print_lost(struct table *t, const struct interval *iv, const struct block *b)
 {
 	double ns = b->lost_threads * (double)(iv->until_ns - iv->since_ns);
@@ -114,7 +115,7 @@ static void print_row(struct table *t, const char *time, const struct interval *
 	table_last(t, text_printable(scratch, sizeof(scratch), b->name));
 }
 
-/* Of the recording: the sums may have begun later. */
+/* Returns the time since the start of the recording. The sums may have begun later. */
 static uint64_t since_start(const struct interval *iv, uint64_t time_ns)
 {
 	return time_ns - iv->whole->meta->session.start_ns;
@@ -142,7 +143,8 @@ void report_interval(const struct interval *iv, const struct blocks *blocks,
 	free(rows);
 }
 
-/* Without what belongs to the whole recording: stacks, counters, co-activity. */
+/* Returns the block without the members that need the whole recording: stacks, counters and
+ * co-activity. */
 static struct json *block_json(const struct block *b)
 {
 	struct json *j = json_new_object();

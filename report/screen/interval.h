@@ -11,14 +11,14 @@ struct interval;
 struct text;
 
 struct interval_view {
-	uint64_t top;	/* blocks of an interval, 0: the view's default */
+	uint64_t top;	/* blocks printed for each interval; 0: the default of the view */
 	unsigned width; /* of the screen */
-	bool head;	/* above this interval */
+	bool head;	/* print the table's head above this interval */
 };
 
 void report_interval(const struct interval *iv, const struct blocks *blocks,
 		     const struct interval_view *v, struct text *out);
-/* One line: the interval and the members that `report --json` has for a block. */
+/* Prints one line: the interval, and its blocks with the members that `report --json` prints. */
 void report_interval_json(const struct interval *iv, const struct blocks *blocks,
 			  const struct interval_view *v, struct text *out);
 

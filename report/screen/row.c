@@ -20,10 +20,10 @@
 #include "trace/meta/meta.h"
 
 #define INDENT	     8
-#define NAMED	     3 /* holders named */
+#define NAMED	     3 /* how many holders a line names */
 #define COLUMNS	     40
-#define HELD_COLUMNS 32	  /* where the hold times are beside it */
-#define NAMED_LEAST  0.05 /* of the waits: less is not worth a line */
+#define HELD_COLUMNS 32	  /* if the hold times are on the same line */
+#define NAMED_LEAST  0.05 /* of the waits: a holder of less gets no line */
 #define HOLDER_LABEL 12
 #define HOLDER_BAR   10
 
@@ -62,7 +62,8 @@ static void bar_cell(struct table *t, bool utf8, double share)
 	text_release(&cell);
 }
 
-/* How long the lock is held by who takes it there; NULL: no release was seen. */
+/* Returns how long the lock is held when it is taken at the holder's place, or NULL if no release
+ * was recorded. */
 static const struct block *hold_there(const struct view *v, const struct block *b,
 				      const struct section_holder *h)
 {
@@ -76,7 +77,7 @@ static const struct block *hold_there(const struct view *v, const struct block *
 	return NULL;
 }
 
-/* "held 406us p99 66ms"; without the second where there is no room for it. */
+/* Prints "held 406us p99 66ms", without the p99 if there is no room for it. */
 static void held_cell(struct table *t, const struct block *hold, bool in_short)
 {
 	char p50[TEXT_NUMBER], p99[TEXT_NUMBER];
@@ -245,7 +246,7 @@ void text_sequences_note(const struct view *v, struct text *out)
 
 /* ---- names ---- */
 
-/* " from worker (app.c:42)", " @arg1=locks+0x28" */
+/* Writes the whole key: " from worker (app.c:42)", " @arg1=locks+0x28". */
 static void full_key(const struct block *b, char key[VALUE_SCRATCH])
 {
 	int n = snprintf(key, VALUE_SCRATCH,
@@ -255,8 +256,8 @@ static void full_key(const struct block *b, char key[VALUE_SCRATCH])
 }
 
 /*
- * Returns the offset of a call site on a line with several: " +0x57" behind the closing bracket.
- * NULL: it is alone.
+ * Returns the offset of a call site, " +0x57" behind the closing bracket, or NULL if it is the only
+ * one of its line.
  */
 static const char *offset_of(const struct block *b)
 {
@@ -265,7 +266,7 @@ static const char *offset_of(const struct block *b)
 	return offset ? offset + 1 : NULL;
 }
 
-/* A call site with a line is known by it: " app.c:42"; where it is a lock's, too. */
+/* Writes a short key. The line identifies a call site, also that of a lock: " app.c:42". */
 static void short_key(const struct block *b, char key[VALUE_SCRATCH])
 {
 	const char *file = b->place ? b->place->file : "";
@@ -280,7 +281,8 @@ static void short_key(const struct block *b, char key[VALUE_SCRATCH])
 			 b->place->line, offset && strlen(offset) < 32 ? offset + 1 : "");
 }
 
-/* For both to fit the key is made shorter; what is too long for the line then has its own. */
+/* Shortens the key so that the name and the key fit. If the result is still too long, it gets a
+ * line of its own. */
 void text_title(const struct block *b, unsigned room, struct text *out)
 {
 	char name[VALUE_SCRATCH], key[VALUE_SCRATCH];

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The parts of the first screen around its table. */
+/* The parts of the first screen around the table. */
 #ifndef ISPOT_REPORT_SCREEN_SCREEN_H
 #define ISPOT_REPORT_SCREEN_SCREEN_H
 
 struct text;
 struct view;
 
-/* Building blocks of the text views. */
-/* "svc (pid 100)" */
+/* Parts that several text views share. */
+/* Adds the program: "svc (pid 100)". */
 void text_program(const struct view *v, struct text *out);
-/* "4.0 s · 2 CPUs · 5 threads · 154k calls · overhead ~10%" */
+/* Adds the facts of the recording: "4.0 s · 2 CPUs · 5 threads · 154k calls · overhead ~10%". */
 void text_recorded(const struct view *v, struct text *out);
 void text_header(const struct view *v,
 		 struct text *out); /* what was recorded, its time, its cost */

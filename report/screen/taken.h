@@ -8,7 +8,7 @@
 struct result;
 struct text;
 
-/* A line, if the time without a CPU is worth one; else nothing. names: of other programs, too. */
+/* Adds a line if the run queue time is worth one. names: also name other programs. */
 void text_taken(const struct result *res, bool names, struct text *out);
 
 #endif

@@ -13,7 +13,8 @@
 #include "report/table/table.h"
 #include "trace/meta/meta.h"
 
-/* Of a process's threads those that were given no name have the first one's. */
+/* Returns whether the thread has a name of its own. Threads inherit the name of their process's
+ * first thread. */
 static bool has_own_name(const struct result *res, const struct thread *t)
 {
 	vec_for_each (&res->threads, const struct result_thread, row)

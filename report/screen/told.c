@@ -7,9 +7,9 @@
 #include "analysis/score/block.h"
 #include "report/screen/text.h"
 
-#define STORY_SHARE 0.3	 /* less of what is lost than this does not tell the story */
-#define STORY_WHOLE 0.75 /* with less than this the next cause is told as well, … */
-#define STORY_NEXT  0.1	 /* … if it is not less than this */
+#define STORY_SHARE 0.3	 /* of the lost time: a smaller share is not the main cause */
+#define STORY_WHOLE 0.75 /* if the causes so far explain less, the next one is named too, … */
+#define STORY_NEXT  0.1	 /* … unless it is smaller than this */
 
 unsigned told_largest_pool(const struct block *b)
 {
@@ -64,7 +64,7 @@ static bool is_told(const struct told *told, const struct cause *c)
 	return false;
 }
 
-/* Of those that are not told yet; NULL: no other has a name. */
+/* Returns the largest cause that is not named yet, or NULL if no other has a name. */
 static const struct cause *largest(const struct block *b, const struct told *told)
 {
 	const struct cause *best = NULL;
