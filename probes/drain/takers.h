@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+struct text;
+
 #define DRAIN_TAKERS_MAX 64
 
 struct drain_takers {
@@ -21,5 +23,8 @@ struct drain_takers {
 };
 
 void drain_taker(struct drain_takers *t, pid_t pid);
+/* Gives write() the line of each of them that has a name. write() releases the line. */
+void drain_takers_write(const struct drain_takers *t, void (*write)(void *ctx, struct text *line),
+			void *ctx);
 
 #endif

@@ -9,7 +9,6 @@
 #include "probes/process/named.h"
 #include "probes/ring/ring.h"
 #include "trace/meta/meta.h"
-#include "trace/meta/print.h"
 #include "trace/write/writer.h"
 
 #define RING_BYTES (2u << 20) /* for each CPU: half a second of switches of a very busy CPU */
@@ -132,20 +131,6 @@ int java_switches_drain(struct java_switches *k)
 	return k->begun ? drain_run(&k->drain, &k->rings, &no_mappings) : 0;
 }
 
-static void write_takers(struct java_switches *k)
-{
-	for (size_t i = 0; i < k->drain.takers.n; i++) {
-		const struct drain_taker *t = &k->drain.takers.all[i];
-		const struct meta_process p = { .pid = (uint32_t)t->pid, .comm = t->comm };
-		struct text line = { 0 };
-
-		if (!*t->comm)
-			continue;
-		meta_print_process(&p, &line);
-		write_line(k, &line);
-	}
-}
-
 void java_switches_end(struct java_switches *k, uint64_t now_ns)
 {
 	if (!k->begun)
@@ -154,7 +139,7 @@ void java_switches_end(struct java_switches *k, uint64_t now_ns)
 	java_switches_drain(k);
 	drain_finish(&k->drain, &k->rings, now_ns);
 	bpfprog_totals(k->programs, &k->after);
-	write_takers(k);
+	drain_takers_write(&k->drain.takers, write_line, k);
 }
 
 void java_switches_release(struct java_switches *k)

@@ -185,20 +185,6 @@ void session_write_head(struct session *s, const char *pmu)
 	write_pending(s);
 }
 
-static void write_takers(struct session *s)
-{
-	for (size_t i = 0; i < s->drain.takers.n; i++) {
-		const struct drain_taker *t = &s->drain.takers.all[i];
-		struct meta_process p = { .pid = (uint32_t)t->pid, .comm = t->comm };
-		struct text line = { 0 };
-
-		if (!*t->comm)
-			continue;
-		meta_print_process(&p, &line);
-		session_write_line(s, &line);
-	}
-}
-
 static uint64_t between(uint64_t from, uint64_t to)
 {
 	return to > from ? to - from : 0;
@@ -233,7 +219,7 @@ void session_write_end(struct session *s, const struct session_result *result)
 		e.cpus_steal_ns =
 			between(s->cputime.all_at_begin.steal_ns, s->cputime.all_at_stop.steal_ns);
 	}
-	write_takers(s);
+	drain_takers_write(&s->drain.takers, write_named, s);
 	write_clocks(s);
 	meta_print_end(&e, &line);
 	session_write_line(s, &line);

@@ -59,17 +59,12 @@ static void load(struct dso *dso)
 	n = module ? dwfl_module_getsymtab(module) : 0;
 	dso->variables_loaded = true;
 	for (int i = 1; i < n; i++) {
-		GElf_Addr address = 0;
-		GElf_Word section;
 		Elf *elf = NULL;
 		GElf_Sym sym;
-		const char *name =
-			dwfl_module_getsym_info(module, i, &sym, &address, &section, &elf, NULL);
+		const char *name = dso_merged_symbol(module, i, &sym, &elf);
 
-		if (!name || !elf || !dso_string_ends(elf, name))
-			continue;
-		sym.st_value = address;
-		add_variable(dso, name, &sym);
+		if (name)
+			add_variable(dso, name, &sym);
 	}
 	vec_sort(&dso->variables, compare_variables);
 }

@@ -98,6 +98,9 @@ struct dso {
 _Noreturn void dso_serve(struct dso *dso, int fd);
 /* Returns libdwfl's view of the file, or NULL if libdwfl refuses the file. */
 Dwfl_Module *dso_module(struct dso *dso);
+/* Returns the name of libdwfl's symbol i and fills in *sym and *elf, the file that has the symbol,
+ * or returns NULL if its name is damaged. *elf must be NULL. */
+const char *dso_merged_symbol(Dwfl_Module *module, int i, GElf_Sym *sym, Elf **elf);
 /* Reads all that dso_get() promises from the open file (elf.c). */
 int dso_read_elf(struct dso *dso, struct err *err);
 /*

@@ -84,25 +84,34 @@ static void add_raw(struct dso *dso, struct raws *raws, const char *name, const 
 				       .flags = flags };
 }
 
-/* Addresses in a debug file may differ from the file's own (prelink); libdwfl corrects them. */
+const char *dso_merged_symbol(Dwfl_Module *module, int i, GElf_Sym *sym, Elf **elf)
+{
+	GElf_Addr address = 0;
+	GElf_Word section;
+	const char *name = dwfl_module_getsym_info(module, i, sym, &address, &section, elf, NULL);
+
+	if (!name || !*elf || !dso_string_ends(*elf, name))
+		return NULL;
+	/* Addresses in a debug file may differ from the file's own (prelink); libdwfl corrects
+	 * them. */
+	sym->st_value = address;
+	return name;
+}
+
 static Elf *read_merged(struct dso *dso, Dwfl_Module *module, struct raws *raws)
 {
 	int n = dwfl_module_getsymtab(module);
 	Elf *first = NULL;
 
 	for (int i = 1; i < n; i++) {
-		GElf_Addr address = 0;
-		GElf_Word section;
 		Elf *elf = NULL;
 		GElf_Sym sym;
-		const char *name =
-			dwfl_module_getsym_info(module, i, &sym, &address, &section, &elf, NULL);
+		const char *name = dso_merged_symbol(module, i, &sym, &elf);
 
-		if (!name || !elf || !dso_string_ends(elf, name))
+		if (!name)
 			continue;
 		if (!first)
 			first = elf;
-		sym.st_value = address;
 		add_raw(dso, raws, name, &sym, 0);
 	}
 	return first;
