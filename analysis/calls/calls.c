@@ -78,8 +78,8 @@ void calls_release(struct calls *c)
 	*c = (struct calls){ 0 };
 }
 
-static inline void tell(const struct call_hook *hooks, unsigned n, const struct thread *t,
-			const struct call *call)
+static inline void notify(const struct call_hook *hooks, unsigned n, const struct thread *t,
+			  const struct call *call)
 {
 	for (const struct call_hook *hook = hooks; hook < hooks + n; hook++)
 		hook->call(hook->self, t, call);
@@ -200,7 +200,7 @@ finish(struct calls *c, struct thread *t, struct call *call, enum call_end end, 
 	}
 	if (parent)
 		add_to_parent(c, parent, call);
-	tell(c->ends, c->n_ends, t, call);
+	notify(c->ends, c->n_ends, t, call);
 	if (unlikely(call->waits))
 		wait_sums_free(&call->waits);
 }
@@ -280,10 +280,10 @@ static inline void settle_running(struct calls *c, struct thread *t, uint64_t ti
 }
 
 /* Checks whether the thread can still be followed, while records of some CPU may be missing. */
-static inline void look(struct calls *c, struct thread *t, uint64_t time_ns)
+static inline void check_sight(struct calls *c, struct thread *t, uint64_t time_ns)
 {
 	if (unlikely(c->gaps.n))
-		calls_look(c, t, time_ns);
+		calls_check_sight(c, t, time_ns);
 }
 
 /* Returns the thread of an entry or exit. It runs, since it executed a probe. */
@@ -413,12 +413,12 @@ static inline __attribute__((always_inline)) void enter(struct calls *c, const s
 	t->after_exit = t->returns = t->inner = false;
 	t->exit_stack = 0;
 	t->entered = true;
-	tell(c->enters, c->n_enters, t, call);
+	notify(c->enters, c->n_enters, t, call);
 	if (unlikely(how == TRACED_ENTRIES))
 		enter_untimed(c, t, r);
 	else if (unlikely(t->n_open > CALLS_DEPTH_MAX))
 		drop_innermost(c, t, CALL_UNWOUND, r->time_ns);
-	look(c, t, r->time_ns);
+	check_sight(c, t, r->time_ns);
 }
 
 /* Returns the open call that an exit belongs to, or NULL. Ends the calls inside it, and those whose
@@ -478,7 +478,7 @@ static inline __attribute__((always_inline)) void leave(struct calls *c, const s
 		calls_leave_around(c, t, r);
 	else
 		end_innermost(c, t, r);
-	look(c, t, r->time_ns);
+	check_sight(c, t, r->time_ns);
 }
 
 bool call_is_inner(const struct thread *t, const struct call *c,
@@ -493,15 +493,15 @@ bool call_is_inner(const struct thread *t, const struct call *c,
 }
 
 /* A thread that is created during a loss may run on the CPU that loses records, too. */
-static void look_after(struct calls *c, struct thread *t, const struct record *r)
+static void check_sight_of_both(struct calls *c, struct thread *t, const struct record *r)
 {
 	if (!c->gaps.n || !t)
 		return;
-	calls_look(c, t, r->time_ns);
+	calls_check_sight(c, t, r->time_ns);
 	if (r->kind == REC_FORK)
 		t = threads_alive(&c->threads, (uint32_t)r->values[0]);
 	if (r->kind == REC_FORK && t)
-		calls_look(c, t, r->time_ns);
+		calls_check_sight(c, t, r->time_ns);
 }
 
 /* Frees the memory for open calls, because a server may end a million threads. */
@@ -529,7 +529,7 @@ static void other(struct calls *c, const struct record *r)
 	for (unsigned i = 0; i < c->n_visitors; i++)
 		if (c->visitors[i].record)
 			c->visitors[i].record(c->visitors[i].self, t, r);
-	look_after(c, t, r);
+	check_sight_of_both(c, t, r);
 	if (r->kind == REC_TASK_EXIT && t && t->dead) {
 		no_more_calls(t);
 		ended_sum_up(c, r->time_ns);
@@ -574,9 +574,9 @@ void calls_skip(struct calls *c, const struct record *r)
 	if (r->kind == REC_LOST)
 		calls_lose(c, r);
 	if (r->kind == REC_ENTRY || r->kind == REC_EXIT)
-		look_after(c, runs(c, r), r);
+		check_sight_of_both(c, runs(c, r), r);
 	else
-		look_after(c, threads_record(&c->threads, r), r);
+		check_sight_of_both(c, threads_record(&c->threads, r), r);
 }
 
 void calls_restart(struct calls *c, uint64_t time_ns)

@@ -117,7 +117,7 @@ uint64_t threads_count(const struct threads *th)
 	return th->all.n - th->vacant.n - (th->rest != NULL) + th->n_rest;
 }
 
-static void tell(const struct calls *c, const struct ended_threads *e)
+static void notify(const struct calls *c, const struct ended_threads *e)
 {
 	for (unsigned i = 0; i < c->n_visitors; i++)
 		if (c->visitors[i].sum_up)
@@ -138,7 +138,7 @@ static void sum_up(struct calls *c, struct thread **chosen, size_t n, uint64_t t
 		add_times(th, e.into, chosen[i]);
 	}
 	e.is_one = is_one;
-	tell(c, &e);
+	notify(c, &e);
 	handouts_rename(&th->handouts, is_one, e.into->index);
 	for (size_t i = 0; i < n; i++)
 		threads_vacate(th, chosen[i]);

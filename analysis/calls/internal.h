@@ -55,7 +55,7 @@ void calls_describe(struct calls *c, struct thread *t, const struct record *r);
 void calls_lose(struct calls *c, const struct record *r);
 void calls_end_gaps(struct calls *c, uint64_t time_ns, bool is_told);
 /* Called after each record about t during a loss: checks whether t can still be followed. */
-void calls_look(struct calls *c, struct thread *t, uint64_t time_ns);
+void calls_check_sight(struct calls *c, struct thread *t, uint64_t time_ns);
 /* Begins a window: records that were dropped before it do not count. */
 void calls_restart_losses(struct calls *c);
 

@@ -36,7 +36,7 @@ static void lose_sight(struct calls *c, struct thread *t, uint64_t since_ns)
 			c->visitors[i].unseen(c->visitors[i].self, t);
 }
 
-void calls_look(struct calls *c, struct thread *t, uint64_t time_ns)
+void calls_check_sight(struct calls *c, struct thread *t, uint64_t time_ns)
 {
 	if (!is_in_sight(c, t))
 		lose_sight(c, t, time_ns);
@@ -97,7 +97,7 @@ static bool was_hidden_by(const struct thread *t, const struct call_gap *g)
 	return t->unseen_ns || t->lost_until_ns > g->loss.since_ns;
 }
 
-static void tell(struct calls *c, const struct call_gap *g)
+static void notify(struct calls *c, const struct call_gap *g)
 {
 	vec_for_each (&c->threads.all, struct thread *, it) {
 		const struct thread *t = *it;
@@ -119,7 +119,7 @@ void calls_end_gaps(struct calls *c, uint64_t time_ns, bool is_told)
 		if (g->loss.until_ns > time_ns)
 			c->gaps.data[kept++] = *g;
 		else if (is_told)
-			tell(c, g);
+			notify(c, g);
 	}
 	c->gaps.n = kept;
 	set_next_end(c);

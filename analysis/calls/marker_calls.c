@@ -45,7 +45,7 @@ static void remove_open(struct thread *t, uint32_t i)
 }
 
 /* Ends the i-th open call, wherever it is; calls that began inside of it stay open. */
-static void take_out(struct calls *c, struct thread *t, uint32_t i, enum call_end end,
+static void end_call(struct calls *c, struct thread *t, uint32_t i, enum call_end end,
 		     uint64_t time_ns)
 {
 	struct call *parent = i ? &t->open[i - 1] : NULL;
@@ -89,7 +89,7 @@ void calls_drop_gone_around(struct calls *c, struct thread *t, uint64_t sp, uint
 			continue;
 		if (top >= sp && !(t->after_exit && top <= t->exit_sp))
 			break;
-		take_out(c, t, i, CALL_UNWOUND, time_ns);
+		end_call(c, t, i, CALL_UNWOUND, time_ns);
 	}
 }
 
@@ -106,7 +106,7 @@ static uint32_t match_around(struct calls *c, struct thread *t, const struct rec
 		if (call->sp == r->sp && call->id == r->id)
 			return i;
 		if (call->sp < r->sp)
-			take_out(c, t, i, CALL_UNWOUND, r->time_ns);
+			end_call(c, t, i, CALL_UNWOUND, r->time_ns);
 	}
 	return MAP_NONE;
 }
@@ -124,8 +124,8 @@ void calls_leave_around(struct calls *c, struct thread *t, const struct record *
 	}
 	for (uint32_t j = t->n_open; --j > i;)
 		if (!call_is_marker(c, t->open[j].id))
-			take_out(c, t, j, CALL_UNWOUND, r->time_ns);
-	take_out(c, t, i, CALL_TIMED, r->time_ns);
+			end_call(c, t, j, CALL_UNWOUND, r->time_ns);
+	end_call(c, t, i, CALL_TIMED, r->time_ns);
 }
 
 /* A recursive block begins deeper on the stack. A begin at the same depth, or higher up, means that
@@ -138,7 +138,7 @@ void calls_marker_begins(struct calls *c, struct thread *t, const struct record 
 		if (t->open[i].sp > r->sp)
 			break;
 		c->marker_faults[r->id].unended++;
-		take_out(c, t, i, CALL_UNWOUND, r->time_ns);
+		end_call(c, t, i, CALL_UNWOUND, r->time_ns);
 	}
 }
 
@@ -164,7 +164,7 @@ void calls_marker_ends(struct calls *c, struct thread *t, const struct record *r
 	for (uint32_t i = t->n_open; i--;) {
 		if (t->open[i].id == r->id) {
 			c->marker_faults[r->id].overlaps += overlaps;
-			take_out(c, t, i, CALL_TIMED, r->time_ns);
+			end_call(c, t, i, CALL_TIMED, r->time_ns);
 			return;
 		}
 		overlaps |= call_is_marker(c, t->open[i].id);

@@ -80,7 +80,7 @@ static uint64_t recordable(const struct meta *meta, const struct meta_function *
 
 /* Whether an earlier parameter of the prototype has the same name, so that it is listed only
  * once. */
-static bool is_said_before(const struct meta_function *f, uint32_t parameter)
+static bool is_repeated(const struct meta_function *f, uint32_t parameter)
 {
 	for (uint32_t i = 0; i < parameter; i++)
 		if (!strcmp(f->prototype[i].name, f->prototype[parameter].name))
@@ -115,7 +115,7 @@ static void report_as_recorder(const struct meta_function *f, const char *arg, s
 	}
 	text_add(out, "it has no argument of that name, but");
 	for (uint32_t i = 0, n = 0; i < f->n_prototype; i++)
-		if (*f->prototype[i].name && !is_said_before(f, i))
+		if (*f->prototype[i].name && !is_repeated(f, i))
 			text_printf(out, "%s %s", n++ ? "," : "", f->prototype[i].name);
 }
 

@@ -112,7 +112,7 @@ static struct fastest fastest_of(const struct block *b, const struct block_optio
 
 /* Replaces the fastest call if a call in a --solo window was faster. Such a call never left the
  * CPU. */
-static void take_solo(struct block *b, struct fastest *min)
+static void replace_by_solo(struct block *b, struct fastest *min)
 {
 	const struct solo_sums *solo = &b->sums->solo;
 
@@ -144,8 +144,8 @@ static void copy_solo(struct block *b)
 
 /* Takes the fastest call from this recording or from the baseline, with its time off the CPU from
  * the same recording. */
-static void take_fastest(struct block *b, const struct sci *sci, const struct block_options *o,
-			 struct fastest *min)
+static void set_fastest(struct block *b, const struct sci *sci, const struct block_options *o,
+			struct fastest *min)
 {
 	*min = is_waiting(b, sci) ? (struct fastest){ 0 } : fastest_of(b, o);
 	if (is_waiting(b, sci))
@@ -156,7 +156,7 @@ static void take_fastest(struct block *b, const struct sci *sci, const struct bl
 		o->baseline_off(o->baseline_ctx, b, false, &b->off_fastest);
 	if (min->own < (double)b->sums->own_min_ns)
 		o->baseline_off(o->baseline_ctx, b, true, &b->own_off_fastest);
-	take_solo(b, min);
+	replace_by_solo(b, min);
 }
 
 /* Counts open calls that were shorter than the fastest call known when they ended, but are not
@@ -435,7 +435,7 @@ void blocks_build(struct blocks *blocks, struct sci *sci, const struct block_opt
 		begin_block(b, sci, id);
 		b->counters = (b->grouped ? counters_of_group : counters_of)(o->counters, id,
 									     b->p50_ns, b->p90_ns);
-		take_fastest(b, sci, o, &min[blocks->n - 1]);
+		set_fastest(b, sci, o, &min[blocks->n - 1]);
 		settle_short(sci, b, &min[blocks->n - 1]);
 	}
 	add_threads(blocks, sci, block_of, min, o);
@@ -445,7 +445,7 @@ void blocks_build(struct blocks *blocks, struct sci *sci, const struct block_opt
 		score(b, &min[i], o);
 		block_fill_pools(b);
 		b->never_fast = block_never_fast(b);
-		block_take_idle(b, o->duration_ns);
+		block_set_idle(b, o->duration_ns);
 		workload_fit(&b->sums->workload, b->cost->known ? b->cost->inner_min_ns : 0,
 			     &b->fit);
 	}

@@ -95,7 +95,7 @@ static inline uint32_t site_of(struct callstacks *s, uint32_t id, const struct c
 	return s->recent[at].site - 1;
 }
 
-static void take(struct callstacks *s, uint32_t index, uint32_t stack)
+static void count_stack(struct callstacks *s, uint32_t index, uint32_t stack)
 {
 	uint64_t key = (uint64_t)index << 32 | stack;
 	uint32_t i = map_add(&s->row_of, key, (uint32_t)s->rows.n);
@@ -118,7 +118,7 @@ void callstacks_add(struct callstacks *s, uint32_t id, bool recursive, const str
 		site->slow += c->duration_ns >= s->slow_min_ns;
 	}
 	if (c->stack && twin(s, c->stack))
-		take(s, index, twin(s, c->stack));
+		count_stack(s, index, twin(s, c->stack));
 }
 
 static void on_call(void *self, const struct thread *t, const struct call *c)

@@ -111,7 +111,7 @@ double block_foreign_ns(const struct block *b)
 	       (1 - (double)off->oversubscribed_ns / (double)off->preempted_ns);
 }
 
-void block_take_idle(struct block *b, uint64_t duration_ns)
+void block_set_idle(struct block *b, uint64_t duration_ns)
 {
 	double own = (double)b->self_excess_ns;
 

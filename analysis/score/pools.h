@@ -30,6 +30,6 @@ double block_weight_calls(const struct block *b);
 /* Returns the part of POOL_PREEMPTED in which other programs had the CPUs. */
 double block_foreign_ns(const struct block *b);
 /* Splits the own excess into lost_threads and idle_threads, by the share of POOL_IDLE. */
-void block_take_idle(struct block *b, uint64_t duration_ns);
+void block_set_idle(struct block *b, uint64_t duration_ns);
 
 #endif

@@ -62,7 +62,7 @@ static const struct workload_bin *bin_at(const struct workload *w, size_t i)
 
 /* Keeps this call, and chooses a random one of the next stride, so that a periodic program cannot
  * bias the choice. */
-static void keep(struct workload *w, uint64_t running_ns)
+static void sample_call(struct workload *w, uint64_t running_ns)
 {
 	uint64_t begin = w->next_kept / w->stride * w->stride + w->stride;
 
@@ -77,7 +77,7 @@ void workload_turn(struct workload *w, uint64_t running_ns)
 	if (w->calls >= w->next_edge)
 		next_bin(w);
 	if (w->calls >= w->next_kept)
-		keep(w, running_ns);
+		sample_call(w, running_ns);
 	w->next_turn = w->next_edge < w->next_kept ? w->next_edge : w->next_kept;
 }
 

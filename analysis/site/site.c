@@ -505,7 +505,7 @@ static void score(struct block *b, const struct site *site, const struct block_o
 		b->pools[POOL_BLOCKED] = excess * (double)site->blocked_ns / slept;
 		b->pools[POOL_IDLE] = excess * (double)site->idle_ns / slept;
 	}
-	block_take_idle(b, o->duration_ns);
+	block_set_idle(b, o->duration_ns);
 	b->verdict = block_verdict(b);
 	if (site->idle)
 		take_as_idle(b, site, o);

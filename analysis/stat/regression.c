@@ -61,7 +61,7 @@ static uint32_t best_column(const struct selection *s, double *share)
 	return best;
 }
 
-static void take_out(double *x, const double *unit, size_t n)
+static void subtract_part(double *x, const double *unit, size_t n)
 {
 	double part = product(x, unit, n);
 
@@ -78,8 +78,8 @@ static void enter(struct selection *s, uint32_t column)
 	for (size_t i = 0; i < s->n; i++)
 		unit[i] = x[i] / length;
 	for (uint32_t j = 0; j < s->columns; j++)
-		take_out(s->rests + j * s->n, unit, s->n);
-	take_out(s->y, unit, s->n);
+		subtract_part(s->rests + j * s->n, unit, s->n);
+	subtract_part(s->y, unit, s->n);
 }
 
 /* Because y and the columns have length 1, the coefficients are standardized. */
