@@ -197,7 +197,7 @@ static uint32_t find_place(struct edges *e, const struct modules *modules, uint6
 	return EDGES_NOWHERE;
 }
 
-static bool take_cut(struct edges *e, const struct modules *modules, const struct edges_cut *cut)
+static bool read_cut(struct edges *e, const struct modules *modules, const struct edges_cut *cut)
 {
 	const struct edges_count *k = (const struct edges_count *)(cut + 1);
 	struct edges_log *log = vec_last(&e->logs);
@@ -216,7 +216,7 @@ static bool take_cut(struct edges *e, const struct modules *modules, const struc
 	return true;
 }
 
-static bool take_made(struct edges *e, const struct edges_made *m)
+static bool read_made(struct edges *e, const struct edges_made *m)
 {
 	if (m->record.bytes < sizeof(*m))
 		return false;
@@ -229,7 +229,7 @@ static bool take_made(struct edges *e, const struct edges_made *m)
 	return true;
 }
 
-static bool take_awaited(struct edges *e, const struct modules *modules,
+static bool read_awaited(struct edges *e, const struct modules *modules,
 			 const struct edges_awaited *a)
 {
 	if (a->record.bytes < sizeof(*a))
@@ -245,7 +245,7 @@ static bool take_awaited(struct edges *e, const struct modules *modules,
 }
 
 /* Returns false if the record is damaged. */
-static bool take_record(struct edges *e, struct modules *modules, const struct edges_record *r)
+static bool read_record(struct edges *e, struct modules *modules, const struct edges_record *r)
 {
 	switch (r->kind) {
 	case EDGES_MODULE:
@@ -266,18 +266,18 @@ static bool take_record(struct edges *e, struct modules *modules, const struct e
 	}
 	case EDGES_CUT:
 		return r->bytes >= sizeof(struct edges_cut) &&
-		       take_cut(e, modules, (const struct edges_cut *)r);
+		       read_cut(e, modules, (const struct edges_cut *)r);
 	case EDGES_MADE:
-		return take_made(e, (const struct edges_made *)r);
+		return read_made(e, (const struct edges_made *)r);
 	case EDGES_AWAITED:
-		return take_awaited(e, modules, (const struct edges_awaited *)r);
+		return read_awaited(e, modules, (const struct edges_awaited *)r);
 	default:
 		return false;
 	}
 }
 
 /* Takes the records up to the first unexpected one. */
-static void take_records(struct edges *e, const uint64_t *map, size_t bytes)
+static void read_records(struct edges *e, const uint64_t *map, size_t bytes)
 {
 	const struct edges_header *h = (const struct edges_header *)map;
 	const char *at = (const char *)(h + 1);
@@ -288,7 +288,7 @@ static void take_records(struct edges *e, const uint64_t *map, size_t bytes)
 		const struct edges_record *r = (const struct edges_record *)at;
 
 		if (r->bytes < sizeof(*r) || r->bytes % 8 || r->bytes > left ||
-		    !take_record(e, &modules, r))
+		    !read_record(e, &modules, r))
 			break;
 		at += r->bytes;
 		left -= r->bytes;
@@ -340,7 +340,7 @@ static int read_log(struct edges *e, const char *path)
 	log->pid = h->pid;
 	log->tid = h->tid;
 	log->header = h;
-	take_records(e, map, log->bytes);
+	read_records(e, map, log->bytes);
 	return 0;
 }
 

@@ -247,7 +247,7 @@ static void add_way(struct walk *w, uint32_t to, unsigned n)
  * Handles a call in the walk. n is the number of turns so far. Returns true if a block begins after
  * the call, which ends the walk.
  */
-static bool take_call(struct walk *w, const struct insn *insn, unsigned n)
+static bool follow_call(struct walk *w, const struct insn *insn, unsigned n)
 {
 	uint32_t block = block_at(w->flow, w->object, insn->address + insn->length);
 	uint64_t target = call_target(w->flow, w->object, insn);
@@ -270,7 +270,7 @@ static void follow(struct walk *w, uint64_t address, unsigned n)
 
 	while (w->budget && n < WAY_STEPS && decode(w->flow, w->object, address, &insn)) {
 		w->budget--;
-		if (insn.is_call && take_call(w, &insn, n))
+		if (insn.is_call && follow_call(w, &insn, n))
 			return;
 		address += insn.length;
 		if (insn.flow == FLOW_NEXT)
@@ -420,8 +420,8 @@ static void add_turn(struct edges_flow *f, uint32_t block, struct turn turn, uin
 					       .count = count };
 }
 
-static void take_way(struct edges_flow *f, uint32_t block, const struct way *way, uint64_t count,
-		     struct edges_turns *turns)
+static void count_way(struct edges_flow *f, uint32_t block, const struct way *way, uint64_t count,
+		      struct edges_turns *turns)
 {
 	f->left[block] += count;
 	for (uint32_t i = 0; i < way->n; i++)
@@ -429,8 +429,8 @@ static void take_way(struct edges_flow *f, uint32_t block, const struct way *way
 }
 
 /* Adds a call through a pointer or into another file. */
-static void take_indirect_call(struct edges_flow *f, const struct edges_passage *p,
-			       struct edges_turns *turns)
+static void add_indirect_call(struct edges_flow *f, const struct edges_passage *p,
+			      struct edges_turns *turns)
 {
 	const struct edges_place *from = &f->edges->places.data[p->from],
 				 *to = &f->edges->places.data[p->to];
@@ -450,16 +450,16 @@ static void take_indirect_call(struct edges_flow *f, const struct edges_passage 
 		}
 }
 
-static void take_passage(struct edges_flow *f, const struct edges_passage *p,
-			 struct edges_turns *turns)
+static void add_passage(struct edges_flow *f, const struct edges_passage *p,
+			struct edges_turns *turns)
 {
 	const struct block *from = &f->blocks[p->from], *to = &f->blocks[p->to];
 	const struct way *way = way_to(from, p->to);
 
 	if (way) {
-		take_way(f, p->from, way, p->count, turns);
+		count_way(f, p->from, way, p->count, turns);
 	} else if (to->is_entry) {
-		take_indirect_call(f, p, turns);
+		add_indirect_call(f, p, turns);
 	} else if (from->indirect != NO_ADDRESS && from->function == to->function) {
 		f->left[p->from] += p->count;
 		add_turn(f, p->from,
@@ -479,8 +479,8 @@ static uint64_t inside_of(const struct edges_flow *f, uint32_t block)
  * Divides the returns into a block among its callers, by how often each was entered but not left in
  * another counted way.
  */
-static void take_back(struct edges_flow *f, const struct caller *first, size_t n,
-		      struct edges_turns *turns)
+static void divide_returns(struct edges_flow *f, const struct caller *first, size_t n,
+			   struct edges_turns *turns)
 {
 	uint64_t back = f->back[first->to], sum = 0;
 
@@ -491,14 +491,14 @@ static void take_back(struct edges_flow *f, const struct caller *first, size_t n
 		uint64_t share = (uint64_t)((double)back * (double)inside / (double)sum + 0.5);
 
 		if (share)
-			take_way(f, first[i].block, way_to(&f->blocks[first[i].block], first->to),
-				 share, turns);
+			count_way(f, first[i].block, way_to(&f->blocks[first[i].block], first->to),
+				  share, turns);
 		back -= share < back ? share : back;
 		sum -= inside;
 	}
 }
 
-static void take_calls(struct edges_flow *f, uint32_t block, struct edges_turns *turns)
+static void add_calls(struct edges_flow *f, uint32_t block, struct edges_turns *turns)
 {
 	uint32_t object = f->edges->places.data[block].object;
 
@@ -525,13 +525,13 @@ void edges_flow_turns(struct edges_flow *f, const struct edges_passage *passages
 			f->came[passages[i].to] += passages[i].count;
 	for (size_t i = 0; i < n; i++)
 		if (passages[i].to != EDGES_NOWHERE && passages[i].from != EDGES_NOWHERE)
-			take_passage(f, &passages[i], turns);
+			add_passage(f, &passages[i], turns);
 	for (size_t i = 1; i <= f->callers.n; i++)
 		if (i == f->callers.n || f->callers.data[i].to != f->callers.data[first].to) {
 			if (f->back[f->callers.data[first].to])
-				take_back(f, f->callers.data + first, i - first, turns);
+				divide_returns(f, f->callers.data + first, i - first, turns);
 			first = i;
 		}
 	for (uint32_t i = 0; i < blocks; i++)
-		take_calls(f, i, turns);
+		add_calls(f, i, turns);
 }

@@ -13,7 +13,7 @@ struct writer {
 	bool too_far;
 };
 
-static void put(struct writer *w, const uint8_t *bytes, size_t n)
+static void write_bytes(struct writer *w, const uint8_t *bytes, size_t n)
 {
 	memcpy(w->out->bytes + w->out->n, bytes, n);
 	w->out->n += n;
@@ -30,12 +30,12 @@ static void aim(struct writer *w, uint8_t *insn, size_t at, size_t n, uint64_t t
 	memcpy(insn + at, &written, sizeof(written));
 }
 
-static void put_jump(struct writer *w, uint64_t target)
+static void write_jump(struct writer *w, uint64_t target)
 {
 	uint8_t insn[PATCH_JUMP_BYTES] = { 0xe9 };
 
 	aim(w, insn, 1, sizeof(insn), target);
-	put(w, insn, sizeof(insn));
+	write_bytes(w, insn, sizeof(insn));
 }
 
 static uint8_t condition(const struct layout *l)
@@ -43,28 +43,28 @@ static uint8_t condition(const struct layout *l)
 	return l->opcode & 0x0f;
 }
 
-static void put_branch(struct writer *w, uint8_t on, uint64_t target)
+static void write_branch(struct writer *w, uint8_t on, uint64_t target)
 {
 	uint8_t insn[6] = { 0x0f, 0x80 | on };
 
 	aim(w, insn, 2, sizeof(insn), target);
-	put(w, insn, sizeof(insn));
+	write_bytes(w, insn, sizeof(insn));
 }
 
-static void put_moved(struct writer *w, const struct layout *l, const uint8_t *code,
-		      uint64_t address)
+static void write_moved(struct writer *w, const struct layout *l, const uint8_t *code,
+			uint64_t address)
 {
 	uint8_t insn[16];
 
 	if (l->relative && layout_is_jump(l)) {
-		put_jump(w, layout_leads_to(l, code, address));
+		write_jump(w, layout_leads_to(l, code, address));
 	} else if (l->relative) {
-		put_branch(w, condition(l), layout_leads_to(l, code, address));
+		write_branch(w, condition(l), layout_leads_to(l, code, address));
 	} else {
 		memcpy(insn, code, l->length);
 		if (l->rip)
 			aim(w, insn, l->disp_at, l->length, layout_names(l, code, address));
-		put(w, insn, l->length);
+		write_bytes(w, insn, l->length);
 	}
 }
 
@@ -72,23 +72,23 @@ static void put_moved(struct writer *w, const struct layout *l, const uint8_t *c
  * The branch is inverted, so that control that stays in the function skips the caller's code and
  * the jump behind it.
  */
-static void put_leaving_branch(struct writer *w, const struct layout *l, const uint8_t *code,
-			       uint64_t address, size_t gap)
+static void write_leaving_branch(struct writer *w, const struct layout *l, const uint8_t *code,
+				 uint64_t address, size_t gap)
 {
 	uint64_t around = w->address + 6 + gap + PATCH_JUMP_BYTES;
 
-	put_branch(w, condition(l) ^ 1, around);
+	write_branch(w, condition(l) ^ 1, around);
 	w->out->exit_at = w->out->n;
 	w->address += gap;
-	put_jump(w, layout_leads_to(l, code, address));
+	write_jump(w, layout_leads_to(l, code, address));
 }
 
-static void put_exit(struct writer *w, const struct layout *l, const uint8_t *code,
-		     uint64_t address, size_t gap)
+static void write_exit(struct writer *w, const struct layout *l, const uint8_t *code,
+		       uint64_t address, size_t gap)
 {
 	w->out->exit_at = w->out->n;
 	w->address += gap;
-	put_moved(w, l, code, address);
+	write_moved(w, l, code, address);
 }
 
 int patch_relocate(const struct patch_site *site, uint64_t site_address, uint64_t stub_address,
@@ -106,14 +106,14 @@ int patch_relocate(const struct patch_site *site, uint64_t site_address, uint64_
 			return -EINVAL;
 		is_last = at + l.length == site->n_code;
 		if (!is_last || site->exit == PATCH_NO_EXIT)
-			put_moved(&w, &l, code, site_address + at);
+			write_moved(&w, &l, code, site_address + at);
 		else if (site->exit == PATCH_BRANCH)
-			put_leaving_branch(&w, &l, code, site_address + at, exit_gap);
+			write_leaving_branch(&w, &l, code, site_address + at, exit_gap);
 		else
-			put_exit(&w, &l, code, site_address + at, exit_gap);
+			write_exit(&w, &l, code, site_address + at, exit_gap);
 	}
 	if (!layout_is_jump(&l) && !layout_is_ret(&l))
-		put_jump(&w, site_address + site->n_code);
+		write_jump(&w, site_address + site->n_code);
 	if (site->exit == PATCH_NO_EXIT)
 		out->exit_at = out->n;
 	return w.too_far ? -ERANGE : 0;

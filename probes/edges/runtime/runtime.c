@@ -437,7 +437,7 @@ static uint32_t log_edges(struct edges_thread *t)
 	return n;
 }
 
-static void take_counts(struct edges_thread *t, struct edges_count *counts)
+static void move_counts(struct edges_thread *t, struct edges_count *counts)
 {
 	for (uint64_t i = 0; i < t->used; i++) {
 		struct cell *cell = &t->cells[t->order[i]];
@@ -451,7 +451,7 @@ static void take_counts(struct edges_thread *t, struct edges_count *counts)
 void edges_drop(struct edges_thread *t)
 {
 	t->busy = true;
-	take_counts(t, NULL);
+	move_counts(t, NULL);
 	t->previous = 0;
 	t->busy = false;
 	begin_part(t);
@@ -470,7 +470,7 @@ uint64_t edges_cut(struct edges_thread *t, enum edges_end end, uintptr_t site, u
 	n = log_edges(t);
 	bytes = sizeof(*cut) + n * sizeof(struct edges_count);
 	cut = log_room(t, bytes);
-	take_counts(t, cut ? (struct edges_count *)(cut + 1) : NULL);
+	move_counts(t, cut ? (struct edges_count *)(cut + 1) : NULL);
 	t->busy = false;
 	if (!cut)
 		return 0;
