@@ -355,7 +355,7 @@ static double mean(const struct samples *s)
 	return sum / s->n;
 }
 
-static void keep_uninterrupted(struct samples *s)
+static void drop_interrupted(struct samples *s)
 {
 	vec_sort(s, by_value);
 	s->n = interrupted_from(s->data, s->n);
@@ -371,8 +371,8 @@ static size_t summarise(struct measurement *m, uint32_t threads, const char *whe
 
 		if (inner->n < CALLS_LEAST || full->n < CALLS_LEAST)
 			continue;
-		keep_uninterrupted(inner);
-		keep_uninterrupted(full);
+		drop_interrupted(inner);
+		drop_interrupted(full);
 		rows[n++] = (struct meta_calibration){
 			.class = empties[i].class,
 			.exit = empties[i].exit,

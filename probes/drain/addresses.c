@@ -32,7 +32,7 @@ void drain_address(struct drain_addresses *a, pid_t pid, uint64_t value)
 	a->order[a->n++] = i;
 }
 
-const struct drain_address *drain_addresses_take(struct drain_addresses *a)
+const struct drain_address *drain_addresses_next(struct drain_addresses *a)
 {
 	return a->taken < a->n ? &a->table[a->order[a->taken++]] : NULL;
 }

@@ -27,7 +27,7 @@ struct drain_addresses {
 
 void drain_addresses_init(struct drain_addresses *a);
 void drain_address(struct drain_addresses *a, pid_t pid, uint64_t value);
-const struct drain_address *drain_addresses_take(struct drain_addresses *a); /* NULL: no new one */
+const struct drain_address *drain_addresses_next(struct drain_addresses *a); /* NULL: no new one */
 void drain_addresses_release(struct drain_addresses *a);
 
 #endif

@@ -40,8 +40,8 @@ static struct drain_ahead *ahead_of(struct drain *d, uint32_t cpu, uint32_t tid)
 
 /* Takes what came ahead of this record of a call, and forgets it even if the call has no use for
  * it. */
-static const struct drain_ahead *take_ahead(struct drain_cpu *c, uint32_t tid,
-					    struct drain_ahead *taken)
+static const struct drain_ahead *pop_ahead(struct drain_cpu *c, uint32_t tid,
+					   struct drain_ahead *taken)
 {
 	static const struct drain_ahead nothing;
 	struct drain_ahead *ahead = c->n_ahead ? find_ahead(c, tid) : NULL;
@@ -220,7 +220,7 @@ void drain_on_call(struct drain *d, const struct wire_call *call, uint32_t cpu)
 {
 	bool entry = (call->h.head >> WIRE_ID_BITS & WIRE_KIND_MASK) == WIRE_ENTRY;
 	struct drain_ahead taken;
-	const struct drain_ahead *ahead = take_ahead(&d->cpus[cpu], call->h.tid, &taken);
+	const struct drain_ahead *ahead = pop_ahead(&d->cpus[cpu], call->h.tid, &taken);
 
 	d->calls++;
 	count_entry(d, call, entry);

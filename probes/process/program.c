@@ -32,7 +32,7 @@ static void words_release(struct words *words)
  * Takes one word of a simple command, without quotes. Returns the rest of the command, or NULL if
  * only a shell can understand it.
  */
-static const char *take_word(const char *s, char **word)
+static const char *read_word(const char *s, char **word)
 {
 	struct text t = { 0 };
 	char quote = '\0';
@@ -67,7 +67,7 @@ static bool split_simple(const char *s, struct words *words)
 		s += strspn(s, " \t\n");
 		if (!*s)
 			break;
-		s = take_word(s, &word);
+		s = read_word(s, &word);
 		if (!s)
 			return false;
 		*vec_add(words) = word;
@@ -297,8 +297,8 @@ static int find_interpreter(struct command_program *p, char *const *argv, bool *
  * Puts the command of words outside argv in the place of p, if it is found. inner has its
  * environment; is_shell and script become those of this command.
  */
-static bool take_command(struct command_program *p, struct command_program *inner,
-			 char *const *words)
+static bool replace_command(struct command_program *p, struct command_program *inner,
+			    char *const *words)
 {
 	bool found = words[0] && !find_command(inner, words, NULL);
 
@@ -334,7 +334,7 @@ static bool find_in_string(struct command_program *p, const char *string)
 			environment_set(&inner, words.data[at++]);
 		if (words.data[at] && !strcmp(words.data[at], "exec"))
 			at++;
-		found = take_command(p, &inner, words.data + at);
+		found = replace_command(p, &inner, words.data + at);
 	}
 	words_release(&words);
 	return found;
@@ -364,7 +364,7 @@ static bool find_in_split(struct command_program *p, const struct wrapper *w, ch
 		for (words.n--; argv[split.rest]; split.rest++)
 			*vec_add(&words) = xstrdup(argv[split.rest]);
 		*vec_add(&words) = NULL;
-		found = take_command(p, &inner, words.data);
+		found = replace_command(p, &inner, words.data);
 	}
 	words_release(&words);
 	return found;

@@ -119,7 +119,7 @@ static const cpu_set_t *of_maker(const struct solo_area *a, uint32_t thread)
 
 /* ---- a window ---- */
 
-static int keep(struct solo_area *a, pid_t pid, pid_t tid)
+static int add_thread(struct solo_area *a, pid_t pid, pid_t tid)
 {
 	struct kept *k = &a->threads[a->n];
 
@@ -133,7 +133,7 @@ static int keep(struct solo_area *a, pid_t pid, pid_t tid)
 }
 
 /* Returns the number of threads that were new, or a negative error. */
-static int keep_all(struct solo_area *a)
+static int add_threads(struct solo_area *a)
 {
 	struct pids tids = { 0 };
 	uint32_t known = a->n, n_pids = a->n_pids < PIDS_MAX ? a->n_pids : PIDS_MAX;
@@ -144,7 +144,7 @@ static int keep_all(struct solo_area *a)
 			continue;
 		vec_for_each (&tids, pid_t, tid)
 			if (!ret && !kept_of(a, *tid))
-				ret = keep(a, a->pids[i], *tid);
+				ret = add_thread(a, a->pids[i], *tid);
 	}
 	vec_release(&tids);
 	return ret ? ret : (int)(a->n - known);
@@ -198,7 +198,7 @@ static bool move_all(struct solo_area *a)
 		if (!move(a, from))
 			return false;
 		from = a->n;
-		more = keep_all(a);
+		more = add_threads(a);
 		if (more <= 0)
 			return !more;
 		for (uint32_t i = from; i < a->n; i++)
@@ -307,7 +307,7 @@ static void window(struct solo_area *a, int fd, uint64_t random, bool *over)
 
 	a->born_after_ticks = now_ticks();
 	CPU_ZERO(&a->one);
-	if (keep_all(a) > 0)
+	if (add_threads(a) > 0)
 		cpu = choose_cpu(a, random);
 	if (cpu < 0) {
 		a->n = 0;

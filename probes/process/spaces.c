@@ -39,7 +39,7 @@ static uint64_t bytes_of(const struct mapping *m)
 }
 
 /* Reserves memory for a mapping. Returns false if the limit is reached. */
-static bool take_room(struct spaces *p, const struct mapping *m)
+static bool reserve(struct spaces *p, const struct mapping *m)
 {
 	if (p->bytes + bytes_of(m) <= p->bytes_max) {
 		p->bytes += bytes_of(m);
@@ -91,7 +91,7 @@ static void cut_to_room(struct spaces *p, struct mappings *maps)
 {
 	size_t kept = 0;
 
-	while (kept < maps->n && take_room(p, &maps->data[kept]))
+	while (kept < maps->n && reserve(p, &maps->data[kept]))
 		kept++;
 	for (size_t i = kept; i < maps->n; i++)
 		free(maps->data[i].path);
@@ -281,7 +281,7 @@ void spaces_map(struct spaces *p, pid_t pid, const struct mapping *m)
 	if (known && known->start == m->start && known->end == m->end && known->inode == m->inode)
 		return;
 	remove_overlaps(p, space, m->start, m->end);
-	if (space->maps.n < MAPPINGS_MAX && take_room(p, m))
+	if (space->maps.n < MAPPINGS_MAX && reserve(p, m))
 		insert(p, space, m);
 }
 
@@ -303,7 +303,7 @@ void spaces_fork(struct spaces *p, pid_t parent, pid_t child, uint64_t time_ns)
 	to->changed_ns = clock_now_ns();
 	to->maps.vdso_start = from->maps.vdso_start;
 	to->maps.vdso_end = from->maps.vdso_end;
-	for (size_t i = 0; i < from->maps.n && take_room(p, &from->maps.data[i]); i++) {
+	for (size_t i = 0; i < from->maps.n && reserve(p, &from->maps.data[i]); i++) {
 		struct mapping *m = vec_add(&to->maps);
 
 		*m = from->maps.data[i];

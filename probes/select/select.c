@@ -123,9 +123,8 @@ struct names {
 	bool excluded;
 };
 
-static void look_at_names(struct names *n, const struct selection *s,
-			  const struct patterns *patterns, struct dso *dso,
-			  const struct dso_function *f)
+static void check_names(struct names *n, const struct selection *s, const struct patterns *patterns,
+			struct dso *dso, const struct dso_function *f)
 {
 	if (n->first && n->first->address == f->address)
 		return;
@@ -248,7 +247,7 @@ static bool match_object(struct selection *s, const struct patterns *patterns, s
 		}
 		p->matched =
 			true; /* even if another pattern excludes it, as the user asked for that */
-		look_at_names(&names, s, patterns, dso, f);
+		check_names(&names, s, patterns, dso, f);
 		if (!names.excluded)
 			choose(s, p, dso, p->kind == PATTERN_NAME ? f : names.public);
 	}

@@ -18,7 +18,7 @@ void session_add_addresses(struct session *s)
 	const struct drain_address *new;
 	struct place place;
 
-	while ((new = drain_addresses_take(&s->drain.addresses)))
+	while ((new = drain_addresses_next(&s->drain.addresses)))
 		if (spaces_find_data(&s->spaces, new->pid, new->value, &place))
 			*vec_add(&s->addresses) = (struct session_address){
 				.value = new->value,

@@ -170,17 +170,17 @@ static int open_all(struct recording *r, struct err *err)
 
 /* ---- the file ---- */
 
-static void put(struct recording *r, const void *data, size_t n)
+static void write_bytes(struct recording *r, const void *data, size_t n)
 {
 	fwrite(data, 1, n, r->file); /* ferror() at the end */
 	r->bytes += n;
 }
 
-static void put_header(struct recording *r, uint32_t type, size_t n)
+static void write_header(struct recording *r, uint32_t type, size_t n)
 {
 	struct perf_event_header h = { .type = type, .size = (uint16_t)(sizeof(h) + n) };
 
-	put(r, &h, sizeof(h));
+	write_bytes(r, &h, sizeof(h));
 }
 
 /* Describes an event: attribute and ids, then its name. */
@@ -199,15 +199,15 @@ static void describe(struct recording *r, size_t event)
 	}
 	if (!n)
 		return;
-	put_header(r, PERFDATA_ATTR, PERF_ATTR_SIZE_VER5 + n * sizeof(*ids));
-	put(r, &a, PERF_ATTR_SIZE_VER5);
-	put(r, ids, n * sizeof(*ids));
+	write_header(r, PERFDATA_ATTR, PERF_ATTR_SIZE_VER5 + n * sizeof(*ids));
+	write_bytes(r, &a, PERF_ATTR_SIZE_VER5);
+	write_bytes(r, ids, n * sizeof(*ids));
 	if (event)
 		snprintf(name, sizeof(name), SHARED_GROUP ":%s", r->probes.data[event - 1].event);
 	update[1] = ids[0];
-	put_header(r, PERFDATA_UPDATE, sizeof(update) + sizeof(name));
-	put(r, update, sizeof(update));
-	put(r, name, sizeof(name));
+	write_header(r, PERFDATA_UPDATE, sizeof(update) + sizeof(name));
+	write_bytes(r, update, sizeof(update));
+	write_bytes(r, name, sizeof(name));
 }
 
 /* Counts the records in the ring from tail on: probes' samples, and reported losses. */
@@ -241,7 +241,7 @@ static void drain_ring(struct recording *r, struct shared_ring *ring)
 		size_t at = tail % room;
 		size_t n = head - tail < room - at ? head - tail : room - at;
 
-		put(r, data + at, n);
+		write_bytes(r, data + at, n);
 		tail += n;
 	}
 	__atomic_store_n(&control->data_tail, tail, __ATOMIC_RELEASE);
@@ -251,7 +251,7 @@ static void drain(struct recording *r)
 {
 	for (uint32_t cpu = 0; cpu < r->cpus.n; cpu++)
 		drain_ring(r, &r->rings[cpu]);
-	put_header(r, PERFDATA_ROUND, 0);
+	write_header(r, PERFDATA_ROUND, 0);
 }
 
 /*
@@ -281,7 +281,7 @@ static uint64_t lost_on(const struct recording *r, uint32_t cpu)
 }
 
 /* Writes those losses as the kernel would have reported them. */
-static void tell_last_losses(struct recording *r)
+static void write_last_losses(struct recording *r)
 {
 	for (uint32_t cpu = 0; cpu < r->cpus.n; cpu++) {
 		struct {
@@ -300,8 +300,8 @@ static void tell_last_losses(struct recording *r)
 			continue;
 		loss.identifier = loss.id;
 		loss.lost = lost - r->rings[cpu].told;
-		put_header(r, PERF_RECORD_LOST, sizeof(loss));
-		put(r, &loss, sizeof(loss));
+		write_header(r, PERF_RECORD_LOST, sizeof(loss));
+		write_bytes(r, &loss, sizeof(loss));
 	}
 }
 
@@ -357,7 +357,7 @@ static void run(struct recording *r)
 		if (r->fds[i] >= 0)
 			ioctl(r->fds[i], PERF_EVENT_IOC_DISABLE, 0);
 	drain(r);
-	tell_last_losses(r);
+	write_last_losses(r);
 }
 
 static const char *const limits =
@@ -366,7 +366,7 @@ static const char *const limits =
 	"identify; every thread and child of the command makes its own copies of the events, which "
 	"costs more than a recording as root";
 
-static int keep(struct recording *r, struct shared_result *result, struct err *err)
+static int convert(struct recording *r, struct shared_result *result, struct err *err)
 {
 	const struct shared_recording *o = r->o;
 	struct import_result made;
@@ -435,7 +435,7 @@ static int record(struct recording *r, struct shared_result *result, struct err 
 		ret = open_all(r, err);
 	if (ret)
 		return ret;
-	put(r, "PERFILE2\20\0\0\0\0\0\0\0", 16);
+	write_bytes(r, "PERFILE2\20\0\0\0\0\0\0\0", 16);
 	for (size_t event = 0; event <= r->probes.n; event++)
 		describe(r, event);
 	ret = launch_exec(&r->launch, r->o->argv, err);
@@ -444,7 +444,7 @@ static int record(struct recording *r, struct shared_result *result, struct err 
 	run(r);
 	/* A recording of root's waits in the same way. */
 	ending_wait(&r->ending, &r->launch, !strcmp(r->reason, "duration"), wait_turn, r);
-	return keep(r, result, err);
+	return convert(r, result, err);
 }
 
 int shared_record(const struct shared_recording *o, struct shared_result *result, struct err *err)

@@ -86,12 +86,12 @@ static void each_address_comes_once(void **state)
 	drain_address(&a, 7, 0); /* NULL is no place */
 	drain_address(&a, 7, 4096);
 	drain_address(&a, 8, 4096);
-	first = drain_addresses_take(&a);
+	first = drain_addresses_next(&a);
 	assert_int_equal(first->value, 4096);
 	assert_int_equal(first->pid, 7);
-	assert_null(drain_addresses_take(&a));
+	assert_null(drain_addresses_next(&a));
 	drain_address(&a, 9, 4096);
-	assert_null(drain_addresses_take(&a));
+	assert_null(drain_addresses_next(&a));
 	drain_addresses_release(&a);
 }
 
@@ -108,7 +108,7 @@ static void more_than_are_told_apart(void **state)
 	assert_false(a.full);
 	drain_address(&a, 7, 4);
 	assert_true(a.full);
-	while (drain_addresses_take(&a))
+	while (drain_addresses_next(&a))
 		n++;
 	assert_int_equal(n, DRAIN_ADDRESSES_MAX);
 	drain_addresses_release(&a);
