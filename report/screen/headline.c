@@ -31,12 +31,12 @@
 #include "trace/meta/meta.h"
 #include "trace/meta/wrapper.h"
 
-#define NAME_BYTES	 128 /* more would make the paragraph one name */
+#define NAME_BYTES	 128 /* a longer name would fill the paragraph */
 #define NAME_COLUMNS	 64
 #define SEQUENCE_COLUMNS 96
-#define PLACE_COLUMNS	 96 /* a place is several functions, and which it is the callers tell */
+#define PLACE_COLUMNS	 96 /* its callers distinguish a place */
 
-/* Templates and parameters would make the paragraph one name. */
+/* Adds the name without templates and parameters, which would fill the paragraph. */
 static void short_name(const char *s, size_t columns, struct text *out)
 {
 	char buf[4 * PLACE_COLUMNS + 1];
@@ -47,8 +47,8 @@ static void short_name(const char *s, size_t columns, struct text *out)
 	text_release(&name);
 }
 
-/* A lock is a place in memory, a sequence no single function. A bare address says nothing but in
- * its row. */
+/* Names the block. A lock is a place in memory and a sequence has several functions. A bare address
+ * helps only in the block's own row. */
 static void name(const struct block *b, struct text *out)
 {
 	char buf[NAME_BYTES], sequence[4 * SEQUENCE_COLUMNS + 1];
@@ -85,7 +85,8 @@ static void place(const struct meta *meta, const struct block *b, struct text *o
 			    b->function->line);
 }
 
-/* The traced function or marker that most of the block's time was in, NULL: none. */
+/* Returns the traced function or marker that called the block for most of its time, or NULL if
+ * there is none. */
 static const struct block *main_caller(const struct result *res, const struct block *b)
 {
 	const struct block *best = NULL;
@@ -105,8 +106,8 @@ static const struct block *main_caller(const struct result *res, const struct bl
 	return best;
 }
 
-/* Where no cause is known: only where the time went; NULL: its calls run longer than the fastest.
- */
+/* Returns where the time went if no cause is known, or NULL if the calls just run longer than the
+ * fastest call. */
 static const char *bare_story(const struct block *b)
 {
 	switch (b->off_known ? told_largest_pool(b) : CAUSE_POOLS) {
@@ -121,7 +122,8 @@ static const char *bare_story(const struct block *b)
 	}
 }
 
-/* The function that called, or where it has no name the first that has one: *direct is false. */
+/* Returns the calling function. If it has no name, returns the first caller with a name and sets
+ * *direct to false. */
 static const struct meta_frame *named_caller(const struct meta *meta, const struct callstack *c,
 					     bool *direct)
 {
@@ -139,7 +141,8 @@ static const struct meta_frame *named_caller(const struct meta *meta, const stru
 	return NULL;
 }
 
-/* Where most of the block's time is called from, traced or not; NULL: from no one place. */
+/* Returns the caller, traced or not, that accounts for most of the block's time, or NULL if there
+ * is no such caller. */
 static const struct meta_frame *stack_caller(const struct result *res, const struct block *b,
 					     bool *direct)
 {
@@ -162,7 +165,7 @@ static const struct meta_frame *stack_caller(const struct result *res, const str
 	return same > all / 2 ? f : NULL;
 }
 
-/* Adds the caller of a library's function; a program's own functions are known to its reader. */
+/* Adds the caller of a library's function. The reader knows the program's own functions. */
 static void library_called_from(const struct result *res, const struct block *b, struct text *out)
 {
 	const struct meta_object *object = meta_object(res->meta, b->function->object);
@@ -180,7 +183,7 @@ static void library_called_from(const struct result *res, const struct block *b,
 	text_add(out, ",");
 }
 
-/* Which calls these are: where they come from, by the row itself or by what was traced around. */
+/* Adds where the calls come from: the row's call site, or else the traced function around them. */
 static void called_from(const struct result *res, const struct block *b, struct text *out)
 {
 	bool by_place = b->kind == BLOCK_SITE || b->kind == BLOCK_LOCK;
@@ -212,7 +215,7 @@ void text_via(const struct result *res, const struct block *b, struct text *out)
 	const struct meta_frame *f = NULL;
 	bool direct;
 
-	/* a program's own is known to its reader */
+	/* the reader knows the program's own functions */
 	if (!caller && b->kind == BLOCK_FUNCTION && b->function && b->object &&
 	    cause_is_installed(b->object->path))
 		f = stack_caller(res, b, &direct);
@@ -229,7 +232,7 @@ static const char *unit(const struct block *b)
 	return b->kind == BLOCK_SEQUENCE ? "execution" : "call";
 }
 
-/* "Lock contention and waiting for a CPU"; returns how many there are. */
+/* Adds the causes, as in "Lock contention and waiting for a CPU". Returns their number. */
 static size_t stories(const struct block *b, const struct told *told, struct text *out)
 {
 	size_t n = 0;
@@ -273,7 +276,8 @@ void text_headline(const struct result *res, const struct block *b, struct text 
 	text_add(out, n > 1 || (!n && !bare) || is_plural(b, &told) ? " cost" : " costs");
 }
 
-/* The quantile from which on calls are slow: where that is the tail, its median says nothing. */
+/* Adds a typical duration: that of the lowest quantile that is slow. If only the tail is slow, the
+ * median says nothing. */
 static void typical(const struct block *b, struct text *out)
 {
 	double mean = b->timed_calls ? (double)b->total_ns / (double)b->timed_calls : 0;
@@ -296,12 +300,12 @@ static void typical(const struct block *b, struct text *out)
 			    text_time(slow, b->p99_ns));
 	else
 		text_printf(out, "the slowest %s took %s", unit(b), text_time(slow, b->max_ns));
-	/* the shortest wait was cut short by chance: no measure of the others */
+	/* the shortest wait ended early by chance, so other waits are not compared with it */
 	if (b->function && !b->function->contended_only)
 		text_printf(out, ", the fastest %s", min);
 }
 
-/* Threads of its own, or other programs: the one where it is clear. */
+/* Names who has the CPUs, the program's own threads or other programs, if that is clear. */
 static const char *who_has_the_cpus(const struct block *b)
 {
 	if (cause_cpus_crowded(b))
@@ -311,7 +315,7 @@ static const char *who_has_the_cpus(const struct block *b)
 	return "";
 }
 
-/* "48% of its lost time is barrier wait, 45% run queue; …" */
+/* Adds the shares of the causes: "48% of its lost time is barrier wait, 45% run queue; …". */
 static void shares(const struct block *b, const struct told *told, struct text *out)
 {
 	const char *who = "";
@@ -344,7 +348,7 @@ static void share_of_it(const struct block *b, struct text *out)
 			    pool == POOL_PREEMPTED ? "waiting for a CPU" : "blocked");
 }
 
-/* That is how every lock is given up: it says nothing of who had it. */
+/* Returns whether the function releases locks. Every holder calls it, so it identifies none. */
 static bool is_release(const struct meta_function *f)
 {
 	const struct lock_function *l = lock_function_of(f);
@@ -352,7 +356,7 @@ static bool is_release(const struct meta_function *f)
 	return l && l->action == LOCK_RELEASE;
 }
 
-/* Says which thread ends the waiting; for a lock, where its holder releases it. */
+/* Adds which thread ends the waits. For a lock, that is the place where the holder releases it. */
 static void woken_by(const struct result *res, const struct block *b, struct text *out)
 {
 	const struct cause *cause = report_main_cause(b);
@@ -366,7 +370,8 @@ static void woken_by(const struct result *res, const struct block *b, struct tex
 	    is_release(&res->meta->functions.data[part.waker.function]))
 		return;
 	if (b->function && part.waker.function == b->function->id) {
-		/* a lock's holder gives it up elsewhere: that was another lock's */
+		/* the holder of this lock releases it elsewhere, so this wakeup belongs to another
+		 * lock */
 		if (!strcmp(cause->kind, "condition-wait"))
 			text_add(out, "another thread in it, most often");
 		return;
@@ -376,7 +381,8 @@ static void woken_by(const struct result *res, const struct block *b, struct tex
 				   res->meta->functions.data[part.waker.function].name));
 }
 
-/* Who waits for a CPU waits for whoever has it: who that is says nothing of a reason. */
+/* Adds what runs concurrently. A thread in the run queue waits for any CPU, so what runs meanwhile
+ * is no reason. */
 static void meanwhile(const struct block *b, struct text *out)
 {
 	const struct cause *cause = report_main_cause(b);

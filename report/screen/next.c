@@ -19,10 +19,10 @@
 #include "trace/meta/meta.h"
 
 #define BURST_NAMES  3
-#define UNTOLD_WORTH 0.3  /* of the CPU time in one function without a score: worth a command */
-#define BURST_SHARE  0.05 /* of the CPU time: less is not why little was seen */
+#define UNTOLD_WORTH 0.3  /* of the CPU time: a function without a score is worth a command */
+#define BURST_SHARE  0.05 /* of the CPU time: less does not explain few recorded calls */
 
-/* A line break stands inside of quotes: this leaves them, gives it as $'\n', and begins them anew.
+/* Adds shell words on one line. A line break inside quotes becomes $'\n' between two quoted parts.
  */
 static void add_on_one_line(const char *words, struct text *out)
 {
@@ -38,8 +38,8 @@ static void add_on_one_line(const char *words, struct text *out)
 }
 
 /*
- * The command is what the recording says, which may be anybody's: it is quoted anew. Of one that
- * would fill lines the program alone is left.
+ * Adds the recorded command. The recording may come from anybody, so its words are quoted again. If
+ * the command would fill several lines, only the program is printed.
  */
 static void command_line(const char *command, size_t screen_width, struct text *out)
 {
@@ -60,8 +60,8 @@ static void command_line(const char *command, size_t screen_width, struct text *
 static void next_line(struct text *out, size_t screen_width, size_t width, const char *label,
 		      const char *command, const char *what)
 {
-	/* A command is never cut or broken: what it answers is left out where the line is too
-	 * short. */
+	/* A command is never cut or broken. If the line is too short, the words behind the command
+	 * are left out. */
 	if (7 + width + strlen(NEXT_COMMENT) + strlen(what) > screen_width)
 		text_printf(out, "%-5s  %s\n", label, command);
 	else
@@ -79,7 +79,7 @@ void text_input_option(const struct view *v, struct text *out)
 	text_shell_word(out, text_printable(file, sizeof(file), v->file));
 }
 
-/* The processes that were attached to: their threads come one after the other's. */
+/* Adds the processes that the recording attached to. The threads are sorted by process. */
 static void attached_pids(const struct view *v, struct text *out)
 {
 	const struct meta *meta = v->result->meta;
@@ -98,7 +98,7 @@ static void attached_pids(const struct view *v, struct text *out)
 	text_release(&others);
 }
 
-/* " -- CMD", or " -d 10 -p PID" */
+/* Adds the program to record again: " -- CMD", or " -d 10 -p PID". */
 static void same_program(const struct view *v, struct text *out)
 {
 	const struct meta_session *s = &v->result->meta->session;
@@ -114,7 +114,7 @@ static void same_program(const struct view *v, struct text *out)
 	text_release(&command);
 }
 
-/* By -F; else ispot chose, or had not got to it. */
+/* Returns whether the user chose the functions with -F, instead of ispot. */
 static bool chosen_by_user(const struct view *v)
 {
 	vec_for_each (&v->result->meta->functions, const struct meta_function, f)
@@ -129,8 +129,8 @@ static bool is_in_process(const struct view *v)
 	       !strcmp(v->result->meta->session.producer, "in-process");
 }
 
-/* Little was seen, as what runs is called too often: in bursts it can be. False: it
- * is not that. */
+/* Suggests --burst if few calls were recorded because the running functions are called too often.
+ * Returns false if that is not the reason. */
 static bool next_is_burst(const struct view *v, struct text *out)
 {
 	const struct meta *meta = v->result->meta;
@@ -139,7 +139,8 @@ static bool next_is_burst(const struct view *v, struct text *out)
 	unsigned n = 0;
 	bool told;
 
-	if (is_in_process(v)) /* it has no bursts, and little is too costly there */
+	/* this recorder has no bursts, and few functions are too costly for it */
+	if (is_in_process(v))
 		return false;
 	text_add(&line, "ispot record --burst 50ms/500ms");
 	vec_for_each (&meta->not_traced, const struct meta_not_traced, f)
@@ -158,7 +159,7 @@ static bool next_is_burst(const struct view *v, struct text *out)
 	return told;
 }
 
-/* Nothing was called: what would show something. */
+/* Suggests what to record if no function was called. */
 static void next_after_nothing(const struct view *v, struct text *out)
 {
 	const struct meta_session *s = &v->result->meta->session;
@@ -192,7 +193,8 @@ static void next_after_nothing(const struct view *v, struct text *out)
 	text_release(&command);
 }
 
-/* Half of what it loses is time on a CPU that no record explains: counters could. */
+/* Returns whether no record explains half of the block's lost time although it runs on a CPU.
+ * Counters may explain it. */
 static bool wants_counters(const struct block *worst)
 {
 	return worst->off_known && worst->unexplained[POOL_RUNNING] > block_pools_ns(worst) / 2;
@@ -206,7 +208,7 @@ static bool is_traced(const struct meta *meta, const char *symbol)
 	return false;
 }
 
-/* The function with most of the CPU time of which no score tells: what would make it tell. */
+/* Suggests how to score the function that takes the most CPU time without a score. */
 static void next_for_untold(const struct view *v, struct text *out)
 {
 	struct untold_functions untold = { 0 };
@@ -233,7 +235,7 @@ static void next_for_untold(const struct view *v, struct text *out)
 	vec_release(&untold);
 }
 
-#define GROUPS_MAX 2 /* to try: those that tell most come first */
+#define GROUPS_MAX 2 /* suggested at most; the most telling groups come first */
 
 static void groups_to_try(const struct view *v, const char *label, struct text *out)
 {
@@ -263,7 +265,7 @@ void text_what_to_try(const struct view *v, const struct block *worst, const cha
 			text_detail(v, n++ ? "" : label, advice, out);
 }
 
-/* The recording is in no file: to see more, make one. */
+/* Suggests `ispot record`, because this recording is not in a file. */
 static void next_is_record(const struct view *v, const struct block *worst, struct text *out)
 {
 	struct text line = { 0 };
@@ -276,7 +278,8 @@ static void next_is_record(const struct view *v, const struct block *worst, stru
 	text_release(&line);
 }
 
-/* Where one function cannot stand for the row, as of calls beside each other: the worst of all. */
+/* Returns the row, or for a sequence, which has several functions, the function with the most lost
+ * time of all. */
 static const struct block *worst_function(const struct view *v, const struct block *row)
 {
 	const struct block *worst = row;
@@ -290,10 +293,10 @@ static const struct block *worst_function(const struct view *v, const struct blo
 	return worst;
 }
 
-#define BESIDE 0.1 /* of what the place loses where threads wait: less is another story */
+#define BESIDE 0.1 /* of the waiting place's lost time, which a function must lose */
 
-/* A function that loses about as much as the place outside of all; the place itself: there is none.
- */
+/* Returns a function whose lost time is comparable to that of the place outside of all functions,
+ * or the place itself if there is none. */
 static const struct block *function_beside(const struct view *v, const struct block *place)
 {
 	for (size_t i = 0; i < v->n_rows; i++)
@@ -303,7 +306,7 @@ static const struct block *function_beside(const struct view *v, const struct bl
 	return place;
 }
 
-/* Whether its calls are split by the place in memory that they are given, and by nothing else. */
+/* Returns whether the calls are split only by the memory address among their arguments. */
 static bool split_by_place(const struct meta_function *f)
 {
 	const struct meta_argument *key = NULL;
@@ -333,7 +336,7 @@ void text_slow_name(const struct block *b, struct text *out)
 	text_add(&whole, function);
 	if (key)
 		text_printf(&whole, " %s", key);
-	/* what is not printable becomes '?': safe to show, if not to paste */
+	/* unprintable characters become '?': such a name is safe to show, but cannot be pasted */
 	text_shell_word(out, text_printable(name, sizeof(name), whole.s));
 	text_release(&whole);
 }
@@ -343,7 +346,7 @@ void text_next_line(const struct view *v, const char *command, const char *what,
 	next_line(out, v->width, strlen(command), "Next:", command, what);
 }
 
-/* Another view of the same recording. */
+/* Suggests another view of the same recording. */
 static void next_view(const struct view *v, const char *command, const char *what, struct text *out)
 {
 	struct text line = { 0 };
@@ -354,12 +357,12 @@ static void next_view(const struct view *v, const char *command, const char *wha
 	text_release(&line);
 }
 
-#define SOLO_CPUS  1.2	   /* busy ones: threads run at the same time */
-#define SOLO_SHARE 0.1	   /* of thread time, in calls of one function: less is not worth it */
-#define SOLO_NS	   5000000 /* a longer call seldom runs through a window */
+#define SOLO_CPUS  1.2	   /* busy CPUs from which on threads run at the same time */
+#define SOLO_SHARE 0.1	   /* of thread time in one function: from here on worth the command */
+#define SOLO_NS	   5000000 /* a longer call seldom fits into a window */
 
-/* A function whose calls may all be slowed by threads that always run beside it, the fastest one,
- * too. */
+/* Returns a function whose calls may all be slow, even the fastest, because other threads always
+ * run concurrently. */
 static const struct block *maybe_never_alone(const struct view *v)
 {
 	const struct result *res = v->result;
@@ -375,7 +378,8 @@ static const struct block *maybe_never_alone(const struct view *v)
 	return most;
 }
 
-/* Nothing is lost as far as fastest calls tell: --solo takes others. */
+/* Suggests --solo, which uses another baseline, if no time is lost compared with the fastest call.
+ */
 static bool next_is_solo(const struct view *v, struct text *out)
 {
 	const struct block *b = maybe_never_alone(v);

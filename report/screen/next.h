@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The last lines of the screen: what to try, and the commands that show more. */
+/* The last lines of the screen: the advice, and the commands that show more. */
 #ifndef ISPOT_REPORT_SCREEN_NEXT_H
 #define ISPOT_REPORT_SCREEN_NEXT_H
 
-/* Precedes the words behind a command: as a shell's comment, so that whole lines can be pasted. */
+/* Begins the words behind a command: a shell comment, so that whole lines can be pasted. */
 #define NEXT_COMMENT "  # "
 
 struct block;
 struct text;
 struct view;
 
-/* " -i FILE" as a shell takes it, where it is not what a command reads anyway. */
+/* Adds " -i FILE", quoted for a shell, unless commands read that file by default. */
 void text_input_option(const struct view *v, struct text *out);
 /* Adds the name by which --slow takes the row, as a shell takes it. */
 void text_slow_name(const struct block *b, struct text *out);
@@ -19,6 +19,6 @@ void text_what_to_try(const struct view *v, const struct block *worst, const cha
 		      struct text *out);
 /* "Next:  COMMAND  # WHAT"; without what it answers if the line is too short for that. */
 void text_next_line(const struct view *v, const char *command, const char *what, struct text *out);
-void text_next(const struct view *v, struct text *out); /* the commands that show more */
+void text_next(const struct view *v, struct text *out); /* adds the commands that show more */
 
 #endif

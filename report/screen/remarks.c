@@ -23,14 +23,14 @@
 #include "report/table/wrap.h"
 #include "trace/meta/meta.h"
 
-#define NAMED_MAX	 2 /* functions named in a line, the rest is counted */
+#define NAMED_MAX	 2 /* functions that a line names; it counts the others */
 #define LABEL		 "%-17s "
 #define NAME_MAX_COLUMNS 48
 #define MORE		 " (-v)"
-#define PLACE_LEAST	 0.05 /* threads: less is not worth naming a place */
+#define PLACE_LEAST	 0.05 /* lost threads; a place that loses less is not named */
 
-/* With -v a line each, else sentences of one paragraph (until then by line breaks), so that the
- * first screen is one. */
+/* Prints a line with -v. Otherwise adds a sentence to the paragraph, which keeps the first screen
+ * short. Line breaks separate the sentences until the paragraph is complete. */
 static void print_labelled(const struct view *v, const char *label, const char *s, struct text *out)
 {
 	struct text wrapped = { 0 };
@@ -57,7 +57,7 @@ static void print_labelled(const struct view *v, const char *label, const char *
 	text_release(&wrapped);
 }
 
-/* CPU time that other programs took is no work of the block's own. */
+/* Returns the remark's amount. CPU time that other programs took is not work of the block. */
 static double amount_of(const struct block *b)
 {
 	double all_ns = block_pools_ns(b), foreign_ns = block_foreign_ns(b);
@@ -88,7 +88,7 @@ static void name_all(const struct block *const *blocks, size_t n, struct text *l
 	size_t named = 0;
 
 	for (size_t i = 0; i < n && named < NAMED_MAX; i++) {
-		/* rows of one function stand behind each other's */
+		/* rows of one function are adjacent */
 		if (i && !strcmp(blocks[i]->name, blocks[i - 1]->name))
 			continue;
 		text_printf(line, "%s%s", !named++ ? "" : ", ",
@@ -117,7 +117,8 @@ static void not_interference(const struct view *v, struct text *out)
 	vec_release(&blocks);
 }
 
-/* Functions that are split by their arguments, as a whole: keys' losses do not add up to theirs. */
+/* Reports the whole of each function that is split by an argument. The losses of the rows do not
+ * add up to the function's. */
 static void as_a_whole(const struct view *v, struct text *out)
 {
 	const struct blocks *groups = &v->result->groups;
@@ -163,7 +164,7 @@ static unsigned count_never_fast(const struct view *v)
 	return n;
 }
 
-/* It says too little, and stands in no row. */
+/* Returns whether the block has too few calls or sleeps and is in no shown row. */
 static bool is_few(const struct view *v, size_t row, bool waits)
 {
 	const struct block *b = v->rows[row];
@@ -172,7 +173,7 @@ static bool is_few(const struct view *v, size_t row, bool waits)
 	       block_is_wait(b) == waits;
 }
 
-/* By what is too little of them. */
+/* Counts those blocks, by what they have too few of. */
 static unsigned count_few(const struct view *v, bool waits, bool often)
 {
 	unsigned n = 0;
@@ -182,7 +183,7 @@ static unsigned count_few(const struct view *v, bool waits, bool often)
 	return n;
 }
 
-/* Few sleeps may be long: the place of most, if that is something. */
+/* Adds the place that loses the most of those with too few sleeps, if it loses enough to matter. */
 static void longest_place(const struct view *v, struct text *line)
 {
 	const struct block *most = NULL;
@@ -240,13 +241,14 @@ static void cannot_say(const struct view *v, struct text *out)
 	text_release(&rest);
 }
 
-/* Functions that -F named and nobody entered. Where that is all of them, a notice says so. */
+/* Reports functions that -F named and that were never called. If no function was called, a notice
+ * reports that instead. */
 static void not_called(const struct view *v, struct text *out)
 {
 	const struct meta *meta = v->result->meta;
 	char name[4 * NAME_MAX_COLUMNS + 1];
 	bool *called = xcalloc(meta->functions.n + 1, sizeof(*called));
-	/* calls that sampling left out are counted at the end */
+	/* calls that sampling left out are counted when the recording ends */
 	bool counted = v->result->recorded_part >= 1 || meta->end.present;
 	struct text line = { 0 };
 	unsigned n = 0;
@@ -266,7 +268,8 @@ static void not_called(const struct view *v, struct text *out)
 	free(called);
 }
 
-/* Functions that were called less often than one call in so many was to be recorded. */
+/* Reports functions whose calls were all left out, because they were called less often than the
+ * sampling period. */
 static void none_recorded(const struct view *v, struct text *out)
 {
 	char name[4 * NAME_MAX_COLUMNS + 1], calls[TEXT_COUNTED];
@@ -292,7 +295,8 @@ static void none_recorded(const struct view *v, struct text *out)
 	text_release(&line);
 }
 
-/* A function that runs once and long says nothing; the iterations of its loop do. */
+/* Suggests markers for loops. A function that runs once has no score, but the iterations of its
+ * loop can have one. */
 static void loops_to_mark(const struct view *v, struct text *out)
 {
 	char name[4 * NAME_MAX_COLUMNS + 1];
@@ -320,7 +324,7 @@ static void loops_to_mark(const struct view *v, struct text *out)
 	text_release(&line);
 }
 
-#define PROBE_DEAR_NS 5000 /* single-stepped; less is small beside what is worth a probe */
+#define PROBE_DEAR_NS 5000 /* of a single-stepped probe; cheaper ones matter little */
 
 static bool mostly_probe(const struct view *v, size_t row)
 {
@@ -331,12 +335,13 @@ static bool mostly_probe(const struct view *v, size_t row)
 	for (size_t i = 0; i < row; i++)
 		if (v->rows[i]->function == b->function && report_listed(v, v->rows[i]))
 			return false;
-	/* One that is far faster than an empty call leaves by a probe that costs less: a jump's. */
+	/* A call that is much faster than an empty one has the cheaper exit probe of a jump. */
 	return b->cost->inner_min_ns >= PROBE_DEAR_NS && 2 * b->min_ns >= b->cost->inner_min_ns &&
 	       b->p50_ns < 2 * b->cost->inner_min_ns;
 }
 
-/* A call's duration holds its own probe, its caller's not: so a callee may seem the longer one. */
+/* Reports functions whose calls last mostly as long as their own probe. A caller's duration leaves
+ * that cost out, so a callee may seem to take longer than its caller. */
 static void own_probe(const struct view *v, struct text *out)
 {
 	char name[4 * NAME_MAX_COLUMNS + 1], time[TEXT_NUMBER];
@@ -365,7 +370,7 @@ static void own_probe(const struct view *v, struct text *out)
 	text_release(&line);
 }
 
-/* Returns how many functions have one label, from the first on. */
+/* Returns how many functions, from the first on, have the same label. */
 static size_t left_out_alike(const struct view *v, const struct left_out *all, size_t first,
 			     struct text *out)
 {
@@ -409,7 +414,7 @@ static unsigned lines_of(const struct text *paragraph, unsigned width)
 	return n;
 }
 
-/* Leaves out all parts of a remark that has too many lines: a few of them would mislead. */
+/* Drops all parts of a remark that has too many lines, because a few of them would mislead. */
 static void shorten(const struct view *v, const char *label, unsigned lines, struct text *s)
 {
 	struct text whole = { 0 };
@@ -450,7 +455,7 @@ static void remarks(const struct view *v, unsigned lines, struct text *out)
 	own_probe(v, out);
 }
 
-/* One of the sentences, if the paragraph has room for it. */
+/* Adds a sentence if the paragraph has room for it. */
 static void add_fitting(const struct view *v, const char *s, size_t n, unsigned lines,
 			struct text *paragraph)
 {
@@ -466,7 +471,7 @@ static void add_fitting(const struct view *v, const char *s, size_t n, unsigned 
 	*paragraph = longer;
 }
 
-/* As many of the sentences as fit; -v has all of them. */
+/* Prints as many sentences as fit, or all with -v. */
 static void print_fitting(const struct view *v, const struct text *sentences, unsigned lines,
 			  struct text *out)
 {

@@ -20,11 +20,12 @@
 #include "report/table/wrap.h"
 #include "trace/meta/meta.h"
 
-#define NAME_BYTES (4 * 24 + 1) /* of the program */
+#define NAME_BYTES (4 * 24 + 1) /* of the program's name */
 
 /*
- * "svc", as the recorder names it. An older recording only has the command ("/usr/bin/svc -p 80"),
- * and on attach "pid 7": a command is then another program.
+ * Returns the program's name as the recorder wrote it, "svc". An older recording has only the
+ * command ("/usr/bin/svc -p 80"). If it attached to processes, the command is another program and
+ * the name is "pid 7".
  */
 static void program_name(const struct view *v, char *buf, size_t n)
 {
@@ -121,7 +122,8 @@ static void add_first_line(const struct view *v, bool with_cpus, struct text *li
 	recorded(v, with_cpus, line);
 }
 
-/* How many CPUs there are is the part that the reader knows: one line is read sooner than two. */
+/* Prints the first line. The reader knows the number of CPUs, so it is left out if the line would
+ * become two. */
 static void first_line(const struct view *v, struct text *out)
 {
 	struct text line = { 0 }, shorter = { 0 };
@@ -142,12 +144,12 @@ static void first_line(const struct view *v, struct text *out)
 
 /* Parts of thread time, in the order of the line and the bar. */
 struct part {
-	const char *name, *bar; /* bar: a character of the bar; UTF-8 */
+	const char *name, *bar; /* bar: a character of the bar, in UTF-8 */
 	double share;
 };
 
 #define PARTS_MAX  5
-#define PART_LEAST 0.01 /* less is not worth a word */
+#define PART_LEAST 0.01 /* of thread time: a smaller part is not named */
 
 static unsigned parts_of(const struct result *res, struct part parts[PARTS_MAX])
 {
@@ -286,7 +288,7 @@ static void note(const struct view *v, const char *s, struct text *out)
 	free(copy);
 }
 
-#define NOTES_MOST 3 /* on the first screen, the last of them how many more there are */
+#define NOTES_MOST 3 /* on the first screen; the last one counts those that are left out */
 
 static void notes(const struct view *v, struct text *out)
 {
@@ -315,9 +317,9 @@ void text_header(const struct view *v, struct text *out)
 	notes(v, out);
 }
 
-#define MOST 0.5 /* of the threads' time outside of all blocks: worth a sentence */
+#define MOST 0.5 /* of thread time outside of all blocks: from here on worth a sentence */
 
-/* Says how much of the thread time is neither in a traced block nor a wait, and where it is. */
+/* Reports how much thread time is neither in a traced block nor a wait, and where it is. */
 static void outside(const struct result *res, struct text *out)
 {
 	double all = (double)res->threads_ns;
@@ -355,7 +357,7 @@ static bool any_worth(const struct view *v)
 	return false;
 }
 
-/* Says how much the waiting places of locks lose that were taken in no traced call. */
+/* Reports how much time is lost at the waiting places of locks that no traced call took. */
 static void locks_outside(const struct result *res, struct text *out)
 {
 	char number[TEXT_NUMBER];
@@ -391,8 +393,8 @@ static void nothing_lost(const struct view *v, struct text *out)
 		    any_worth(v) ? " itself, without its callees," : "");
 }
 
-/* Where no function and no place has calls enough for a verdict, it is not known that nothing is
- * lost. */
+/* Returns whether no function and no place has enough calls for a verdict. Then it is unknown
+ * whether time is lost. */
 static bool none_of(const struct blocks *blocks)
 {
 	vec_for_each (blocks, const struct block, b)
@@ -417,10 +419,11 @@ static void nothing_judged(struct text *out)
 		    CALLS_MIN);
 }
 
-#define CPUS_FULL    0.9  /* of the CPUs' time: to wait less gains nothing */
-#define OTHERS_LEAST 0.05 /* of it, by other programs: less is not worth a word */
+#define CPUS_FULL    0.9  /* of the CPUs' time: above this, shorter waits gain nothing */
+#define OTHERS_LEAST 0.05 /* of it, by other programs: a smaller share is not reported */
 
-/* CPUs that the program could have had, and nobody used in the whole recording; NAN: not known. */
+/* Returns how many CPUs were idle, on average, that the program could have used, or NAN if that is
+ * unknown. */
 static double free_cpus(const struct result *res)
 {
 	const struct meta *meta = res->meta;
@@ -433,9 +436,9 @@ static double free_cpus(const struct result *res)
 	return free;
 }
 
-/* CPUs that the program did not ask for: its threads had them or waited for them, whoever had them
- * then. Threads that wait less for something else compete with other programs, too. NAN: not known.
- */
+/* Returns how many CPUs the program did not ask for, or NAN if that is unknown. Its threads asked
+ * for a CPU whenever they ran or were in the run queue. CPUs that other programs used count as not
+ * asked for, because threads that are blocked less would compete for them. */
 static double unasked_cpus(const struct result *res)
 {
 	double ready = res->ready_ns == BLOCK_NONE || !res->probed_ns
@@ -452,8 +455,8 @@ static bool waits_behind_others(const struct block *b)
 	return cause && !strcmp(cause->kind, "cpu-wait") && !cause_cpus_crowded(b);
 }
 
-/* Part of a CPU that one of the block's threads asks for while no other thread holds it up: those
- * that sleep while they have a lock ask for little, however many they are. */
+/* Returns the part of a CPU that one of the block's threads asks for while it is not blocked.
+ * Threads that sleep while they hold a lock ask for little, however many they are. */
 static double cpu_asked(const struct result *res, const struct block *worst)
 {
 	double lost = worst->lost_threads * (double)res->probed_ns;
@@ -463,10 +466,9 @@ static double cpu_asked(const struct result *res, const struct block *worst)
 								 : 1;
 }
 
-/* Threads that wait less do instead what they do else, if there is a CPU for the part of it that
- * needs one; threads that run for nothing free the CPU that they are on. Without other programs
- * there are CPUs for who waits behind them.
- */
+/* Returns the most threads' time that can be recovered. Threads that are blocked less do more of
+ * their other work, as far as there are CPUs for it. Threads that spin free the CPU that they run
+ * on; without other programs, it serves the threads behind them in the run queue. */
 static double most_gained(const struct result *res, const struct block *worst)
 {
 	double told = report_told_share(worst) * worst->lost_threads;
@@ -479,7 +481,7 @@ static double most_gained(const struct result *res, const struct block *worst)
 	return fmin(told, fmax(0, gained));
 }
 
-/* Most of what it loses is time on a CPU that it needs only because of others. */
+/* Returns whether most of the lost time is running time that only other threads cause. */
 static bool frees_cpus(const struct block *worst)
 {
 	const struct cause *cause = report_main_cause(worst);
@@ -517,7 +519,7 @@ static void full_cpus(const struct result *res, struct text *out)
 			      : ": no CPU is free, so only less work helps.");
 }
 
-#define IDLE_MOST 0.75 /* of thread time: shares of the rest say more */
+#define IDLE_MOST 0.75 /* of thread time: above this, shares of the remaining time are printed */
 
 static bool mostly_idle(const struct result *res)
 {
@@ -525,8 +527,8 @@ static bool mostly_idle(const struct result *res)
 	       (double)res->idle_ns > IDLE_MOST * (double)res->threads_ns;
 }
 
-#define NOTHING 0.0005 /* of thread time: no number for it */
-#define BOUNDED 0.95   /* of what the sentence says that it costs: less can be had back */
+#define NOTHING 0.0005 /* of thread time: a smaller share gets no number */
+#define BOUNDED 0.95   /* of the cost: the text adds if less can be recovered */
 
 static bool is_row(const struct view *v, const struct block *b)
 {
@@ -587,14 +589,14 @@ void text_conclusion(const struct view *v, struct text *out)
 	const struct result *res = v->result;
 	const struct block *worst = report_worst(v);
 	const struct block *unexplained = report_most_unexplained(v);
-	/* of locks the calls that take them tell, whatever else runs */
+	/* the calls that take a lock show its contention, whatever else runs */
 	const bool locks = res->keyed.rule.kind == BLOCK_LOCK;
 	struct untold_functions untold = { 0 };
 	struct text line = { 0 };
 	const struct block *unjudged = report_most_unjudged(v);
 	bool no_score;
 	struct giver giver = report_giver(v);
-	size_t said; /* of the CPUs alone */
+	size_t said; /* length of the text after the sentence about the CPUs */
 
 	result_untold(res, &untold);
 	no_score = untold.n && untold.share > MOST;

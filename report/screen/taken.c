@@ -10,13 +10,13 @@
 #include "base/vec.h"
 #include "trace/meta/meta.h"
 
-#define READY_LEAST 0.1	 /* of thread time: less is not worth a line */
-#define OTHER_LEAST 0.05 /* of it, by other programs: then they are named */
+#define READY_LEAST 0.1	 /* of thread time: a smaller share gets no line */
+#define OTHER_LEAST 0.05 /* of thread time, behind other programs: from here on they are named */
 #define PART_LEAST  0.01
 #define NAMED_MAX   3
-#define NAMED_LEAST 0.05 /* of the time without a CPU */
+#define NAMED_LEAST 0.05 /* of the run queue time */
 
-/* Processes of one name. */
+/* The processes that have the same name. */
 struct named {
 	const char *name;
 	unsigned processes;
@@ -55,7 +55,8 @@ static uint64_t sum_of(const struct takers *t, enum taker_kind kind)
 	return ns;
 }
 
-/* other: of all, behind other programs. Of many short ones not all have names. */
+/* Adds the names of other programs. other is the part of `all` spent behind other programs.
+ * Programs that ran only briefly may have no name. */
 static void say_others(const struct result *res, double other, double all, struct text *out)
 {
 	const struct takers *takers = &res->calls.threads.takers;
@@ -99,9 +100,10 @@ static void say_part(const char *who, double part, const char **before, struct t
 	*before = ", ";
 }
 
-#define STEAL_LEAST 0.02 /* of the CPUs' time: less is not worth a word */
+#define STEAL_LEAST 0.02 /* of the CPUs' time: a smaller share is not reported */
 
-/* A virtual machine's CPUs are the host's to take; what runs meanwhile seems to run. */
+/* Adds the CPU time that the host took from this virtual machine. Threads that lost it seem to run
+ * meanwhile. */
 static void say_stolen(const struct result *res, struct text *out)
 {
 	const struct meta *meta = res->meta;

@@ -27,17 +27,17 @@
 #include "report/table/wrap.h"
 #include "trace/meta/meta.h"
 
-#define ROWS_DEFAULT	6  /* so that the first screen is one */
-#define ROWS_MORE	15 /* of other views, and where the order is the user's */
+#define ROWS_DEFAULT	6  /* rows that keep the first view on one screen */
+#define ROWS_MORE	15 /* rows of other views, and if the user chose the order */
 #define WHY_WIDTH	20
-#define WIDE		112 /* a screen that has room for more columns, and for names */
+#define WIDE		112 /* a screen of this width has room for more columns and for names */
 #define LOST_WIDTH	5
 #define TIME_WIDTH	6
 #define COUNTER_LEAST	6 /* columns */
 #define COUNTER_MOST	16
 #define OWN_LINE_INDENT 8 /* text_whole() */
 
-/* The columns of a block, in front of its cause and its name. */
+/* The columns of a block before its cause and its name. */
 static const char *const screen[] = { "calls", "p50_ns", "p99_ns", NULL };
 static const char *const wide_screen[] = { "calls",  "min_ns", "p50_ns", "p90_ns",
 					   "p99_ns", "max_ns", NULL };
@@ -76,7 +76,8 @@ static const char *const *screen_of(const struct view *v)
 	return v->width >= WIDE ? wide_screen : screen;
 }
 
-/* The pool that holds most of what no rule explains; share of the excess. */
+/* Returns the name of the pool with the most excess time that no rule explains, and its share of
+ * the excess. */
 static const char *unexplained(const struct block *b, double *share)
 {
 	static const struct {
@@ -95,7 +96,7 @@ static const char *unexplained(const struct block *b, double *share)
 	return rows[best].name;
 }
 
-/* Returns the unexplained part of the excess, in per cent. */
+/* Returns the unexplained part of the excess time, in percent. */
 static double unexplained_share(const struct block *b)
 {
 	return 100 * b->unexplained[POOL_RUNNING] / block_pools_ns(b);
@@ -165,7 +166,7 @@ static bool on_screen(const struct view *v, const struct column *c)
 	return !strcmp(c->key, "name") || !strcmp(c->key, "cause");
 }
 
-/* There its distribution stands beside the numbers. */
+/* Returns whether the table shows the distribution next to the numbers. */
 static bool has_spark(const struct view *v)
 {
 	return !v->by_thread && !by_lock(v) && !v->all;
@@ -198,7 +199,7 @@ static void print_counter(struct table *t, const struct meta_counter *m, const s
 	table_right(t, counters_number(mean, counters_mean(b, m)), counter_width(m));
 }
 
-/* The error of sampling belongs beside the score. */
+/* Returns whether sampling left out calls, so that the score is printed with its error. */
 static bool has_interval(const struct view *v)
 {
 	return v->all && !v->by_thread && meta_period(v->result->meta) > 1;
@@ -215,8 +216,8 @@ static void head_cell(struct table *t, const struct column *c)
 	table_right(t, head, c->width);
 }
 
-/* A function whose slow calls are no interference, or may be none, loses nothing of the header's.
- */
+/* Returns whether the headline counts the block's lost time. It does not if the slow calls are, or
+ * may be, no interference. */
 static bool is_counted_lost(const struct view *v, const struct block *b)
 {
 	return v->by_thread || by_lock(v) || b->verdict == VERDICT_INTERFERENCE;
@@ -332,15 +333,16 @@ static void print_why(const struct view *v, struct table *t, const struct block 
 	text_release(&why);
 }
 
-/* Locks are all listed, and without -v have no column for what the score means. */
+/* Adds the verdict to a lock's row. All locks are listed, and without -v there is no column for the
+ * verdict. */
 static void add_verdict(const struct view *v, const struct block *b, struct text *out)
 {
 	if (by_lock(v) && !v->all && b->verdict != VERDICT_INTERFERENCE)
 		text_printf(out, ", %s", verdict_name(b->verdict));
 }
 
-/* Where it is called from, if that fits: the line below is too dear for what the paragraph says of
- * the worst. */
+/* Adds the caller if it fits. It is not worth a line of its own: the paragraph names the caller of
+ * the worst row. */
 static void add_via(const struct view *v, const struct table *t, const struct block *b,
 		    struct text *title)
 {
@@ -373,7 +375,8 @@ static void print_title(const struct view *v, struct table *t, const struct bloc
 	text_release(&title);
 }
 
-/* Cut only where a line of its own is too short for it: its two ends tell one from another. */
+/* Prints the name. It is cut in the middle only if a line of its own is too short: both ends
+ * distinguish names. */
 static void print_whole_name(struct table *t, const char *name)
 {
 	char cut[VALUE_SCRATCH];
@@ -391,7 +394,8 @@ static void print_whole_name(struct table *t, const char *name)
 	text_release(&whole);
 }
 
-/* A place where threads wait is in brackets: its name is that of the function it waits in. */
+/* Prints the name. That of a place where threads wait is in brackets, because it is the name of a
+ * function. */
 static void print_name(const struct view *v, struct table *t, const struct block *b)
 {
 	bool is_site = block_is_wait(b);
@@ -495,7 +499,7 @@ static unsigned count_lines(const struct text *s)
 	return n;
 }
 
-/* Rows that are not shown: for want of room, or because they lose too little to be listed. */
+/* Rows that are not shown, because there is no room or because they lose too little. */
 struct unseen {
 	unsigned long long rows, hidden;
 	double ns, most_ns;
@@ -513,7 +517,8 @@ static void count_unseen(const struct view *v, struct unseen *u, const struct bl
 	u->most_ns = ns > u->most_ns ? ns : u->most_ns;
 }
 
-/* With what they lose together, and each at most. Sequences are parts of one another: no sum. */
+/* Prints how many rows are not shown, with their lost time and the largest one. Sequences overlap,
+ * so their times have no sum. */
 static void print_more(const struct view *v, const struct unseen *u, struct text *out)
 {
 	double all = (double)v->result->threads_ns;
@@ -538,7 +543,7 @@ static void print_more(const struct view *v, const struct unseen *u, struct text
 	text_release(&more);
 }
 
-/* Where nobody asked for more it is one screen. */
+/* Returns whether the output is kept to one screen, as the user did not ask for more. */
 static bool is_limited(const struct view *v)
 {
 	return !v->top && !v->all && !v->sort;
@@ -636,8 +641,8 @@ static uint64_t print_table(const struct view *v, unsigned lines, struct text *o
 }
 
 #define SCREEN_LINES   23
-#define TABLE_LEAST    7 /* where it has as many */
-#define ROW_LINES      2 /* where there is room for them */
+#define TABLE_LEAST    7 /* rows that are always shown, if there are as many */
+#define ROW_LINES      2 /* of each row, if there is room */
 #define SECOND_COMMAND "       ispot "
 #define OTHER_LINES    4 /* the table's head, further rows, the explanation, an empty one */
 
@@ -646,7 +651,7 @@ static unsigned less(unsigned lines, unsigned taken, unsigned least)
 	return lines > taken + least ? lines - taken : least;
 }
 
-/* What the table would take if it had all its rows. */
+/* Returns how many lines the table would take with all its rows. */
 static unsigned table_lines(const struct view *v)
 {
 	struct text table = { 0 };
@@ -658,8 +663,8 @@ static unsigned table_lines(const struct view *v)
 	return n < TABLE_LEAST ? n : TABLE_LEAST;
 }
 
-/* The second of the commands that come next shows less than the first: it goes where there is no
- * line for it. */
+/* Drops the second of the suggested commands if there is no line for it. It shows less than the
+ * first. */
 static void drop_second_command(struct text *to_do)
 {
 	const char *line = to_do->s;
@@ -672,7 +677,7 @@ static void drop_second_command(struct text *to_do)
 	to_do->s[to_do->n] = '\0';
 }
 
-/* Where cycles come from, and what they are not. */
+/* Explains where the cycles come from, and what they do not include. */
 static void cycles_note(const struct view *v, struct text *out)
 {
 	struct text note = { 0 };

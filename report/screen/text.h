@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `ispot report` on a terminal: the screen of its first command, or of -v. */
+/* The text output of `ispot report`: the first screen, or everything with -v. */
 #ifndef ISPOT_REPORT_SCREEN_TEXT_H
 #define ISPOT_REPORT_SCREEN_TEXT_H
 
@@ -10,13 +10,13 @@ struct cause;
 struct text;
 struct view;
 void report_text(const struct view *v, struct text *out);
-/* Whether a cause, not unknown, explains more than what is left unexplained of any kind of time:
- * else the table, and so the paragraph, says where the time went. */
+/* Returns whether a known cause explains more than remains unexplained of any kind of time.
+ * Otherwise the table, and the paragraph with it, shows where the time went. */
 bool report_tells(const struct block *b, const struct cause *known);
 /* "22.8%", "<0.1%" into buf of TEXT_NUMBER bytes: a part of thread time that is lost, with as many
  * digits wherever the screen has it. */
 char *text_lost_share(char *buf, double share);
-/* The main cause as the table shows it: "lock 94 %". */
+/* Adds the main cause as the table shows it: "lock 94 %". */
 void text_cause(const struct block *b, struct text *out);
 
 #endif

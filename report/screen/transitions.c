@@ -97,7 +97,7 @@ static int longest_first(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* A sequence's name is no C++ name, whose parameters a table would leave out. */
+/* Prints a state whole: a sequence's name is no C++ name, whose parameters a table would drop. */
 static void state_name(struct table *t, const char *name)
 {
 	size_t columns = table_room(t), n = 4 * columns + 1;
@@ -127,7 +127,7 @@ static void states(const struct view *v, size_t usual, struct text *out)
 	free(rows);
 }
 
-/* What was looked for, and among what. */
+/* Reports that no transition was found, and among how many calls and functions. */
 static void none(const struct view *v, struct text *out)
 {
 	const struct result *res = v->result;

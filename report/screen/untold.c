@@ -17,7 +17,7 @@
 
 #define NAME_COLUMNS 48
 #define NAMES_MAX    3
-#define NAME_LEAST   0.05 /* of the CPU time: less is not worth a name */
+#define NAME_LEAST   0.05 /* of the CPU time: a smaller share is not named */
 
 const struct cause *text_cache_misses(const struct block *b)
 {
@@ -63,7 +63,7 @@ void text_unjudged(const struct view *v, const struct block *b, struct text *out
 	text_release(&name);
 }
 
-/* "work (app.c:12) 61 %", by the loop's line where there is one */
+/* Adds "work (app.c:12) 61 %", with the loop's line if there is a loop. */
 static void name_function(const struct untold_function *f, struct text *out)
 {
 	char name[4 * NAME_COLUMNS + 1], file[128];
@@ -105,12 +105,12 @@ void text_untold(const struct untold_functions *untold, bool alone, struct text 
 	text_add(out, ".");
 }
 
-#define GIVER_WAITED 0.1  /* of thread time: less is not worth a sentence */
-#define GIVER_BUSY   0.75 /* of the giver's time: one that waits itself is not what limits */
+#define GIVER_WAITED 0.1  /* of thread time: a shorter wait gets no sentence */
+#define GIVER_BUSY   0.75 /* of the giver's time: an idler thread does not limit others */
 #define GIVER_ALWAYS 0.9  /* of it: the program takes as long as the giver's work does */
 #define CPUS_FULL    0.9  /* of the CPUs, by the program itself: no other order of work helps */
-#define QUEUED_LEAST 0.1  /* of its time in the run queue: "busy" would mislead */
-#define GIVER_MOSTLY 0.2  /* of its CPU time in one function: worth its name */
+#define QUEUED_LEAST 0.1  /* of its time in the run queue: above this, "busy" would mislead */
+#define GIVER_MOSTLY 0.2  /* of its CPU time: a function with this much is named */
 
 static double busy_part(const struct thread *t)
 {
@@ -126,7 +126,8 @@ static double queued_part(const struct thread *t)
 	return alive > 0 ? (double)t->off.preempted_ns / alive : 0;
 }
 
-/* "thread 7 (app, in worker)": threads of a program often all have its name. */
+/* Adds "thread 7 (app, in worker)". The threads of a program often all have its name, so the
+ * function tells more. */
 static void name_thread(const struct untold *u, const struct thread *t, struct text *out)
 {
 	const struct meta_frame *begin = untold_begin(u, t->index);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Sentences on time of which nobody can tell whether it is interference. */
+/* Sentences on time that may or may not be interference. */
 #ifndef ISPOT_REPORT_SCREEN_UNTOLD_H
 #define ISPOT_REPORT_SCREEN_UNTOLD_H
 
@@ -15,18 +15,18 @@ struct thread;
 struct untold_functions;
 struct view;
 
-/* A paragraph on a block with too few calls to be judged, which may lose the most. */
+/* Adds a paragraph on a block with too few calls for a verdict, which may lose the most time. */
 void text_unjudged(const struct view *v, const struct block *b, struct text *out);
-/* The cache misses that are most of the block's excess; NULL: they are not. Whose they are is not
- * known, so their time is unexplained. */
+/* Returns the cause "cache misses" if it is most of the block's excess time, or else NULL. It is
+ * unknown what causes the misses, so this time is unexplained. */
 const struct cause *text_cache_misses(const struct block *b);
-/* A paragraph on running time that nothing explains. */
+/* Adds a paragraph on running time that nothing explains. */
 void text_unexplained(const struct view *v, const struct block *b, struct text *out);
 
-/* Which functions have the CPU time of which no score tells. alone: nothing was said before. */
+/* Adds which functions take CPU time without a score. alone: no other sentence precedes it. */
 void text_untold(const struct untold_functions *untold, bool alone, struct text *out);
 
-/* The blank before a sentence that is not the first. */
+/* Adds the blank before a sentence that is not the first. */
 static inline void text_new_sentence(struct text *out)
 {
 	text_add(out, out->n ? " " : "");
