@@ -53,6 +53,16 @@ static void calls_notice(struct result *res, uint64_t count, const char *one, co
  * Reports if the entries and exits that were read and dropped do not add up to those that the
  * probes made. Dropped events include scheduler events, so the check allows for them.
  */
+/* The recorder says so itself where that was over the budget. */
+static void cost_notice(struct result *res)
+{
+	if (res->lost_most_in_process && !meta_has_notice(res->meta, "over-budget"))
+		result_notice(res,
+			      "how much recording slowed the program is n/a, as most calls that "
+			      "were timed in process were dropped; trace fewer functions, or "
+			      "one call in several (-c)");
+}
+
 static void made_notice(struct result *res)
 {
 	const struct meta_end *e = &res->meta->end;
@@ -287,6 +297,7 @@ void result_find_notices(struct result *res)
 		vec_last(&res->notices)->small = n->code && is_small(res, n);
 	}
 	made_notice(res);
+	cost_notice(res);
 	sampling_notice(res);
 	solo_notice(res);
 	left_out_probes_notice(res);

@@ -209,6 +209,18 @@ static bool take_recorders_estimate(struct result *res)
 	return true;
 }
 
+/* Of calls that left nothing in the file nobody has measured what they cost in process; those that
+ * meet the kernel's probes are counted there. */
+static bool lost_most_in_process(const struct result *res)
+{
+	if (res->lost_records <= res->records)
+		return false;
+	vec_for_each (&res->meta->functions, const struct meta_function, f)
+		if (f->in_process)
+			return true;
+	return false;
+}
+
 static void self_cost(struct result *res)
 {
 	uint64_t most = 0;
@@ -237,6 +249,9 @@ static void self_cost(struct result *res)
 	}
 	/* The recorder's estimate comes first, because switches are recorded even if no call is. */
 	if (!res->windowed && take_recorders_estimate(res))
+		return;
+	res->lost_most_in_process = lost_most_in_process(res);
+	if (res->lost_most_in_process)
 		return;
 	if (!most || !res->calls.threads.have_switch)
 		return;
@@ -363,8 +378,8 @@ static void conclude(struct result *res, const struct block_options *o)
 	result_add_threads(res);
 	scale_sampled(res);
 	result_split_time(res);
-	self_cost(res);
 	count_losses(res);
+	self_cost(res);
 	build_groups(res, o);
 	if (res->coactivity.calls)
 		coactivity_release(&res->coactivity);

@@ -120,8 +120,9 @@ struct result {
 	uint64_t pair_min_ns, pair_p50_ns, pair_p99_ns; /* BLOCK_NONE: not calibrated */
 	double overhead;	/* the recorder's estimate, as by meta_overhead(); NAN: unknown */
 	bool overhead_is_least; /* overhead is a lower bound */
-	double overhead_cpus;	/* CPUs that the probes took while recording; NAN: unknown */
-	bool hardly_runs;	/* as by meta_hardly_runs(): overhead means little then */
+	bool lost_most_in_process; /* so overhead is NAN */
+	double overhead_cpus;	   /* CPUs that the probes took while recording; NAN: unknown */
+	bool hardly_runs;	   /* as by meta_hardly_runs(): overhead means little then */
 };
 
 /*

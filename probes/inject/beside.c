@@ -245,6 +245,7 @@ static void sums(void *ctx, struct session_beside_sums *sums)
 	sums->records = b->drain.records;
 	sums->lost_records = b->drain.lost_records;
 	sums->cost_ns = cost_ns == UINT64_MAX ? 0 : cost_ns;
+	sums->lost_most = inproc_drain_lost_most(&b->drain);
 	vec_for_each (&b->drain.regions, const struct inproc_region, g)
 		sums->trapped_calls += g->passed;
 	vec_for_each (&b->functions, const struct patched_function, f)

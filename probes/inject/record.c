@@ -146,7 +146,9 @@ static void write_end(struct recording *r, const struct inject_result *result)
 		.lost_records = r->drain.lost_records + r->own.lost,
 		.target_cpu_ns = r->o->n_pids ? META_UNKNOWN : r->launch.cpu_ns,
 		.scheduling_cost_ns = r->no_switches.code ? META_UNKNOWN : switches_ns,
-		.probes_cost_ns = cost_ns == UINT64_MAX ? META_UNKNOWN : cost_ns + switches_ns,
+		.probes_cost_ns = cost_ns == UINT64_MAX || inproc_drain_lost_most(&r->drain)
+					  ? META_UNKNOWN
+					  : cost_ns + switches_ns,
 		.exit_status = r->o->n_pids ? -1 : result->exit_status,
 		.reason = r->reason,
 	};

@@ -636,6 +636,14 @@ void inproc_drain_finish(struct inproc_drain *d, uint64_t now_ns)
 	inproc_end_all(d, now_ns);
 }
 
+bool inproc_drain_lost_most(const struct inproc_drain *d)
+{
+	vec_for_each (&d->regions, const struct inproc_region, g)
+		if (g->is_stamped)
+			return d->lost_records > d->records;
+	return false;
+}
+
 uint64_t inproc_drain_cost_ns(const struct inproc_drain *d)
 {
 	uint64_t sum = 0;

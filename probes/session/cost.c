@@ -367,9 +367,15 @@ static void warn(struct session *s, const struct stretch *x, bool at_end)
 /* For the file, which has the final figure. */
 static void note_overhead(struct session *s, const struct stretch *x)
 {
+	struct session_beside_sums beside;
 	struct text words = { 0 };
 
-	what_probes_did(x, &words);
+	session_beside_sums(s, &beside);
+	if (beside.lost_most)
+		text_add(&words, "how much the target was slowed is n/a, as most calls that were "
+				 "timed in process were dropped");
+	else
+		what_probes_did(x, &words);
 	add_advice(s, &words);
 	session_note(s, "over-budget", words.s);
 	text_release(&words);

@@ -24,6 +24,7 @@ struct session_beside_sums {
 	uint64_t records, lost_records; /* handed to the writer; and what is not among those */
 	uint64_t cost_ns;
 	uint32_t functions;
+	bool lost_most; /* so the cost is a guess, which is good for a budget alone */
 };
 
 /* All with ctx. The file's id of a function is its place in the session's plan. */

@@ -205,7 +205,8 @@ void session_write_end(struct session *s, const struct session_result *result)
 			isnan(result->sample_ns) ? META_UNKNOWN : result->sampling_cost_ns,
 		.sample_ns = isnan(result->sample_ns) ? META_UNKNOWN : (uint64_t)result->sample_ns,
 		.after_cost_ns = result->after_cost_ns,
-		.probes_cost_ns = result->probes_cost_ns,
+		.probes_cost_ns =
+			result->lost_most_in_process ? META_UNKNOWN : result->probes_cost_ns,
 		.cpus_busy_ns = META_UNKNOWN,
 		.cpus_steal_ns = META_UNKNOWN,
 		.usable_cpus = s->cputime.usable_cpus,

@@ -88,6 +88,7 @@ struct session_result {
 	double sample_ns;	   /* that a sample takes; NAN: not measured */
 	uint64_t trapped_calls;	   /* with those that sampling (-c) left out */
 	uint64_t left_out_records; /* of calls that were too short to be written */
+	bool lost_most_in_process; /* so what calls there cost is not known */
 	uint32_t functions;	   /* probed */
 	int exit_status;	   /* of the command; 0 on attach */
 	bool interrupted;	   /* by a signal to ispot */

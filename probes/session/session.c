@@ -422,6 +422,7 @@ static void fill_result(struct session *s, uint64_t duration_ns, struct session_
 		.sample_ns = s->costs.sample_ns,
 		.after_cost_ns = (uint64_t)s->after.cost_ns,
 		.probes_cost_ns = session_probes_cost_ns(s),
+		.lost_most_in_process = beside.lost_most,
 		.functions = s->n_probed + beside.functions,
 		.exit_status =
 			s->launch.ended && !s->options.n_pids ? launch_exit_status(&s->launch) : 0,
