@@ -1,25 +1,44 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Scores, verdicts and causes are what the microbenchmarks know about themselves.
+# Scores, verdicts and causes are what the microbenchmarks know about themselves, whichever engine times the calls.
+# ENGINES: only those.
 . "$(dirname "$0")/lib.sh"
 needs_probes
 
 # program  functions to trace, comma-separated
+engines=${ENGINES:-kernel}
+if [ "$engines" != kernel ]; then
+	:
+elif [ "$(uname -m)" = x86_64 ] && "$ISPOT" bench --engine in-process >bench.out 2>&1; then
+	engines="kernel auto in-process"
+else
+	skip "the same by the other engines" "none here: $(joined bench.out)"
+fi
+
+# as_is_true NAME PROGRAM RECORD-ARGS...
+as_is_true() {
+	local name=$1 program=$2 reported
+	shift 2
+	record_truth "$name" "$@" -- "$MB/$program"
+	reported=$?
+	is "$status" 0 "$name: status" || diag "$name.err"
+	if [ "$reported" = 0 ]; then
+		matches_truth "$name"
+		nothing_lost "$name"
+	else
+		ok 1 "$name: report"
+		diag "$name.report-err"
+	fi
+}
+
 while read -r program functions; do
 	patterns=()
 	for f in ${functions//,/ }; do
 		patterns+=(-F "$f")
 	done
-	record_truth "$program" "${patterns[@]}" -- "$MB/$program"
-	reported=$?
-	is "$status" 0 "$program: status" || diag "$program.err"
-	if [ "$reported" = 0 ]; then
-		matches_truth "$program"
-		nothing_lost "$program"
-	else
-		ok 1 "$program: report"
-		diag "$program.report-err"
-	fi
+	for engine in $engines; do
+		as_is_true "$program-$engine" "$program" --engine "$engine" "${patterns[@]}"
+	done
 done <<-'EOR'
 	mutex locked_add
 	spinlock spin_acquire,spin_release
