@@ -43,7 +43,8 @@ void sites_release(struct sites *s)
 	strtab_release(&s->names);
 }
 
-/* Further ones are as long as SITE_FRAMES says: a program decides how many there are. */
+/* Returns the path of the stack. A program decides how many paths there are, so those beyond
+ * SITE_PATHS_MAX are cut to SITE_FRAMES. */
 static uint32_t path_of(struct sites *s, uint32_t id)
 {
 	struct site_path path;
@@ -70,7 +71,8 @@ static bool same_frames(const struct meta *meta, uint32_t a, uint32_t b)
 	       !memcmp(x->frames, y->frames, x->n_frames * sizeof(*x->frames));
 }
 
-/* Stacks may differ in addresses that have no frame; they are the same to a reader. */
+/* Returns the stack with the same frames, or MAP_NONE. Stacks that differ only in addresses without
+ * a frame look the same to a reader. */
 static uint32_t twin_of(struct sites *s, uint32_t id, uint64_t hash)
 {
 	uint32_t i = map_get(&s->by_frames, hash);
@@ -98,7 +100,8 @@ static bool has_traced(const struct meta *meta, const struct meta_stack *stack)
 	return false;
 }
 
-/* In a call that was not recorded, as one in several was: it is in the scores of its function. */
+/* Returns whether the sleep is in a call that sampling left out. The scores of that call's function
+ * include it. */
 static bool is_left_out(struct sites *s, uint32_t id)
 {
 	const struct meta *meta = s->calls->threads.meta;
@@ -151,7 +154,7 @@ static struct site_cell *cell_of(struct sites *s, uint32_t site, uint32_t thread
 	return &s->cells.data[i];
 }
 
-/* By what is known of the futex now. */
+/* Returns the class of the futex, as far as it is known now. */
 static enum futex_class class_of(const struct sites *s, const struct thread *t)
 {
 	uint32_t word = t->sleep.word;
@@ -221,13 +224,14 @@ static void name_sleep(struct sites *s, const struct thread *t, uint64_t stack)
 		sleep->stack = stack_of(s, (uint32_t)stack);
 }
 
-/* thread: its index + 1, 0: any */
+/* thread: the index + 1, or 0 for any thread */
 static uint64_t futex_key(const struct thread *t, uint32_t thread)
 {
 	return (uint64_t)t->sleep.word << 32 | thread;
 }
 
-/* The key of this thread's waits of the same kind in the same system call: no futex has it. */
+/* Returns a key for the thread's waits of this kind in this system call, which differs from the
+ * keys of futexes. */
 static uint64_t kind_key(const struct thread *t)
 {
 	const uint64_t of_kinds = (uint64_t)SLEEP_NOBODY << 32;
@@ -236,16 +240,17 @@ static uint64_t kind_key(const struct thread *t)
 	       (t->index + 1);
 }
 
-/* A system call that waits for something other than a futex: a page fault can be anywhere. */
+/* Returns whether a system call waits for something other than a futex. Page faults do not count:
+ * they can be anywhere. */
 static bool is_call(const struct sleep *sleep)
 {
 	return sleep->call && sleep->kind != WAIT_FUTEX && sleep->kind != WAIT_PAGE_FAULT;
 }
 
 /*
- * Returns the stack with which the same futex was waited for before, or in which the thread waited
- * in the same system call, MAP_NONE where there is none. Where calls are left out, the wait may
- * have been in one.
+ * Returns the stack of an earlier wait for the same futex, or of the thread's earlier wait in the
+ * same system call, or MAP_NONE if there is none. If sampling leaves calls out, the wait may have
+ * been in one of those.
  */
 static uint32_t likely_stack(const struct sites *s, const struct thread *t)
 {
@@ -308,7 +313,7 @@ static void wake(struct sites *s, const struct thread *t, bool ended)
 	cell->ns += blocked + idle;
 }
 
-/* The probes came: those who sleep since before are seen from here on. */
+/* Begins a time with probes. Threads that already sleep are seen from here on. */
 static void begin_watched(struct sites *s, uint64_t time_ns)
 {
 	for (size_t i = 0; i < s->asleep.n; i++) {
@@ -323,7 +328,7 @@ static void begin_watched(struct sites *s, uint64_t time_ns)
 	}
 }
 
-/* The probes went: what threads sleep in from here on is not seen. */
+/* Ends a time with probes. From here on, sleeps are not attributed. */
 static void end_unwatched(struct sites *s, uint64_t time_ns)
 {
 	for (size_t i = 0; i < s->asleep.n; i++) {
@@ -365,7 +370,7 @@ static void on_record(void *self, const struct thread *t, const struct record *r
 	}
 }
 
-/* Sleeps across a loss may have been several. */
+/* Ends the sleep at a loss, because it may have been several sleeps. */
 static void on_unseen(void *self, const struct thread *t)
 {
 	sleep_of(self, t)->asleep = sleep_of(self, t)->on = false;
@@ -418,9 +423,9 @@ void sites_end(struct sites *s)
 
 /* ---- what was gathered becomes blocks ---- */
 
-#define IDLE_MUCH 0.01 /* threads that wait for work: fewer are not worth a verdict */
-/* Stacks are told apart where each way, and all others together, have at least a tenth of the time.
- */
+#define IDLE_MUCH 0.01 /* threads that wait for work; fewer are not worth a verdict */
+/* Stacks get different names if each path, and all other paths together, have at least a tenth of
+ * the time. */
 #define WAY_LEAST 10
 
 static void copy_sums(struct block *b, const struct site *site)
@@ -476,8 +481,8 @@ static void add_cell(struct sites *s, struct block *b, const struct site_cell *c
 		b->sci_worst_thread = excess / observed;
 }
 
-/* Waiting for work has no fastest that it could be compared with: all of it is idle, however few.
- */
+/* Counts the waits for work as idle. They have no baseline, so all of their time is idle, however
+ * few they are. */
 static void take_as_idle(struct block *b, const struct site *site, const struct block_options *o)
 {
 	if (!o->duration_ns)
@@ -572,7 +577,8 @@ static uint64_t *share_of(struct shares *x, uint32_t name, const struct site *pa
 	return &x->ns.data[i];
 }
 
-/* Parts of one name whose stacks part at that depth, where no way has nearly all of the time. */
+/* Gives parts with the same name longer names if their stacks differ at that depth and no path has
+ * nearly all of the time. */
 static void name_deeper(struct sites *s, unsigned depth, uint64_t least_ns)
 {
 	struct shares shorter = { 0 }, longer = { 0 };
@@ -611,8 +617,8 @@ static unsigned depth_of(const struct site_path *path, uint32_t name)
 	return depth;
 }
 
-/* Where several blocks begin with the same functions, each says one function more, that which
- * nearly all of its time went through. */
+/* If several blocks begin with the same functions, adds one more function to each name: the one
+ * that took nearly all of its time. */
 static void report_more(struct sites *s)
 {
 	struct shares shortest = { 0 }, whole = { 0 }, longer = { 0 };
@@ -655,7 +661,7 @@ static void name_parts(struct sites *s, uint64_t duration_ns)
 	report_more(s);
 }
 
-/* whole_of[part]; the wholes take the first places. */
+/* Joins the parts of each site. The joined sites come first, and whole_of[part] is their index. */
 static void join_parts(struct sites *s, uint32_t *whole_of, uint64_t duration_ns)
 {
 	uint32_t n = 0;
@@ -682,7 +688,7 @@ static void join_parts(struct sites *s, uint32_t *whole_of, uint64_t duration_ns
 	s->all.n = n;
 }
 
-/* Rows of (site, thread) and of (site, stack) whose sites are one now are one. */
+/* Joins the rows of (site, thread) whose sites were joined. */
 static void join_cells(struct sites *s, const uint32_t *whole_of)
 {
 	size_t n = 0;
@@ -740,7 +746,8 @@ static bool has_other_class(const struct sites *s, const struct site *site)
 	return false;
 }
 
-/* One stack may be of waits at locks and of others, idle and not: these differ by name, too. */
+/* Returns the site's name. One stack may have waits at locks and other waits, idle or not, so the
+ * name states which. */
 static const char *full_name(struct sites *s, const struct site *site)
 {
 	static const char *const at[FUTEX_CLASSES] = {

@@ -9,19 +9,18 @@
 #include "trace/format.h"
 #include "trace/meta/meta.h"
 
-#define FRAMES_INSIDE 4	  /* that a wait for work may be further inside than a thread's outermost */
-#define NEAR_SHARE    0.9 /* of the time waited there, that is so near */
-#define GIVEN_SHARE   0.25 /* of it, that threads end which do not wait there themselves */
-#define MUTUAL_SHARE  0.1  /* of it, that releasers may wait for waiters, both by thread */
-#define QUEUE_SHARE   0.5  /* of it, ended by threads that wait in the same place, too */
-#define QUEUE_SLEEPS  10   /* fewer may be chance */
-#define PLACE_FRAMES  8	   /* further inside than that is where threads wait */
-#define GATHER_ROUNDS 10   /* fewer may be chance */
-#define GATHER_SHARE  0.9  /* of the rounds, that end more than one sleep */
-#define GATHER_SPAN \
-	0.5 /* of the time, that a round takes: those who queue end each other all the time */
-#define GIVER_SHARE  0.75 /* of what is waited where it gives: with less, others give, too */
-#define QUEUE_FRAMES 3	  /* stacks of fewer are those of different places */
+#define FRAMES_INSIDE 4	  /* frames by which a wait for work may be deeper than the outermost one */
+#define NEAR_SHARE    0.9 /* of the time waited there: that in waits so near the outermost one */
+#define GIVEN_SHARE   0.25 /* of it: that ended by threads that never wait there themselves */
+#define MUTUAL_SHARE  0.1  /* of it, thread by thread: releasers may in turn wait for waiters */
+#define QUEUE_SHARE   0.5  /* of it: that ended by threads that wait in the same place */
+#define QUEUE_SLEEPS  10   /* fewer may be a coincidence */
+#define PLACE_FRAMES  8	   /* so many innermost frames identify a place */
+#define GATHER_ROUNDS 10   /* fewer may be a coincidence */
+#define GATHER_SHARE  0.9  /* of the rounds: those that end more than one sleep */
+#define GATHER_SPAN   0.5  /* of the time, for all rounds: queued threads wake each other always */
+#define GIVER_SHARE   0.75 /* of the time waited where it gives work: with less, others give, too */
+#define QUEUE_FRAMES  3	   /* stacks with fewer frames do not identify a place */
 
 static uint64_t pair_key(uint32_t waiter, uint32_t waker)
 {
@@ -51,14 +50,15 @@ static struct handout *row_of(struct handouts *h, const struct handout *like)
 	return vec_last(&h->rows);
 }
 
-/* Faults and the disk hold a thread up anywhere. */
+/* Returns whether the sleep's depth is meaningful. Page faults and the disk block a thread
+ * anywhere. */
 static bool says_depth(const struct sleep *s)
 {
 	return s->stack && s->kind != WAIT_PAGE_FAULT && s->kind != WAIT_DISK &&
 	       !s->uninterruptible;
 }
 
-/* Frames of the sleep's stack; 0: it is cut short, or not known. */
+/* Returns the number of frames of the sleep's stack, or 0 if the stack is cut short or unknown. */
 static uint32_t depth_of_sleep(struct thread *t)
 {
 	const struct meta_stack *stack;
@@ -90,7 +90,7 @@ static uint64_t hash_frame(uint64_t hash, const struct meta_frame *f)
 	return hash_u64(hash ^ hash_bytes(f->symbol, strlen(f->symbol)));
 }
 
-/* Code of no file and without a name: each thread may have its own. */
+/* Returns whether the code has no file and no name. Each thread may have such code of its own. */
 static bool is_made_at_run_time(const struct meta *meta, uint32_t frame)
 {
 	const struct meta_frame *f = frame < meta->frames.n ? &meta->frames.data[frame] : NULL;
@@ -112,8 +112,8 @@ static uint64_t hash_stack(const struct meta *meta, const struct meta_stack *sta
 	return hash;
 }
 
-/* Processes have numbers of their own for the stacks of the same functions. 0: no stack is known.
- */
+/* Returns the place of the sleep, or 0 if its stack is unknown. Stacks of the same functions have
+ * different numbers in different processes, so places are compared by their functions. */
 static uint32_t place_of_sleep(struct handouts *h, const struct thread *t)
 {
 	uint32_t place = t->sleep.stack ? map_get(&h->place_of, t->sleep.stack) : 0;
@@ -156,8 +156,9 @@ static void note_round(struct handouts *h, uint32_t place, const struct thread *
 	p->first_ns = p->last_ns = s->woken_ns;
 }
 
-/* All who wait there but the last to arrive go on together, and then nobody does for a while. A
- * leader that lets some go on, whose work it has done, is in a queue. */
+/* Returns whether threads gather at the place, as at a barrier: all waiters except the last to
+ * arrive are woken together, and then none for a while. A leader that wakes only those whose work
+ * it has done is in a queue. */
 static bool gathers(const struct handouts *h, uint32_t place)
 {
 	const struct handout_place *p = place ? &h->rounds.data[place - 1] : NULL;
@@ -219,7 +220,7 @@ static int by_word(const void *a, const void *b)
 	return (x->word > y->word) - (x->word < y->word);
 }
 
-/* How long threads slept, by waiter and another number. */
+/* How long threads slept, by the waiter and a second number. */
 struct waited {
 	struct map of;
 	struct {
@@ -255,21 +256,23 @@ static void waited_release(struct waited *w)
 
 /* The waits of all rows. */
 struct all_waits {
-	struct waited for_thread; /* by who ended it, but at locks */
+	struct waited for_thread; /* by the thread that ended the wait, except for waits at locks */
 	struct waited at_place;
 };
 
-/* The threads that wait at one word, and those that wake them there. */
+/* The threads that wait at one futex, and those that wake them there. */
 struct sides {
-	struct map waiters, wakers; /* index of a thread -> 1; wakers: that do not wait there */
+	struct map waiters,
+		wakers; /* index of a thread -> 1; wakers are those that do not wait there */
 	uint64_t ns, near_ns;
-	uint64_t given_ns;  /* ended by wakers */
-	uint64_t beside_ns; /* of it, by those that wait in the same place */
-	uint64_t back_ns;   /* that the others waited for waiters */
+	uint64_t given_ns;  /* waits that wakers ended */
+	uint64_t beside_ns; /* of it, ended by wakers that wait in the same place */
+	uint64_t back_ns;   /* how long the other wakers waited for the waiters */
 	uint64_t beside_sleeps;
 };
 
-/* Its waker waits in the same place, about as long as others there wait for it. */
+/* Returns whether the waker waits in the same place for a time comparable to that which others wait
+ * for it. */
 static bool is_beside(const struct handout *row, const struct all_waits *all)
 {
 	return row->place && (double)waited_ns(&all->at_place, row->waker, row->place) >
@@ -285,7 +288,7 @@ static void add_row(struct sides *x, const struct threads *th, const struct hand
 	if (row->frames && row->frames <= shortest + FRAMES_INSIDE)
 		x->near_ns += row->ns;
 	if (map_get(&x->waiters, row->waker) != MAP_NONE)
-		return; /* a worker that wakes the next one */
+		return; /* the waker is a worker that wakes the next one */
 	map_put(&x->wakers, row->waker, 1);
 	x->given_ns += row->ns;
 	if (is_beside(row, all)) {
@@ -307,7 +310,7 @@ static bool is_queue(const struct threads *th, const struct sides *x, uint32_t s
 	       th->meta->stacks.data[stack - 1].n_frames >= QUEUE_FRAMES;
 }
 
-/* As long as so, thread by thread. */
+/* Returns whether ns is a large part of the wait, compared thread by thread. */
 static bool is_much(const struct sides *x, uint64_t ns)
 {
 	return (double)ns * x->waiters.n > MUTUAL_SHARE * (double)x->given_ns * x->wakers.n;
@@ -344,13 +347,14 @@ static bool is_condition(const struct threads *th, uint32_t word)
 	       !futexes_keeps_time(&th->futexes, word);
 }
 
-/* Who waits for a lock waits for whoever has it, not for what that thread does for it. */
+/* Returns whether the futex is a lock. Its waiters wait for the holder, not for work that the
+ * holder does for them. */
 static bool is_at_lock(const struct threads *th, uint32_t word)
 {
 	return word != SLEEP_NOBODY && futex_judge(&th->futexes.all.data[word]).class == FUTEX_LOCK;
 }
 
-/* The rows of both words of a condition variable of glibc's are those of one. */
+/* Joins the rows of the two futexes that one condition variable of glibc has. */
 static void join_twins(const struct threads *th, struct handouts *h)
 {
 	vec_for_each (&h->rows, struct handout, row)
@@ -360,7 +364,7 @@ static void join_twins(const struct threads *th, struct handouts *h)
 	map_release(&h->row_of);
 }
 
-/* Those of one place that sleep at no futex. */
+/* Judges the sleeps of one place that are at no futex. */
 static void judge_place(struct threads *th, const struct handout *rows, size_t n,
 			const struct all_waits *all)
 {
@@ -384,7 +388,7 @@ static int by_place(const void *a, const void *b)
 	return (x->place > y->place) - (x->place < y->place);
 }
 
-/* The rest of the rows. */
+/* Judges the rows from first on, which are at no futex. */
 static void judge_places(struct threads *th, size_t first, const struct all_waits *all)
 {
 	struct handout *rows = th->handouts.rows.data + first;
@@ -444,7 +448,8 @@ static bool gives_work(const struct threads *th, const struct handout *row)
 	return work == WORK_HANDED_OUT || work == WORK_IN_TURN;
 }
 
-/* How long others waited for the work of a thread, and of all that give work where it does. */
+/* How long others waited for the work of a thread, and of all threads that give work in the same
+ * place. */
 struct given {
 	uint64_t own_ns, all_ns;
 };

@@ -24,7 +24,7 @@ static void set_comm(struct thread *t, const char *s, size_t n)
 	t->comm[n] = '\0';
 }
 
-/* Asleep before the first record, for what nobody saw. */
+/* Sets a thread that was asleep before the first record. The reason of this sleep is unknown. */
 static void sleep_unknown(struct thread *t, uint64_t time_ns)
 {
 	t->sleep = (struct sleep){
@@ -96,7 +96,7 @@ struct thread *threads_find(struct threads *th, uint32_t tid, uint32_t tgid, uin
 	return t;
 }
 
-/* Threads that the recorder found in /proc, once the records have come as far. */
+/* Adds threads that the recorder found in /proc, once the records have reached that time. */
 static void meet_known(struct threads *th, uint64_t time_ns)
 {
 	while (th->known.n && (*vec_last(&th->known))->seen_ns <= time_ns) {
@@ -152,7 +152,8 @@ void threads_release(struct threads *th)
 	*th = (struct threads){ 0 };
 }
 
-/* At most what was off the CPU: the clock may have been read late. */
+/* Returns the time lost to oversubscription. It is limited to the time off the CPU, because the
+ * clock may have been read late. */
 static uint64_t oversubscribed_ns(struct thread *t, uint64_t most_ns, uint64_t time_ns)
 {
 	uint64_t ns = (uint64_t)oversubscription_take_ns(&t->all->oversubscription,
@@ -161,8 +162,8 @@ static uint64_t oversubscribed_ns(struct thread *t, uint64_t most_ns, uint64_t t
 	return ns < most_ns ? ns : most_ns;
 }
 
-/* A thread of the program let it go on, or will have: its time was over at a futex, and it looks
- * again. */
+/* Returns whether a thread of the program ended the sleep, or will: a sleeper whose timeout at a
+ * futex ended checks the futex again. */
 static bool is_by_thread(const struct sleep *s)
 {
 	return s->end == SLEEP_BY_THREAD || (s->end == SLEEP_BY_TIMER && s->word != SLEEP_NOBODY);
@@ -171,7 +172,8 @@ static bool is_by_thread(const struct sleep *s)
 static void settle_sleep(struct thread *t, uint64_t time_ns)
 {
 	const struct sleep *s = &t->sleep;
-	/* An idle CPU that takes its time to wake up makes the wait longer: nobody else had it. */
+	/* An idle CPU that is slow to wake up also lengthens the wait, but then no other thread had
+	 * that CPU. */
 	bool ready = s->woken_ns && s->woken_ns < time_ns && !t->found_idle;
 	uint64_t woken = ready ? s->woken_ns : time_ns, idle;
 
@@ -190,8 +192,8 @@ static void settle_sleep(struct thread *t, uint64_t time_ns)
 
 void thread_settle(struct thread *t, uint64_t time_ns)
 {
-	/* What an unknown state was is decided by the thread's first record, or by there being
-	 * none. */
+	/* The thread's first record decides what an unknown state was, or the end of the recording
+	 * if there is none. */
 	if (time_ns <= t->since_ns || t->state == THREAD_UNKNOWN)
 		return;
 	t->off_changes += t->state != THREAD_RUNNING;
@@ -236,7 +238,8 @@ static uint64_t who_was_before(const struct record *r)
 	return r->n_values ? r->values[0] : SWITCH_AFTER_UNKNOWN;
 }
 
-/* Nobody is taken off a CPU to leave it idle: then the record does not know. */
+/* Returns who runs next. The kernel preempts no thread to leave the CPU idle, so in that case the
+ * next one is unknown. */
 static uint64_t who_comes_next(const struct record *r)
 {
 	if (!r->values[1])
@@ -244,7 +247,8 @@ static uint64_t who_comes_next(const struct record *r)
 	return r->values[2] ? SWITCH_AFTER_IDLE + r->values[2] : SWITCH_AFTER_UNKNOWN;
 }
 
-/* Of threads that have ended, too: their last switch is behind their end. */
+/* Follows who runs on the CPU, even for threads that have ended: their last switch comes after
+ * their end. */
 static void follow_cpu(struct threads *th, const struct record *r)
 {
 	uint64_t of_it = SWITCH_AFTER_IDLE + r->tgid;
@@ -262,7 +266,8 @@ static void name_takers(struct threads *th, struct thread *t, const struct recor
 	t->ready_ns = 0;
 }
 
-/* A thread whose first sign of life is to get a CPU was off it, most likely asleep, until now. */
+/* Handles a switch to the thread. If it is the thread's first record, the thread was off the CPU
+ * until now, most likely asleep. */
 static void switch_in(struct thread *t, const struct record *r)
 {
 	const uint64_t time_ns = r->time_ns;
@@ -338,7 +343,7 @@ void thread_unseen(struct thread *t, uint64_t since_ns)
 	if (t->unseen_ns)
 		return;
 	if (t->state == THREAD_UNKNOWN && t->all->have_switch)
-		t->state = THREAD_BLOCKED; /* what runs has records */
+		t->state = THREAD_BLOCKED; /* a running thread would have records */
 	thread_settle(t, since_ns);
 	t->state = THREAD_UNKNOWN;
 	oversubscription_move(&t->all->oversubscription, &t->oversubscription,
@@ -399,7 +404,7 @@ static void forked(struct threads *th, const struct thread *parent, const struct
 	struct thread *child = threads_latest(th, tid);
 
 	if (child && !child->dead && child->born_ns >= r->time_ns)
-		return; /* its own records came first */
+		return; /* the child's own records came first */
 	if (child)
 		end_thread(th, child, r->time_ns);
 	child = thread_new(th, tid, (uint32_t)r->values[1], r->time_ns);
@@ -408,8 +413,8 @@ static void forked(struct threads *th, const struct thread *parent, const struct
 	child->cpu = r->cpu;
 }
 
-/* Whose record it is. Switches and samples of a thread that has ended are the kernel's, not its
- * life. */
+/* Returns the thread of the record, or NULL. Switches and samples after a thread's end belong to
+ * the kernel. */
 static struct thread *subject(struct threads *th, const struct record *r)
 {
 	struct thread *t;
@@ -428,7 +433,7 @@ static struct thread *subject(struct threads *th, const struct record *r)
 		t = threads_latest(th, r->tid);
 		return t && !t->dead ? t : NULL;
 	case REC_CALL_COUNT:
-	case REC_BRIEF: /* written at the end, older files have those of ended threads too */
+	case REC_BRIEF: /* written at the end; older files also have those of ended threads */
 		t = threads_latest(th, r->tid);
 		if (t)
 			return t;
@@ -450,9 +455,9 @@ static struct thread *subject(struct threads *th, const struct record *r)
 	}
 	t = threads_find(th, r->tid, r->tgid, r->time_ns);
 	if (r->kind == REC_COMM)
-		return t; /* others may name it */
+		return t; /* another thread may have named it */
 	t->cpu = r->cpu;
-	/* A switch's further records show no more than the switch. */
+	/* The records that belong to a switch prove no more than the switch itself. */
 	if (r->kind != REC_BLOCK_STACK && r->kind != REC_WAIT)
 		thread_seen(th, t, r->time_ns);
 	return t;
@@ -565,7 +570,8 @@ uint64_t thread_observed_ns(const struct threads *th, const struct thread *t, ui
 	uint64_t out_ns = th->outs.n ? setclocks_out_ns(th, id, t->tgid, t->born_ns, t->end_ns) : 0;
 	uint64_t alive_ns = t->end_ns - t->born_ns;
 
-	/* What a loss has taken is not taken again: it is as often where the probes were out. */
+	/* Time that a loss already removed is not subtracted twice: losses are assumed equally
+	 * frequent while the probes were out. */
 	if (out_ns && t->lost_ns && t->lost_ns < alive_ns)
 		out_ns -= (uint64_t)((double)out_ns * (double)t->lost_ns / (double)alive_ns);
 	return on_ns > out_ns ? on_ns - out_ns : 0;
@@ -585,8 +591,8 @@ uint64_t thread_watched_ns(const struct threads *th, const struct thread *t)
 }
 
 /*
- * Returns the part of a thread's watched time that is left without off_ns of its life: the share
- * that off_ns has of its life is taken to be that of the watched time.
+ * Returns a thread's watched time without off_ns of its life. It assumes that off_ns has the same
+ * share of the watched time as of the life.
  */
 static uint64_t watched_without(const struct threads *th, const struct thread *t, uint64_t off_ns)
 {

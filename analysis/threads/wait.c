@@ -43,7 +43,8 @@ static bool same_waker(const struct wait_waker *w, uint32_t thread, uint32_t fun
 	return w->sleeps && w->thread == thread && w->function == function;
 }
 
-/* The one with the least time makes room for a new one and leaves it its time (space saving). */
+/* Adds time to a waker. If there is no room, the new waker replaces the one with the least time and
+ * inherits that time (space saving). */
 static void add_waker(struct wait_waker *wakers, uint32_t thread, uint32_t function, uint64_t n,
 		      uint64_t ns)
 {
@@ -74,7 +75,8 @@ static void add_early(struct wait_cell *c, uint64_t ns, uint64_t from_ns, uint64
 	c->early_ns += ns;
 }
 
-/* Tails are counted: of an earlier one it is known by now that the word was waited on again. */
+/* Adds time to the futex's last tail. A wait of an earlier tail was followed by another wait, so it
+ * does not count. */
 static void add_tail(struct wait_cell *c, uint32_t tail, uint64_t ns)
 {
 	if (tail < c->tail || c->word == SLEEP_NOBODY)
@@ -198,7 +200,8 @@ static int64_t held_up(struct wait_cell *c)
 	return (int64_t)lost;
 }
 
-/* It waits for threads that wait in the same place, or at the same lock, at other times. */
+/* Returns whether the thread waits behind threads that at other times wait in the same place or at
+ * the same lock. */
 static bool is_behind_others(const struct threads *th, const struct wait_cell *c)
 {
 	return wait_is_queue(th, c) ||
@@ -249,7 +252,7 @@ void wait_sums_free(struct wait_sums **sums)
 #define ANY UINT32_MAX
 enum tri { NO, YES, EITHER };
 
-/* The first row that fits. */
+/* The first row that fits decides. */
 static const struct wait_row {
 	uint32_t kind, end;
 	enum tri uninterruptible, iowait;
@@ -351,7 +354,8 @@ static struct wait_cause of_word(const struct futex *word)
 	return (struct wait_cause){ classes[j.class].kind, j.confidence, classes[j.class].fact };
 }
 
-/* A system call that is one, by the function that made it: flock, semop, ... */
+/* Returns whether the system call takes a semaphore, judged by the function that made it: flock,
+ * semop, ... */
 static bool is_semaphore_call(const struct wait_cell *c)
 {
 	return c->standard == STANDARD_SEMAPHORE && c->end == SLEEP_BY_THREAD;
@@ -387,7 +391,7 @@ bool wait_is_in_turn(const struct threads *th, const struct wait_cell *c)
 	       th->futexes.all.data[c->word].work == WORK_IN_TURN;
 }
 
-/* By the function that the thread slept in alone. */
+/* Returns the cause that follows from the function in which the thread slept. */
 static struct wait_cause of_function(const struct wait_cell *c)
 {
 	static const struct wait_cause causes[STANDARD_WAITS] = {
@@ -405,8 +409,8 @@ static struct wait_cause of_function(const struct wait_cell *c)
 }
 
 /*
- * Whether threads read from a pipe or a socket and write to it in turn: who has read goes on, as if
- * it had a lock, and writes to give it back.
+ * Returns whether threads pass a token through a pipe or a socket: whoever has read it continues,
+ * as if it held a lock, and writes to give it back.
  */
 static bool is_token(const struct threads *th, const struct wait_cell *c)
 {
@@ -419,7 +423,8 @@ struct wait_cause wait_cause_of(const struct threads *th, const struct wait_cell
 					   ? &th->futexes.all.data[c->word]
 					   : NULL;
 
-	/* One that no thread ever releases, but at the end to stop the sleeper, is a clock. */
+	/* A futex that no thread releases, except at the end to stop the sleeper, serves as a
+	 * clock. */
 	if (word && (c->end != SLEEP_BY_TIMER || word->releases > 1))
 		return of_word(word);
 	if (c->by_call && c->standard)
@@ -447,7 +452,8 @@ static double part_of(uint64_t part, uint64_t whole)
 	return whole ? (double)part / (double)whole : 0;
 }
 
-/* For how sure its kind is: by time, and where only others slept, by how often. */
+/* Returns a cell's weight in the choice of the kind: its time, plus its number of wakeups, which
+ * decides if there is no time. */
 static double weight_of(const struct wait_cell *c)
 {
 	return (double)c->ns + (double)c->wakes;

@@ -8,9 +8,9 @@
 #include "analysis/threads/threads.h"
 #include "trace/record.h"
 
-#define HISTORY_MAX   512 /* steps; then every second one goes */
+#define HISTORY_MAX   512 /* steps; if there are more, every second one is dropped */
 #define ANCESTORS_MAX 8
-#define LAST_ACT_NS   1000000 /* of running between a thread's last release and its end, at most */
+#define LAST_ACT_NS   1000000 /* how long a thread may run between its last release and its end */
 
 static struct outside sum_at(const struct history *h, uint64_t time_ns)
 {
@@ -49,7 +49,8 @@ static void add_step(struct history *h, uint64_t time_ns, const struct outside *
 	*vec_add(h) = (struct history_step){ time_ns, *sum };
 }
 
-/* NULL: not seen, or long since ended: another one has its place. */
+/* Returns the thread that created t, or NULL if it was not seen, or ended so long ago that another
+ * thread has its place. */
 static const struct thread *parent_of(const struct threads *th, const struct thread *t)
 {
 	const struct thread *p = t->parent == SLEEP_NOBODY ? NULL : th->all.data[t->parent];
@@ -57,7 +58,8 @@ static const struct thread *parent_of(const struct threads *th, const struct thr
 	return p && !p->vacant && p->born_ns <= t->born_ns ? p : NULL;
 }
 
-/* What the thread, or before its birth the one that made it, waited for the outside. */
+/* Returns how long the thread waited for the outside. Before its birth, the waits of its parent
+ * count. */
 static struct outside waited(const struct threads *th, const struct thread *t, uint64_t from_ns,
 			     uint64_t to_ns)
 {
@@ -91,11 +93,12 @@ void sleep_begin(struct thread *t, const struct record *r)
 	};
 }
 
-/* A futex word may hold a thread's number, with a bit that says that others wait. */
+/* A futex word may hold a thread's number and a bit that says whether others wait. */
 #define WORD_WAITERS 0x80000000u
 #define WORD_TID     0x3fffffffu
 
-/* Newer kernels have told of a thread's end just before they write it into the word. */
+/* Returns the thread whose end is awaited. Newer kernels report a thread's end just before they
+ * write it into the futex word. */
 static uint32_t awaited(const struct thread *t, uint32_t tid)
 {
 	const struct thread *other = tid == t->tid ? NULL : threads_latest(t->all, tid);
@@ -147,14 +150,15 @@ void sleep_describe_by_call(struct thread *t)
 		standard_see_wait(t);
 }
 
-/* Who waits here holds others up, whatever it is that he waits for. */
+/* Returns whether a thread that waits here blocks others, whatever it waits for. */
 static bool is_held(const struct threads *th, const struct sleep *s)
 {
 	return s->word != SLEEP_NOBODY &&
 	       futex_judge(&th->futexes.all.data[s->word]).class != FUTEX_CONDITION;
 }
 
-/* Waits that end from outside without being the outside's delay: the disk is the program's. */
+/* Returns whether the wait belongs to the program although its end comes from outside, as that of
+ * the disk does. */
 static bool is_own_device(const struct sleep *s)
 {
 	return s->uninterruptible || s->kind == WAIT_DISK || s->kind == WAIT_PAGE_FAULT;
@@ -170,10 +174,10 @@ static enum sleep_end end_of(const struct record *r, bool inside)
 }
 
 /*
- * Who holds up a sleeper: whoever released it. One whose time was over looks again and most often
- * waits on: for the thread that released that word last; if nobody has yet, for the one that
- * will do so first (wait_reconsider: too_early). Nobody does where it is the time that was waited
- * for.
+ * Returns the thread that blocked a sleeper, or SLEEP_NOBODY. Usually that is the thread that
+ * released it. A sleeper whose timeout ended checks again and most often keeps waiting: for the
+ * thread that last released this futex or, if there is none yet, for the first that will
+ * (wait_reconsider: too_early). If the futex serves as a clock, no thread blocked the sleeper.
  */
 static uint32_t releaser(const struct threads *th, const struct sleep *s, bool *too_early)
 {
@@ -189,7 +193,7 @@ static uint32_t releaser(const struct threads *th, const struct sleep *s, bool *
 	return by;
 }
 
-/* What the sleep from its begin to time_ns waited for, given who ended it. */
+/* Returns how long the sleep waited for the outside until time_ns, given which thread ended it. */
 static struct outside outside_of(const struct threads *th, const struct sleep *s, uint32_t by,
 				 uint64_t time_ns)
 {
@@ -199,10 +203,11 @@ static struct outside outside_of(const struct threads *th, const struct sleep *s
 		return waited(th, th->all.data[by], s->since_ns, time_ns);
 	if (s->end == SLEEP_BY_THREAD)
 		return (struct outside){ 0 };
-	/* Nothing says whom such a wait is for; most often it is another thread. */
+	/* Nothing shows what such a wait is for. Most often it is for another thread. */
 	if (is_own_device(s) || (s->by_call && s->kind == WAIT_OTHER))
 		return (struct outside){ 0 };
-	/* Never released: parked, but for one at a lock; without a kind nobody knows. */
+	/* The sleep never ended: the thread is parked, unless it waits for a lock or the kind of
+	 * the wait is unknown. */
 	if (s->end == SLEEP_OPEN)
 		return (struct outside){ .work_ns = !s->kind || is_held(th, s) ? 0 : ns };
 	if (s->end == SLEEP_BY_TIMER || s->kind == WAIT_SLEEP)
@@ -210,7 +215,8 @@ static struct outside outside_of(const struct threads *th, const struct sleep *s
 	return (struct outside){ .work_ns = ns };
 }
 
-/* Waits for the end of a thread or process: what those lose is theirs, and told there. */
+/* Returns whether the sleep waits for the end of a thread or process. What those lose is reported
+ * with them. */
 static bool waits_for_an_end(const struct threads *th, const struct sleep *s)
 {
 	return s->kind == WAIT_CHILD || (s->by_call && s->standard == STANDARD_END) ||
@@ -251,7 +257,8 @@ static void note_release(struct thread *waker, uint32_t word, uint64_t time_ns)
 	};
 }
 
-/* Of a thread that runs for no longer all that it does is near its end, and that says nothing. */
+/* Returns whether the thread had run for some time before the release. In a thread that runs only
+ * briefly, everything is near its end, which proves nothing. */
 static bool ran_before(const struct thread *t, const struct release *r)
 {
 	return r->time_ns > t->born_ns + r->off_ns + LAST_ACT_NS;
@@ -284,7 +291,7 @@ static void note_awoken(struct thread *t)
 	};
 }
 
-/* The waker's own time was over, and that made this sleeper go on. */
+/* Notes that the waker woke this sleeper because the waker's own timeout had ended. */
 static void note_timed_act(struct thread *waker, const struct sleep *woken)
 {
 	struct futexes *futexes = &waker->all->futexes;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Functions that were left out for what they would cost, or taken out for what they did. A program
- * goes on to do something else, and what was counted in a dear moment, or beside dearer ones, may
- * fit later: so their calls are counted again. What was known of their price fades with time; when
- * it has faded into the room that is left one asks. The dearer, the later: asking takes out of the
- * budget as well.
- *
- * What one looks for, the contended lock first, does not wait for that where it costs a few times
- * the room: it is traced in turns. The throttle takes it out when the debt is too large, and it
- * comes back when that is repaid.
+ * Reconsiders functions that were skipped because they were too costly, or removed because they
+ * proved so. A program changes what it does. A function that was counted in a costly moment, or
+ * together with costlier ones, may fit later, so its calls are counted again. The known cost fades
+ * with time; once it has faded below the room that is left, the calls are counted. A costly
+ * function is counted later, because counting uses the budget, too. Functions that the user looks
+ * for, a contended lock first, need not wait for that if they cost a few times the room: they are
+ * traced in turns. The throttle removes such a function when the debt is too large, and it returns
+ * when the debt is repaid.
  */
 #include <stdlib.h>
 
@@ -18,7 +17,7 @@
 #include "probes/session/internal.h"
 #include "symbol/dso/dso.h"
 
-#define FADES 2.0 /* by so much with each window */
+#define FADES 2.0 /* the factor by which a cost fades with each window */
 
 static bool is_hot_now(const struct session *s, const struct planned *p)
 {
@@ -73,7 +72,7 @@ int session_rejoin(struct session *s, struct err *err)
 	}
 	session_quiet_sets(s, touched);
 	ret = session_rebuild_sets(s, touched, err);
-	again_ns = clock_now_ns(); /* the kernel may take its time */
+	again_ns = clock_now_ns(); /* the kernel may have taken long */
 	for (size_t i = 0; i < s->plan.n; i++)
 		if (until_ns[i])
 			session_describe_again(s, s->plan.data[i], until_ns[i], again_ns);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Which functions are traced within the overhead budget, when the price of each is known: by rank,
- * the locks that threads wait for first. Others are traced in turns, or left out.
+ * Chooses the functions to trace within the overhead budget, once the cost of each is known. They
+ * are chosen by rank, contended locks first. Others are traced in turns, or skipped.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -11,15 +11,15 @@
 #include "probes/session/internal.h"
 #include "symbol/dso/dso.h"
 
-#define JUST_REFUSED 4.0 /* times its price: it is not asked for again at once */
-#define DEAREST	     2.0 /* the program's time twice: asking costs no more, however dear it is */
+#define JUST_REFUSED 4.0 /* times its cost: so it is not counted again at once */
+#define DEAREST	     2.0 /* the program's time twice: counting never costs more */
 
-#define DEAR_SHARE	  0.25 /* of the room: then others come first */
+#define DEAR_SHARE	  0.25 /* of the room: above this, other functions come first */
 #define FUTEX_WAITS_LEAST 10
 #define MOST		  0.5  /* of the samples */
-#define FREE_SHARE	  1e-5 /* of the time: that always fits */
-#define SOUGHT_TOLERANCE  1.2  /* of the room: prices are no better */
-#define SOUGHT_IN_TURNS	  3.0  /* of the room: traced for a third of the time */
+#define FREE_SHARE	  1e-5 /* of the time: this always fits */
+#define SOUGHT_TOLERANCE  1.2  /* of the room: costs are no more precise than this */
+#define SOUGHT_IN_TURNS	  3.0  /* of the room: such a function is traced for a third of the time */
 
 bool session_contends(const struct session *s)
 {
@@ -27,12 +27,12 @@ bool session_contends(const struct session *s)
 }
 
 /*
- * What the program's author marked and locks that threads wait for first, then the regions at whose
- * end they wait, other waiting, and callers before the leaves below them: where chains of calls are
- * not known a leaf has the larger share, and what it costs tells it, for it would leave no room for
- * several others. Locks that nobody waits for are called as other functions are. A region before
- * its bodies, which each thread calls: they are of no use without it. What releases a lock comes
- * right behind it: only both tell how long it is held, and by whom.
+ * Ranks a function. Markers and contended locks come first, then parallel regions, at whose end
+ * threads wait, then other functions that wait, then callers before the leaves that they call. If
+ * call chains are unknown, a leaf has the larger share, but its cost identifies it: it would leave
+ * no room for several others. Locks without contention rank like other functions. A region comes
+ * before its bodies, which are useless without it. The function that releases a lock comes right
+ * after the one that takes it: only both show how long the lock is held, and by whom.
  */
 static double rank(const struct planned *p, bool contends, double room)
 {
@@ -47,8 +47,8 @@ static double rank(const struct planned *p, bool contends, double room)
 	       (!waits && p->cost_share > DEAR_SHARE * room);
 }
 
-/* The lock that threads wait for, what has most of the time, what was marked, and regions, are what
- * one looks for. */
+/* Returns whether users look for such a function: a contended lock, a function with most of the
+ * time, a marker or a parallel region. */
 static bool is_sought(const struct planned *p, bool contends)
 {
 	return p->what.marker || p->region ||
@@ -57,7 +57,7 @@ static bool is_sought(const struct planned *p, bool contends)
 
 static bool fits(const struct planned *p, bool contends, double sum, double room)
 {
-	/* Nothing but little is chosen yet. */
+	/* Only little is chosen so far. */
 	if (is_sought(p, contends) && sum <= (SOUGHT_TOLERANCE - 1) * room)
 		room *= SOUGHT_TOLERANCE;
 	return p->cost_share <= FREE_SHARE || sum + p->cost_share <= room;
@@ -80,9 +80,10 @@ static bool takes(const struct planned *lock, const struct planned *release)
 	       !strcmp(name, release->what.function->symbol);
 }
 
-#define BEHIND 1e-9 /* less than two shares of time differ by */
+#define BEHIND 1e-9 /* smaller than any difference between two shares of time */
 
-/* Of several locks the first that is chosen, as all have one release. */
+/* Ranks the releasing function behind the best-ranked lock, because several locks have the same
+ * releasing function. */
 static void rank_behind(struct planned *release, const struct planned *lock)
 {
 	if (release->lock && by_rank(&release->lock, &lock) <= 0)
@@ -100,7 +101,8 @@ static void rank_releases(struct planned **candidates, size_t n)
 				rank_behind(candidates[i], candidates[k]);
 }
 
-/* What releases a lock is of no use without it, and has the turns that it has. */
+/* Returns whether the function may be traced in turns. A releasing function is useless without its
+ * lock and takes turns with it. */
 static bool may_have_turns(const struct planned *p, bool contends)
 {
 	return p->lock ? p->lock->in_turns : is_sought(p, contends);
@@ -127,7 +129,7 @@ double session_choose(struct planned **candidates, size_t n, bool contends, doub
 		struct planned *p = candidates[i];
 
 		p->in_turns = false;
-		/* What was never counted: whether it fits shows once it is traced. */
+		/* If a function was never counted, only tracing it shows whether it fits. */
 		if (!p->possible || isnan(p->cost_share))
 			continue;
 		if (is_wanted(p, contends, sum, room)) {
@@ -160,7 +162,7 @@ double session_give_turns(struct planned **candidates, size_t n)
 	return sum;
 }
 
-/* What releases locks that are planned, none of which is to be traced, or only in turns. */
+/* Returns whether the function only releases locks of which none is traced, or only in turns. */
 static bool is_lone_release(const struct session *s, const struct planned *p, bool *in_turns)
 {
 	bool found = false;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * How often candidates are called, before any is traced: a probe that only counts sits on each for
- * 100 ms. Counting is not free either: a function called ten million times a second stops the
- * program. So one looks every few milliseconds, and when the counts have cost their share of the
- * budget all probes come out at once. What the program did itself meanwhile is then little, and
- * known badly: the price of those functions that made it dear is rough, that of the others is
- * counted again without them.
+ * Counts how often candidates are called, before any is traced: for 100 ms, each has a probe that
+ * only counts. Counting is not free: a function that is called ten million times a second stops the
+ * program. So the counts are checked every few milliseconds, and when counting has used its share
+ * of the budget, all probes are removed at once. The program's own progress in that time is then
+ * small and poorly known. So the cost of the functions that caused this is rough, and the others
+ * are counted again without them.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -20,18 +20,18 @@
 
 #define COUNTING_NS	  100000000ull
 #define SCOUT_COUNTING_NS 30000000ull
-#define SHARE_OF_BUDGET	  0.5 /* that counting may take of it */
+#define SHARE_OF_BUDGET	  0.5 /* of the budget, for counting */
 #define ALLOWED_LEAST_NS  2000000.0
 #define TRIES_MAX	  5
-#define DISTORTING_SHARE  0.2 /* of the CPU time, that counting took */
-#define ROOM_TO_CHOOSE	  0.8 /* of the budget: what was counted for a moment may be more */
+#define DISTORTING_SHARE  0.2 /* of the CPU time: if counting took more, the rates are distorted */
+#define ROOM_TO_CHOOSE	  0.8 /* of the budget, because a brief count may be too low */
 
 static bool is_armed(const struct planned *p)
 {
 	return p->asked && p->possible && !p->counted;
 }
 
-/* Putting probes in takes a while, and some are in before the others. */
+/* Begins to count. Inserting probes takes a while, so some of them have counted before. */
 static void count_from_now(struct session *s)
 {
 	for (size_t i = s->hybrid.first_candidate; i < s->plan.n; i++)
@@ -64,14 +64,15 @@ int session_count_begin(struct session *s, struct err *err)
 	return arm(s, err);
 }
 
-/* What counting may have cost since the recording began, with what the target has used by now. */
+/* Returns how much counting may have cost since the recording began, given the CPU time that the
+ * target has used. */
 static double allowed_ns(const struct session *s, uint64_t cpu_ns)
 {
 	double used = cpu_ns > s->cputime.at_begin_ns ? cpu_ns - s->cputime.at_begin_ns : 0;
 	double room = SHARE_OF_BUDGET * s->options.overhead * used - s->hybrid.counting_cost_ns -
 		      (double)session_sampling_cost_ns(s);
 
-	if (s->options.scout) /* this run is not the one that is looked at */
+	if (s->options.scout) /* the results of this run are not reported */
 		return INFINITY;
 	return room > ALLOWED_LEAST_NS ? room : ALLOWED_LEAST_NS;
 }
@@ -94,7 +95,7 @@ static double counted_cost_ns(const struct session *s, size_t *n)
 	return cost;
 }
 
-/* What counting has taken, of so much CPU time. */
+/* Returns the cost of counting within the CPU time used. */
 static double counting_cost_ns(const struct session *s, double cost_ns, double used_ns)
 {
 	double calls = 0;
@@ -106,7 +107,7 @@ static double counting_cost_ns(const struct session *s, double cost_ns, double u
 	       COST_OF_COUNTING * session_after_ns(s, fmax(used_ns - cost_ns, used_ns / 10), calls);
 }
 
-/* Rates in the time that was the program's own. */
+/* Computes the rates of calls in the time that was the program's own. */
 static void price(struct session *s, uint64_t elapsed_ns, uint64_t used_ns, double cost_ns)
 {
 	double work_ns = used_ns > cost_ns * 10 / 9 ? used_ns - cost_ns : used_ns / 10.0;
@@ -129,7 +130,8 @@ static void price(struct session *s, uint64_t elapsed_ns, uint64_t used_ns, doub
 	}
 }
 
-/* Those that cost more than the average of n have a price now. How many have none yet. */
+/* Sets the cost of the functions that cost more than the average of n. Returns how many have no
+ * cost yet. */
 static size_t set_dear_aside(struct session *s, double cost_ns, size_t n)
 {
 	size_t left = 0;
@@ -157,7 +159,7 @@ double session_choice_room(struct session *s)
 	return room - session_repayment(s, room);
 }
 
-/* A scout takes its choice when it has seen all. */
+/* Chooses the functions to trace. A scout chooses only after it has seen everything. */
 static void decide(struct session *s)
 {
 	struct planned **all = xcalloc(s->plan.n + 1, sizeof(struct planned *));
@@ -218,7 +220,7 @@ int session_count_look(struct session *s, uint64_t now, bool *counted, struct er
 	if (!over && cost_ns <= allowed_ns(s, cpu_ns))
 		return 0;
 	session_retire_set(s, &s->hybrid.counting);
-	/* The kernel may take a while for that, and calls were counted meanwhile. */
+	/* The kernel may take a while, and calls were counted meanwhile. */
 	cost_ns = counted_cost_ns(s, &n);
 	elapsed_ns = clock_now_ns() - s->hybrid.state_since_ns;
 	cpu_ns = session_target_cpu_ns(s);

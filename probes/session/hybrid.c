@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The recording without -F: samples say where the time goes, the hot functions' calls (and those
- * of the blocking functions that the program imports) are counted for a moment (count.c),
- * and what fits into the overhead budget is traced, for as long as it does (throttle.c).
- * Sampling goes on at a low rate; what becomes hot later joins.
+ * The recording without -F. Samples show where the time goes. The calls of hot functions, and of
+ * blocking functions that the program imports, are counted for a moment (count.c). The functions
+ * that fit into the overhead budget are traced as long as they do (throttle.c). Sampling continues
+ * at a low rate, and functions that become hot later join.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -24,38 +24,40 @@
 #include "symbol/dso/dso.h"
 #include "symbol/dso/symbols.h"
 
-/* The first of two passes has nothing to spare for later: it asks often and traces nothing. */
+/* The first of two passes needs no budget for later: it samples often and traces nothing. */
 #define SCOUT_HERTZ	      1999
 #define SCOUT_WINDOW_NS	      30000000ull
 #define LATER_HERTZ	      SAMPLE_HERTZ
-#define LOST_SAID	      0.5 /* part of the samples: if fewer were lost, the choice is as good */
-#define SHARE_OF_BUDGET	      0.2 /* that the first samples may take of it */
+#define LOST_SAID	      0.5 /* of the samples: if fewer were lost, the choice is as good */
+#define SHARE_OF_BUDGET	      0.2 /* of the budget, for the first samples */
 #define FIRST_WINDOW_NS	      400000000ull
-#define FIRST_SAMPLES	      250 /* enough to see 1 %, roughly; the window ends early with them */
+#define FIRST_SAMPLES	      250 /* enough to see about 1%; they end the first window early */
 #define FIRST_WINDOW_LEAST_NS 100000000ull
 #define LATER_WINDOW_NS	      3000000000ull
-#define BETWEEN_NS	      400000000ull /* looks for what is a large part */
+#define BETWEEN_NS	      400000000ull /* between checks for functions with a large share */
 #define LARGE_SHARE	      0.05
 #define ENOUGH_SAMPLES	      500
-#define LOOK_MS		      20 /* between looks at what tracing costs */
+#define LOOK_MS		      20 /* between checks of the cost of tracing */
 #define SCOUT_LOOK_MS	      10
 #define COUNTING_LOOK_MS      2
-#define UNNAMED_SHARE	      0.1 /* of the CPU time: worth a word */
+#define UNNAMED_SHARE	      0.1 /* of the CPU time: from here on worth a notice */
 #define UNNAMED_SAMPLES	      50
 #define CANDIDATES_MAX	      WIRE_COUNTS_MAX
 
-/* No divisors of what programs do periodically; the first that the budget allows. */
+/* The first rate that the budget allows is used. None of them divides the usual periods of
+ * programs. */
 static const uint32_t first_rates[] = { 997, 797, 599, 397, 293, 197, LATER_HERTZ };
 #define N_RATES (sizeof(first_rates) / sizeof(*first_rates))
 
-/* A chain by frame pointer ends early in code that has none: the copy says more where it can. */
+/* Handles a sample. A chain by frame pointers ends early in code without them; the copy of the
+ * stack shows more if it can be unwound. */
 static void on_sample(void *ctx, const struct sample *sample)
 {
 	uint64_t frames[SAMPLE_FRAMES_MAX];
 	struct sample unwound = *sample;
 	struct session *s = ctx;
 
-	/* Counting makes what is counted look hotter than it is. */
+	/* Counting makes the counted functions look hotter than they are. */
 	if (s->hybrid.state == HYBRID_COUNTING)
 		return;
 	if (sample->registers && sample->stack_bytes) {
@@ -82,7 +84,7 @@ void session_hybrid_rate(struct session *s)
 
 	if (s->options.scout || !s->hybrid.sampler.rings.n)
 		return;
-	while (i + 1 < N_RATES && first_rates[i] > allowed) /* NAN: the first */
+	while (i + 1 < N_RATES && first_rates[i] > allowed) /* NAN: the first rate */
 		i++;
 	s->hybrid.first_hertz = s->is_hybrid ? first_rates[i] : SAMPLE_HERTZ;
 	sampler_set_rate(&s->hybrid.sampler, s->is_hybrid ? hertz_now(s) : SAMPLE_HERTZ);
@@ -116,7 +118,8 @@ static void add_name(struct names *names, const char *name)
 	*vec_add(names) = name;
 }
 
-/* Of the program all that block; of its libraries the locks, once they make threads wait. */
+/* Adds the blocking functions that the object imports: all for the program, only locks for its
+ * libraries, and those once threads wait for them. */
 static void add_imports(const struct session *s, const struct session_object *o,
 			struct names *names)
 {
@@ -147,15 +150,14 @@ static int add_named(struct session *s, const struct names *names, struct err *e
 		ret = patterns_parse(&patterns, names->data, names->n, err);
 	if (!ret && names->n)
 		ret = selection_add(&s->selection, patterns, dsos, s->objects.n, 0, err);
-	/* The selection keeps pointing at the words of its patterns. */
+	/* The selection keeps pointers to the words of its patterns. */
 	if (patterns)
 		*vec_add(&s->hybrid.patterns) = patterns;
 	free(dsos);
 	return ret;
 }
 
-/* Blocking functions that are imported: where threads wait for each other, they wait in one of
- * these. */
+/* Adds imported blocking functions: threads that wait for each other wait in one of these. */
 static int add_blocking(struct session *s, struct err *err)
 {
 	struct names names = { 0 };
@@ -182,7 +184,8 @@ static bool imports_region(const struct session *s)
 	return false;
 }
 
-/* Bodies of regions may be of hardly any time themselves, yet only they tell who comes last. */
+/* Adds the bodies of parallel regions. They may take hardly any time, but only they show which
+ * thread is slowest. */
 static int add_regions(struct session *s, struct err *err)
 {
 	struct names names = { 0 };
@@ -197,7 +200,8 @@ static int add_regions(struct session *s, struct err *err)
 	return ret;
 }
 
-/* Who put markers into the program wants to know of these, however little time is in them. */
+/* Adds markers. Whoever put them into the program wants them measured, however little time they
+ * take. */
 static int add_markers(struct session *s, struct err *err)
 {
 	size_t first = s->hybrid.marked_objects;
@@ -213,7 +217,8 @@ static int add_markers(struct session *s, struct err *err)
 	return ret;
 }
 
-/* What loads programs and libraries, and nothing else: musl's is its libc. */
+/* Returns whether the object is only a loader of programs and libraries. That of musl is also its
+ * libc. */
 static bool is_loader(const struct session *s, struct dso *dso)
 {
 	const uint32_t *indices;
@@ -242,7 +247,7 @@ static void add_hot(struct session *s, double least)
 	}
 }
 
-/* Those that are hot now join the plan. */
+/* Adds the functions that are hot now to the plan. */
 static int add_candidates(struct session *s, double least, struct err *err)
 {
 	size_t objects = s->objects.n, chosen = s->selection.chosen.n;
@@ -255,7 +260,7 @@ static int add_candidates(struct session *s, double least, struct err *err)
 	if (ret)
 		return ret;
 	add_hot(s, least);
-	/* Last: a library may have more of them than can be counted. */
+	/* Regions come last, because a library may have more of them than can be counted. */
 	ret = first ? add_regions(s, err) : 0;
 	if (ret)
 		return ret;
@@ -263,7 +268,7 @@ static int add_candidates(struct session *s, double least, struct err *err)
 		session_write_objects(s, objects);
 	if (s->selection.chosen.n > chosen + CANDIDATES_MAX) {
 		selection_keep(&s->selection, chosen + CANDIDATES_MAX);
-		s->hybrid.marked_objects = 0; /* the next round looks for the others */
+		s->hybrid.marked_objects = 0; /* the next round finds the others */
 	}
 	s->hybrid.first_candidate = s->plan.n;
 	plan_add(&s->plan, &s->selection, chosen, &s->traits, s->kernel_version);
@@ -290,7 +295,7 @@ static void begin_window(struct session *s, uint64_t now)
 	s->hybrid.state = HYBRID_SAMPLING;
 }
 
-/* What was counted and fits into the budget is traced from here on. */
+/* Traces the functions that were counted and fit into the budget from here on. */
 static int end_round(struct session *s, struct err *err)
 {
 	struct probeset *set = NULL;
@@ -330,7 +335,7 @@ static bool first_window_over(const struct session *s, uint64_t elapsed_ns)
 	       (elapsed_ns >= FIRST_WINDOW_LEAST_NS && s->hybrid.profile.samples >= FIRST_SAMPLES);
 }
 
-/* Once there is a choice that does not hang on chance. */
+/* Lowers the sampling rate once the choice does not depend on chance. */
 static void sample_seldom(struct session *s, uint64_t now)
 {
 	if (s->options.scout || s->hybrid.seldom || !s->hybrid.rounds ||
@@ -343,8 +348,8 @@ static void sample_seldom(struct session *s, uint64_t now)
 }
 
 /*
- * Windows are long, so that few samples a second show what is a hundredth. What is a large part is
- * seen sooner: it need not wait for the end of one.
+ * Checks what is hot. Windows are long, so that few samples per second reveal a share of one
+ * percent. A larger share shows sooner, so it need not wait for the end of a window.
  */
 static int look(struct session *s, uint64_t now, struct err *err)
 {
@@ -389,7 +394,7 @@ int session_hybrid_step(struct session *s, struct err *err)
 	return look(s, now, err);
 }
 
-/* Code that has no names cannot be chosen: say where the time goes instead. */
+/* Reports where the time goes if its code has no names, because such code cannot be chosen. */
 static void report_unnamed(struct session *s)
 {
 	const struct profile_object *o = profile_most_unnamed(&s->hybrid.profile);
@@ -422,7 +427,7 @@ static void report_lost(struct session *s)
 	session_note(s, many ? "lost-samples" : "few-lost-samples", words);
 }
 
-/* When functions were chosen there were few samples, or none yet. */
+/* Updates the shares of the functions. When they were chosen, there were few samples or none. */
 static void report_shares(struct session *s)
 {
 	vec_for_each (&s->plan, struct planned *, each) {
@@ -488,7 +493,7 @@ static void add_choice(struct session_choice *choice, const struct selected *c, 
 {
 	struct text pattern = { 0 };
 
-	if (c->marker) /* its symbol is a pattern */
+	if (c->marker) /* the symbol of a marker is a pattern */
 		text_add(&pattern, c->function->symbol);
 	else
 		text_printf(&pattern, "%s:%s", dso_path(c->dso), c->function->symbol);
@@ -497,9 +502,9 @@ static void add_choice(struct session_choice *choice, const struct selected *c, 
 }
 
 /*
- * What a scout found: all that blocks, and of what was hot in some window that which is hot in all
- * of the run, within the budget. What was never counted has no known cost: the second pass takes it
- * out again if it is too dear.
+ * Chooses what a scout found, within the budget: everything that blocks and, of the functions that
+ * were hot in some window, those that are hot in the whole run. A function that was never counted
+ * has no known cost: the second pass removes it if it is too costly.
  */
 void session_hybrid_pick(struct session *s, double room)
 {

@@ -29,7 +29,8 @@
 #include "symbol/dso/dso.h"
 #include "trace/write/writer.h"
 
-/* 8 MiB hold 0.1 s of a CPU that does nothing but hit probes; many CPUs share 256 MiB. */
+/* Returns the size of a ring. 8 MiB hold 0.1 s of a CPU that only hits probes. Many CPUs share 256
+ * MiB. */
 static size_t default_ring_bytes(uint32_t cpus)
 {
 	size_t bytes = 8u << 20;
@@ -39,7 +40,8 @@ static size_t default_ring_bytes(uint32_t cpus)
 	return bytes;
 }
 
-/* Carriers need a descriptor per thread and event: take what the system allows. */
+/* Raises the limit of descriptors as far as the system allows: carriers need one for each thread
+ * and event. */
 static void raise_descriptor_limit(void)
 {
 	struct rlimit limit, more;
@@ -66,7 +68,8 @@ static int take_signals(struct session *s, struct err *err)
 				: 0;
 }
 
-/* A session is of one process; what else may run of the program must not be. */
+/* Returns whether uprobe sessions may be used. A session belongs to one process, so no other
+ * process of the program may run. */
 static bool wants_sessions(const struct session *s)
 {
 #ifdef __x86_64__
@@ -189,7 +192,7 @@ static void keep_slower(struct session *s)
 	session_note(s, "keep-slower", words);
 }
 
-/* Behind what is counted: its id is what the drain gives it. */
+/* Writes the stamps' counter after the counted events: that is the id which the drain gives it. */
 static void write_stamps(struct session *s)
 {
 	struct text line = { 0 };
@@ -198,7 +201,7 @@ static void write_stamps(struct session *s)
 	session_write_line(s, &line);
 }
 
-/* The file, and the first lines and probes in it. */
+/* Opens the file and writes its first lines and probes. */
 static int begin_file(struct session *s, struct err *err)
 {
 	struct probeset *set;
@@ -243,7 +246,7 @@ void session_report_descriptors(int code, struct err *err)
 		(unsigned long long)limit.rlim_cur);
 }
 
-/* What a recording opens besides what it keeps open: pipes, /proc, the programs' files. */
+/* Descriptors that a recording opens for a short time: pipes, /proc, the programs' files. */
 #define SPARE_DESCRIPTORS 64
 
 int session_need_descriptors(struct err *err)
@@ -257,7 +260,7 @@ int session_need_descriptors(struct err *err)
 	}
 	while (n)
 		close(fds[--n]);
-	if (ret != -EMFILE) /* nothing to copy: that says nothing of room */
+	if (ret != -EMFILE) /* there is nothing to copy, which does not mean that there is room */
 		return 0;
 	session_report_descriptors(ret, err);
 	return ret;

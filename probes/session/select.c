@@ -28,7 +28,7 @@
 #include "symbol/library/closure.h"
 #include "symbol/maps.h"
 
-/* What the first pass saw of a function. */
+/* Returns the share that the first pass saw of a function. */
 static double known_share(const struct session *s, const struct planned *p)
 {
 	for (size_t i = 0; s->options.cpu_shares && i < s->options.n_patterns; i++)
@@ -45,7 +45,8 @@ bool session_is_region(const struct session *s, const char *symbol)
 	return false;
 }
 
-/* A glob may mean functions that do not have what others of them have; one has to have it. */
+/* Returns whether no function of a glob has the wanted arguments. Some may lack them, but one must
+ * have them. */
 static bool are_wrong(const struct session *s, const struct planned *p)
 {
 	if (!p->wrong_arguments.code || p->what.by_name)
@@ -56,7 +57,7 @@ static bool are_wrong(const struct session *s, const struct planned *p)
 	return true;
 }
 
-/* The executable's object comes first, whatever else is known by then. */
+/* Selects functions. The executable's object comes first, whatever else is known by then. */
 static int select_in(struct session *s, size_t first, size_t n_executables, struct err *err)
 {
 	size_t n = s->objects.n - first, chosen = s->selection.chosen.n;
@@ -92,8 +93,8 @@ static void name_program(struct session *s, const char *path)
 	s->program = xstrdup(text_base_name(path));
 }
 
-/* A process is called what it was started as: its file may be reached by another name (redis-server
- * is a link), or be an interpreter's. Titles that a process gives itself begin with its name. */
+/* Names the program by the word that started it: its file may have another name (redis-server is a
+ * link) or be an interpreter. Titles that a process gives itself begin with its name. */
 static bool name_as_started(struct session *s, pid_t pid)
 {
 	char words[4096];
@@ -101,11 +102,12 @@ static bool name_as_started(struct session *s, pid_t pid)
 	if (!status_words(pid, words, sizeof(words)))
 		return false;
 	words[strcspn(words, " :")] = '\0';
-	name_program(s, words + (*words == '-')); /* a login shell's */
+	name_program(s, words + (*words == '-')); /* a login shell's name begins with '-' */
 	return *s->program != '\0';
 }
 
-/* The first attached process's; a deleted file's name has " (deleted)" behind it. */
+/* Names the program after the first attached process. The name of a deleted file ends with "
+ * (deleted)". */
 static void name_process(struct session *s, pid_t pid)
 {
 	char link[64], path[4096], *deleted;
@@ -125,8 +127,8 @@ static void name_process(struct session *s, pid_t pid)
 }
 
 /*
- * Programs that a shell's words name by their path: probes on their files are there before they
- * start. Others are looked at when they start.
+ * Adds programs that a shell's words name by path, so that their probes are in before they start.
+ * Other programs are handled when they start.
  */
 static void add_started(struct session *s, const char *words)
 {
@@ -201,8 +203,8 @@ static ino_t executable_of(pid_t pid)
 	return stat(path, &st) ? 0 : st.st_ino;
 }
 
-/* Adds the file of a mapping; *executable: it is the process's program. Quiet where it cannot be
- * opened. */
+/* Adds the file of a mapping, without an error if it cannot be opened. *executable is set if the
+ * file is the process's program. */
 static void add_mapping(struct session *s, pid_t pid, const struct mapping *m, bool executable)
 {
 	struct err why = { 0 };
@@ -226,11 +228,12 @@ static bool is_new(struct map *seen, const struct mapping *m)
 	return !is_known;
 }
 
-/* The program first: patterns without an object look there before they look in libraries. */
+/* Adds the program first: patterns without an object are searched there before they are searched in
+ * libraries. */
 static int add_mappings(struct session *s, pid_t pid, size_t *n_executables, struct err *err)
 {
 	struct mappings maps = { 0 };
-	struct map seen = { 0 }; /* one file may be mapped thousands of times */
+	struct map seen = { 0 }; /* a file may be mapped thousands of times */
 	ino_t program = executable_of(pid);
 	size_t before = s->objects.n;
 	int ret = mappings_read(&maps, pid, err);
@@ -247,7 +250,7 @@ static int add_mappings(struct session *s, pid_t pid, size_t *n_executables, str
 	return ret;
 }
 
-/* Of what -F matches nothing can be traced, and nothing else will join. */
+/* Returns an error if no function that -F matches can be traced and no other will join. */
 static int refuse_impossible(const struct session *s, struct err *err)
 {
 	const struct planned *p = s->plan.n ? s->plan.data[0] : NULL;
