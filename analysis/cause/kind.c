@@ -257,6 +257,16 @@ static const struct cause_kind either[] = {
 	},
 };
 
+/* A lock that threads wait for by sleeping between tries to take it. */
+static const struct cause_kind tried = {
+	.kind = "lock",
+	.group = CAUSE_LOCK,
+	.name = "sleep between tries",
+	.story = "Sleeping between tries for a lock",
+	.idle = "sleeps between tries for a lock",
+	.advice = { { .text = "shorten what is done under the lock, or wait for its release instead of sleeping" } },
+};
+
 const struct cause_kind *cause_kind_of(const struct block *b, const char *kind)
 {
 	struct wait_part part = { 0 };
@@ -269,7 +279,9 @@ const struct cause_kind *cause_kind_of(const struct block *b, const char *kind)
 	if (part.largest && wait_is_either(b->all_threads, part.largest))
 		return &either[!lock];
 	if (lock)
-		return cause_kind_find(kind);
+		return part.largest && wait_is_tried(b->all_threads, part.largest)
+			       ? &tried
+			       : cause_kind_find(kind);
 	if (part.largest && wait_is_queue(b->all_threads, part.largest))
 		return &queue;
 	if (part.largest && wait_is_in_turn(b->all_threads, part.largest))

@@ -8,11 +8,14 @@
 #include "analysis/cause/coactivity_find.h"
 #include "analysis/score/block.h"
 #include "analysis/score/sci.h"
+#include "analysis/threads/wait.h"
 #include "trace/meta/meta.h"
 
+/* Of sleeps in one function some may be idle, and some between tries for a lock. */
 static bool waits_for_work(const struct block *b)
 {
-	return b->pools[POOL_IDLE] > block_pools_ns(b) / 2;
+	return b->pools[POOL_IDLE] > block_pools_ns(b) / 2 &&
+	       !(b->waits && wait_tried(b->all_threads, b->waits));
 }
 
 static bool mostly_untimed(const struct block *b)

@@ -448,9 +448,11 @@ static void copy_sums(struct block *b, const struct site *site)
 	b->shapes = 1;
 }
 
+/* Who sleeps between tries for a lock has no need to sleep at all: it is as long as is asked for.
+ */
 static double excess_of(const struct site_cell *c, const struct site *site, double *open)
 {
-	double min = (double)site->sleeps.min;
+	double min = site->tried ? 0 : (double)site->sleeps.min;
 
 	*open = (double)c->open_ns - (double)c->open * min;
 	if (*open < 0 || !site->sleeps.count)
@@ -778,6 +780,8 @@ void sites_build(struct sites *s, const struct block_options *o, struct blocks *
 	join_cells(s, whole_of);
 	join_visits(s, whole_of);
 	free(whole_of);
+	vec_for_each (&s->all, struct site, site)
+		site->tried = wait_tried(&s->calls->threads, &site->waits) != NULL;
 	for (size_t i = 0; i < s->all.n; i++) {
 		struct block *b = vec_add(blocks);
 

@@ -7,6 +7,7 @@
 #include "analysis/threads/threads.h"
 #include "base/text.h"
 #include "trace/meta/meta.h"
+#include "trace/meta/wrapper.h"
 #include "trace/waiting.h"
 
 /* How the names of files begin. glibc before 2.34 has a library of its own for threads. */
@@ -127,6 +128,30 @@ bool standard_is_start(const char *object, const char *symbol)
 		if (is_named(plain(symbol), starts[i]) && is_of(LIBC, text_base_name(object)))
 			return true;
 	return false;
+}
+
+static bool is_own(const struct meta_frame *f)
+{
+	return *f->object && !standard_is_library(f->object) && !meta_frame_is_wrapper(f) &&
+	       !standard_is_start(f->object, f->symbol);
+}
+
+const struct meta_frame *standard_own_function(const struct meta *meta,
+					       const struct meta_stack *stack)
+{
+	const struct meta_frame *first = NULL;
+
+	for (uint32_t i = 0; i < stack->n_frames && stack->frames[i] < meta->frames.n; i++) {
+		const struct meta_frame *f = &meta->frames.data[stack->frames[i]];
+
+		if (!is_own(f))
+			continue;
+		if (*f->symbol)
+			return f;
+		if (!first)
+			first = f;
+	}
+	return first;
 }
 
 enum standard_wait standard_wait_of(const char *object, const char *symbol)

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 struct meta;
+struct meta_frame;
 struct meta_stack;
 struct thread;
 
@@ -41,6 +42,9 @@ enum standard_release standard_release_in(const struct thread *t);
 bool standard_is_library(const char *object);
 /* Whether a function is where the C library begins a thread or a program. */
 bool standard_is_start(const char *object, const char *symbol);
+/* Returns the innermost function of the program that has a name, or else its innermost frame. */
+const struct meta_frame *standard_own_function(const struct meta *meta,
+					       const struct meta_stack *stack);
 
 /* Notes the stack of the thread's current sleep, by its number. */
 void standard_see_stack(struct thread *t, uint64_t stack);

@@ -134,6 +134,7 @@ void threads_release(struct threads *th)
 	futexes_release(&th->futexes);
 	takers_release(&th->takers);
 	handouts_release(&th->handouts);
+	tries_release(&th->tries);
 	free(th->set_of);
 	vec_release(&th->outs);
 	vec_release(&th->all);
@@ -547,6 +548,7 @@ void threads_end(struct threads *th, uint64_t time_ns)
 	vec_for_each (&th->all, struct thread *, t)
 		end_thread(th, *t, time_ns);
 	handouts_judge(th);
+	tries_judge(&th->tries);
 }
 
 uint32_t threads_slot_slow(struct threads *th, struct thread *t, uint32_t id)

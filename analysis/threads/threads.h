@@ -22,6 +22,7 @@
 #include "analysis/threads/handout.h"
 #include "analysis/threads/oversubscription.h"
 #include "analysis/threads/takers.h"
+#include "analysis/threads/tries.h"
 #include "analysis/threads/wakeup_chain.h"
 #include "base/hash.h"
 #include "base/likely.h"
@@ -183,6 +184,7 @@ struct threads {
 	struct takers takers;			 /* of CPUs that the threads waited for */
 	struct futexes futexes;			 /* futexes that threads waited on */
 	struct handouts handouts;		 /* who waited for whom, and where */
+	struct tries tries;			 /* timed sleeps, by function */
 	struct map standard_stacks;		 /* stack -> enum standard_wait */
 	struct thread *recent[THREAD_CPU_CACHE]; /* the last one of each CPU */
 	struct {

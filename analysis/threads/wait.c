@@ -8,11 +8,13 @@
 #include "base/mem.h"
 #include "trace/format.h"
 
+#define TRIED_PART 10
+
 static bool same_cell(const struct wait_cell *a, const struct wait_cell *b)
 {
 	return a->kind == b->kind && a->word == b->word && a->call == b->call && a->end == b->end &&
 	       a->uninterruptible == b->uninterruptible && a->iowait == b->iowait &&
-	       a->standard == b->standard && a->by_call == b->by_call;
+	       a->standard == b->standard && a->by_call == b->by_call && a->tries == b->tries;
 }
 
 static struct wait_cell *cell_of(struct wait_sums *sums, const struct wait_cell *like)
@@ -26,6 +28,7 @@ static struct wait_cell *cell_of(struct wait_sums *sums, const struct wait_cell 
 		.iowait = like->iowait,
 		.standard = like->standard,
 		.by_call = like->by_call,
+		.tries = like->tries,
 	};
 
 	vec_for_each (sums, struct wait_cell, old)
@@ -85,8 +88,9 @@ static void add_tail(struct wait_cell *c, uint32_t tail, uint64_t ns)
 	c->tail = tail;
 }
 
-static struct wait_cell *cell_of_sleep(struct wait_sums *sums, const struct sleep *s)
+static struct wait_cell *cell_of_sleep(struct wait_sums *sums, const struct thread *t)
 {
+	const struct sleep *s = &t->sleep;
 	const struct wait_cell like = {
 		.kind = s->kind,
 		.word = s->word,
@@ -96,6 +100,7 @@ static struct wait_cell *cell_of_sleep(struct wait_sums *sums, const struct slee
 		.iowait = s->iowait,
 		.standard = s->kind == WAIT_OTHER ? s->standard : STANDARD_NONE,
 		.by_call = s->by_call,
+		.tries = sleep_place(t),
 	};
 
 	return cell_of(sums, &like);
@@ -109,7 +114,7 @@ void wait_add(struct wait_sums *sums, const struct thread *t, uint64_t time_ns)
 
 	if (end <= s->since_ns)
 		return;
-	c = cell_of_sleep(sums, s);
+	c = cell_of_sleep(sums, t);
 	c->sleeps++;
 	if (s->stack)
 		c->stack = (uint32_t)s->stack;
@@ -134,7 +139,7 @@ static struct wait_sums *sums_on_heap(struct wait_sums **sums)
 
 void wait_add_wake(struct wait_sums **sums, const struct thread *woken)
 {
-	cell_of_sleep(sums_on_heap(sums), &woken->sleep)->wakes++;
+	cell_of_sleep(sums_on_heap(sums), woken)->wakes++;
 }
 
 void wait_add_new(struct wait_sums **sums, const struct thread *t, uint64_t time_ns)
@@ -218,6 +223,14 @@ static int64_t told_to_stop(struct wait_cell *c)
 	return -idle;
 }
 
+static int64_t none_idle(struct wait_cell *c)
+{
+	int64_t lost = (int64_t)c->idle_ns;
+
+	c->early_ns = c->pause_ns = c->idle_ns = 0;
+	return lost;
+}
+
 int64_t wait_reconsider(const struct threads *th, struct wait_sums *sums)
 {
 	int64_t lost = 0;
@@ -225,6 +238,8 @@ int64_t wait_reconsider(const struct threads *th, struct wait_sums *sums)
 	vec_for_each (sums, struct wait_cell, c) {
 		const struct futex *word;
 
+		if (wait_is_tried(th, c))
+			lost += none_idle(c);
 		if (c->pause_ns && is_behind_others(th, c))
 			lost += held_up(c);
 		if (c->word == SLEEP_NOBODY)
@@ -368,6 +383,43 @@ bool wait_is_queue(const struct threads *th, const struct wait_cell *c)
 	return c->end == SLEEP_BY_THREAD && handouts_is_queue(th, c->stack);
 }
 
+bool wait_is_tried(const struct threads *th, const struct wait_cell *c)
+{
+	return tries_verdict_of(&th->tries, c->tries) == TRIES_LOCK;
+}
+
+/* Returns the largest cell of those whose places have the verdict, or NULL: they are little. */
+static const struct wait_cell *tried(const struct threads *th, const struct wait_sums *sums,
+				     enum tries_verdict verdict, uint64_t part)
+{
+	const struct wait_cell *most = NULL;
+	uint64_t all = 0, tried = 0;
+
+	vec_for_each (sums, const struct wait_cell, c) {
+		all += c->ns;
+		if (!c->tries || tries_verdict_of(&th->tries, c->tries) != verdict)
+			continue;
+		tried += c->ns;
+		if (!most || c->ns > most->ns)
+			most = c;
+	}
+	return tried > all / part ? most : NULL;
+}
+
+const char *wait_tried(const struct threads *th, const struct wait_sums *sums)
+{
+	const struct wait_cell *c = tried(th, sums, TRIES_LOCK, TRIED_PART);
+
+	return c ? tries_function(&th->tries, c->tries) : NULL;
+}
+
+const char *wait_maybe_tried(const struct threads *th, const struct wait_sums *sums)
+{
+	const struct wait_cell *c = tried(th, sums, TRIES_UNKNOWN, 2);
+
+	return c ? tries_function(&th->tries, c->tries) : NULL;
+}
+
 bool wait_is_either(const struct threads *th, const struct wait_cell *c)
 {
 	const struct futex *word = c->kind == WAIT_FUTEX && c->word != SLEEP_NOBODY
@@ -437,6 +489,13 @@ struct wait_cause wait_cause_of(const struct threads *th, const struct wait_cell
 		return (struct wait_cause){ "condition-wait", 0.8,
 					    "waited for what another thread writes that waits in "
 					    "the same place at other times" };
+	if (wait_is_tried(th, c))
+		return (struct wait_cause){ "lock", 0.7,
+					    "slept between tries, while a thread was awake that "
+					    "sleeps there at other times" };
+	if (tries_verdict_of(&th->tries, c->tries) == TRIES_UNKNOWN)
+		return (struct wait_cause){ "sleep", 0.5,
+					    "slept between tries, for what is not known" };
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const struct wait_row *r = &rows[i];
 

@@ -28,6 +28,7 @@ struct wait_cell {
 	enum sleep_end end;
 	bool uninterruptible, iowait, by_call;
 	uint32_t stack;	   /* of one of its sleeps, its number + 1; 0: none is known */
+	uint32_t tries;	   /* of a timed sleep: the place (tries.h); 0: none is known */
 	uint32_t standard; /* enum standard_wait, where the system call says no more than that */
 	uint64_t sleeps, ns, idle_ns; /* ns: until the wakeup, idle_ns of it */
 	uint64_t pause_ns; /* of idle_ns: whoever ended the sleeps let a time pass meanwhile */
@@ -56,7 +57,8 @@ void wait_merge(struct wait_sums *sums, const struct wait_sums *more);
  * Now that more is known: sleeps whose time was over before the first release of their futex waited
  * for the one who did that, those that threads released as their last act waited for an end,
  * whoever has done nothing but end since it was released was parked, and threads that queue are
- * held up by the one in front, also while that one sleeps for a time.
+ * held up by the one in front, also while that one sleeps for a time. Sleeps between tries for a
+ * lock wait for it.
  * Returns the ns that were called idle and are not, less than 0: that were not and are.
  */
 int64_t wait_reconsider(const struct threads *th, struct wait_sums *sums);
@@ -74,6 +76,14 @@ bool wait_is_signaled(const struct threads *th, const struct wait_cell *cell);
 
 /* For threads that wait in the same place at other times: they go on one after the other. */
 bool wait_is_queue(const struct threads *th, const struct wait_cell *cell);
+/* For a lock, by timed sleeps between tries to take it. */
+bool wait_is_tried(const struct threads *th, const struct wait_cell *cell);
+/* The name of the function in which threads sleep so, "" if it has none; NULL: it is a tenth of the
+ * time at most. */
+const char *wait_tried(const struct threads *th, const struct wait_sums *sums);
+/* The same of a function in which threads sleep between tries for what is not known; NULL: it is
+ * half of the time at most. */
+const char *wait_maybe_tried(const struct threads *th, const struct wait_sums *sums);
 /* At a lock or a condition: what was seen fits both. */
 bool wait_is_either(const struct threads *th, const struct wait_cell *cell);
 /* For threads that in turn wait for those who wait there. */

@@ -6,6 +6,7 @@
 #include "analysis/threads/call.h"
 #include "analysis/threads/standard.h"
 #include "analysis/threads/threads.h"
+#include "trace/meta/meta.h"
 #include "trace/record.h"
 
 #define HISTORY_MAX   512 /* steps; if there are more, every second one is dropped */
@@ -305,6 +306,33 @@ static void note_timed_act(struct thread *waker, const struct sleep *woken)
 	futexes_timed_act(futexes, own->word);
 }
 
+uint32_t sleep_place(const struct thread *t)
+{
+	const struct meta *meta = t->all->meta;
+	const struct sleep *s = &t->sleep;
+	uint32_t place;
+
+	if (s->kind != WAIT_SLEEP || s->end != SLEEP_BY_TIMER || !s->stack)
+		return 0;
+	place = tries_place_of(&t->all->tries, s->stack);
+	if (place != MAP_NONE)
+		return place;
+	return tries_new_stack(&t->all->tries, s->stack,
+			       standard_own_function(meta, &meta->stacks.data[s->stack - 1]));
+}
+
+/* Threads that are summed up when they have ended give their numbers to others. */
+static void note_timed(const struct thread *t)
+{
+	const struct sleep *s = &t->sleep;
+
+	if (!t->all->sums_up)
+		tries_add(&t->all->tries, &(struct tries_sleep){ .from_ns = s->since_ns,
+								 .to_ns = s->woken_ns,
+								 .thread = t->index,
+								 .place = sleep_place(t) });
+}
+
 void sleep_wake(struct thread *t, struct thread *waker, bool inside, const struct record *r)
 {
 	struct sleep *s = &t->sleep;
@@ -331,6 +359,7 @@ void sleep_wake(struct thread *t, struct thread *waker, bool inside, const struc
 	}
 	judge(t->all, s, r->time_ns);
 	handouts_add(&t->all->handouts, t);
+	note_timed(t);
 }
 
 bool sleep_woken_by(const struct thread *t, const struct thread *waker, uint64_t time_ns)

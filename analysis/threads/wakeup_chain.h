@@ -105,6 +105,8 @@ void sleep_settle(struct thread *t, uint64_t time_ns);
 /* Of that time, if the thread with that index held up a sleeper at the futex: what is idle. */
 uint64_t sleep_idle_behind(const struct threads *th, uint32_t thread, uint32_t word,
 			   uint64_t from_ns, uint64_t to_ns);
+/* The number of the place of a timed sleep (tries.h), 0: it is none, or none is known. */
+uint32_t sleep_place(const struct thread *t);
 /* It ended by itself. */
 void sleep_last_acts(const struct thread *t, uint64_t time_ns);
 /* Of the part of the sleep from from_ns to to_ns, at most the wakeup: what is idle. */

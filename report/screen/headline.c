@@ -183,6 +183,21 @@ static void library_called_from(const struct result *res, const struct block *b,
 	text_add(out, ",");
 }
 
+/*
+ * The program's function that calls a library's to sleep between tries for a lock; NULL: there is
+ * none.
+ */
+static const char *tries_in(const struct meta *meta, const struct block *b)
+{
+	const char *function;
+
+	if (!b->function || b->kind != BLOCK_FUNCTION || !b->waits ||
+	    !standard_is_library(meta_object(meta, b->function->object)->path))
+		return NULL;
+	function = wait_tried(b->all_threads, b->waits);
+	return function && *function ? function : NULL;
+}
+
 /* Adds where the calls come from: the row's call site, or else the traced function around them. */
 static void called_from(const struct result *res, const struct block *b, struct text *out)
 {
@@ -193,6 +208,12 @@ static void called_from(const struct result *res, const struct block *b, struct 
 	if (b->function && by_place && b->key) {
 		text_add(out, row_lock(b) ? ", taken in " : ", called from ");
 		text_place(text_printable(key, sizeof(key), b->key), out);
+		text_add(out, ",");
+		return;
+	}
+	if (tries_in(res->meta, b)) {
+		text_add(out, ", called from ");
+		short_name(tries_in(res->meta, b), NAME_COLUMNS, out);
 		text_add(out, ",");
 		return;
 	}
@@ -215,6 +236,11 @@ void text_via(const struct result *res, const struct block *b, struct text *out)
 	const struct meta_frame *f = NULL;
 	bool direct;
 
+	if (!caller && tries_in(res->meta, b)) {
+		text_add(out, " via ");
+		short_name(tries_in(res->meta, b), NAME_COLUMNS, out);
+		return;
+	}
 	/* the reader knows the program's own functions */
 	if (!caller && b->kind == BLOCK_FUNCTION && b->function && b->object &&
 	    cause_is_installed(b->object->path))

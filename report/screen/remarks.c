@@ -11,6 +11,7 @@
 #include "analysis/cause/verdict.h"
 #include "analysis/result/result.h"
 #include "analysis/score/pools.h"
+#include "analysis/threads/wait.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "report/block/column.h"
@@ -98,6 +99,61 @@ static void name_all(const struct block *const *blocks, size_t n, struct text *l
 		text_printf(line, ", %zu in all", n);
 }
 
+/* The function whose threads sleep between tries for what is not known; NULL: no such block. */
+static const char *tries_for_something(const struct block *b)
+{
+	const char *function = b->verdict == VERDICT_IDLE && b->waits
+				       ? wait_maybe_tried(b->all_threads, b->waits)
+				       : NULL;
+
+	return function && *function ? function : NULL;
+}
+
+/* The same for a lock, where the sleeps are all as long as the shortest, so that none is lost. */
+static const char *tries_for_a_lock(const struct block *b)
+{
+	const char *function = b->verdict == VERDICT_NOISE && b->waits
+				       ? wait_tried(b->all_threads, b->waits)
+				       : NULL;
+
+	return function && *function ? function : NULL;
+}
+
+/* The left out row with the longest such sleeps. */
+static const struct block *longest(const struct view *v, const char *(*in)(const struct block *))
+{
+	const struct block *most = NULL;
+
+	for (size_t i = 0; i < v->n_rows; i++)
+		if (is_left_out(v, i) && in(v->rows[i]) &&
+		    (!most || v->rows[i]->total_ns > most->total_ns))
+			most = v->rows[i];
+	return most;
+}
+
+static void tries(const struct view *v, struct text *out)
+{
+	const struct block *lock = longest(v, tries_for_a_lock);
+	const struct block *some = longest(v, tries_for_something);
+	char name[4 * NAME_MAX_COLUMNS + 1];
+	struct text line = { 0 };
+
+	if (lock)
+		text_printf(&line, "how much %s loses, which sleeps between tries for a lock",
+			    text_shortened(name, sizeof(name), tries_for_a_lock(lock),
+					   NAME_MAX_COLUMNS));
+	if (some)
+		text_printf(
+			&line,
+			"%swhether %s, which sleeps between tries, waits for a lock or for work",
+			lock ? "; " : "",
+			text_shortened(name, sizeof(name), tries_for_something(some),
+				       NAME_MAX_COLUMNS));
+	if (line.n)
+		print_labelled(v, "Cannot tell", line.s, out);
+	text_release(&line);
+}
+
 static void not_interference(const struct view *v, struct text *out)
 {
 	struct {
@@ -106,8 +162,9 @@ static void not_interference(const struct view *v, struct text *out)
 	struct text line = { 0 };
 
 	for (size_t i = 0; i < v->n_rows; i++)
-		if (is_left_out(v, i) && (v->rows[i]->verdict == VERDICT_IDLE ||
-					  v->rows[i]->verdict == VERDICT_WORKLOAD))
+		if (is_left_out(v, i) && !tries_for_something(v->rows[i]) &&
+		    (v->rows[i]->verdict == VERDICT_IDLE ||
+		     v->rows[i]->verdict == VERDICT_WORKLOAD))
 			*vec_add(&blocks) = v->rows[i];
 	vec_sort(&blocks, more_threads);
 	name_all(blocks.data, blocks.n, &line);
@@ -447,6 +504,7 @@ static void remarks(const struct view *v, unsigned lines, struct text *out)
 	none_recorded(v, out);
 	if (!v->all) {
 		not_interference(v, out);
+		tries(v, out);
 		cannot_say(v, out);
 	}
 	if (v->all)

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/threads/tries.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "trace/meta/meta.h"
+
+/* Sleeps of a thread follow each other if so little of their time lies between. */
+#define AGAIN_PART    4
+#define AGAIN_LEAST   10 /* so many times, to be called repeated */
+#define MEET_SLEEPS   6	 /* that all threads would be expected to sleep at once: mean sleeps */
+#define MEET_RARELY   8	 /* they meet for at most such a part of what would be expected */
+#define TOGETHER_MOST 3	 /* all are seen for at least 1 / TOGETHER_MOST of the time that any is */
+
+static uint32_t place_of_function(struct tries *x, const struct meta_frame *f)
+{
+	uint64_t hash = hash_u64(hash_bytes(f->object, strlen(f->object))) ^
+			(*f->symbol ? hash_bytes(f->symbol, strlen(f->symbol)) : f->offset);
+	uint32_t place = map_get(&x->places_by, hash);
+
+	if (place != MAP_NONE)
+		return place;
+	place = (uint32_t)x->places.n + 1;
+	map_put(&x->places_by, hash, place);
+	*vec_add(&x->places) = (struct tries_place){ .function = f->symbol };
+	return place;
+}
+
+uint32_t tries_place_of(const struct tries *x, uint64_t stack)
+{
+	return map_get(&x->place_of, stack);
+}
+
+uint32_t tries_new_stack(struct tries *x, uint64_t stack, const struct meta_frame *function)
+{
+	uint32_t place = function ? place_of_function(x, function) : 0;
+
+	map_put(&x->place_of, stack, place);
+	return place;
+}
+
+void tries_add(struct tries *x, const struct tries_sleep *sleep)
+{
+	if (!sleep->place || x->full)
+		return;
+	x->full = x->sleeps.n == TRIES_SLEEPS_MAX;
+	if (!x->full)
+		*vec_add(&x->sleeps) = *sleep;
+}
+
+/* ---- at the end ---- */
+
+/* By place, thread and time. */
+static int by_thread(const void *a, const void *b)
+{
+	const struct tries_sleep *x = a, *y = b;
+
+	if (x->place != y->place)
+		return x->place < y->place ? -1 : 1;
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	return (x->from_ns > y->from_ns) - (x->from_ns < y->from_ns);
+}
+
+/* Returns how often threads slept again at once, or did something else, whichever is rarer. */
+static uint64_t repeated(const struct tries_sleep *sleeps, size_t n)
+{
+	uint64_t again = 0, not = 0;
+
+	for (size_t i = 1; i < n; i++) {
+		const struct tries_sleep *a = &sleeps[i - 1], *b = &sleeps[i];
+
+		if (a->thread != b->thread)
+			continue;
+		if (b->from_ns - a->to_ns < (a->to_ns - a->from_ns) / AGAIN_PART)
+			again++;
+		else
+			not ++;
+	}
+	return again < not ? again : not ;
+}
+
+/* A thread begins or ends to sleep. */
+struct edge {
+	uint64_t time_ns;
+	int by;
+};
+
+static int by_time(const void *a, const void *b)
+{
+	const struct edge *x = a, *y = b;
+
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	return x->by - y->by;
+}
+
+/* Returns how long all n threads slept at once. */
+static uint64_t all_asleep(struct edge *edges, size_t n_edges, uint32_t threads)
+{
+	uint64_t ns = 0;
+	uint32_t asleep = 0;
+
+	qsort(edges, n_edges, sizeof(*edges), by_time);
+	for (size_t i = 0; i < n_edges; i++) {
+		if (asleep == threads)
+			ns += edges[i].time_ns - edges[i - 1].time_ns;
+		asleep += (uint32_t)edges[i].by;
+	}
+	return ns;
+}
+
+/* The time in which all threads that sleep at a place at times are seen there. */
+struct window {
+	uint64_t from_ns, to_ns;    /* all are */
+	uint64_t first_ns, last_ns; /* any is */
+	uint32_t threads;
+};
+
+static struct window window_of(const struct tries_sleep *sleeps, size_t n)
+{
+	struct window w = { .to_ns = UINT64_MAX, .first_ns = UINT64_MAX };
+
+	for (size_t i = 0; i < n; i++) {
+		const struct tries_sleep *s = &sleeps[i];
+		bool first = !i || s->thread != s[-1].thread;
+		bool last = i + 1 == n || s->thread != s[1].thread;
+
+		w.threads += first;
+		if (first && s->from_ns > w.from_ns)
+			w.from_ns = s->from_ns;
+		if (last && s->to_ns < w.to_ns)
+			w.to_ns = s->to_ns;
+		if (s->from_ns < w.first_ns)
+			w.first_ns = s->from_ns;
+		if (s->to_ns > w.last_ns)
+			w.last_ns = s->to_ns;
+	}
+	return w;
+}
+
+static uint64_t inside(const struct window *w, const struct tries_sleep *s)
+{
+	uint64_t from = s->from_ns > w->from_ns ? s->from_ns : w->from_ns;
+	uint64_t to = s->to_ns < w->to_ns ? s->to_ns : w->to_ns;
+
+	return to > from ? to - from : 0;
+}
+
+/* Whether the threads are hardly ever all asleep, though each is so for much of the time. */
+static bool never_all(const struct tries_sleep *sleeps, size_t n)
+{
+	struct window w = window_of(sleeps, n);
+	struct edge *edges;
+	double expected, span, own = 0, all = 0;
+	uint64_t met;
+
+	if (w.threads < 2 || w.to_ns <= w.from_ns ||
+	    (w.to_ns - w.from_ns) * TOGETHER_MOST < w.last_ns - w.first_ns)
+		return false;
+	expected = span = (double)(w.to_ns - w.from_ns);
+	edges = xcalloc(2 * n, sizeof(*edges));
+	for (size_t i = 0; i < n; i++) {
+		own += (double)inside(&w, &sleeps[i]);
+		all += (double)(sleeps[i].to_ns - sleeps[i].from_ns);
+		edges[2 * i] = (struct edge){ .time_ns = sleeps[i].from_ns, .by = 1 };
+		edges[2 * i + 1] = (struct edge){ .time_ns = sleeps[i].to_ns, .by = -1 };
+		if (i + 1 < n && sleeps[i + 1].thread == sleeps[i].thread)
+			continue;
+		expected *= own / span;
+		own = 0;
+	}
+	met = all_asleep(edges, 2 * n, w.threads);
+	free(edges);
+	return expected >= MEET_SLEEPS * all / (double)n && (double)met * MEET_RARELY <= expected;
+}
+
+static enum tries_verdict judge(const struct tries_sleep *sleeps, size_t n)
+{
+	if (sleeps[0].thread == sleeps[n - 1].thread || repeated(sleeps, n) < AGAIN_LEAST)
+		return TRIES_NO;
+	return never_all(sleeps, n) ? TRIES_LOCK : TRIES_UNKNOWN;
+}
+
+void tries_judge(struct tries *x)
+{
+	size_t first = 0;
+
+	if (x->full || !x->sleeps.n)
+		return;
+	vec_sort(&x->sleeps, by_thread);
+	for (size_t i = 1; i <= x->sleeps.n; i++) {
+		const struct tries_sleep *from = &x->sleeps.data[first];
+
+		if (i < x->sleeps.n && x->sleeps.data[i].place == from->place)
+			continue;
+		x->places.data[from->place - 1].verdict = judge(from, i - first);
+		first = i;
+	}
+}
+
+enum tries_verdict tries_verdict_of(const struct tries *x, uint32_t place)
+{
+	return place && place <= x->places.n ? x->places.data[place - 1].verdict : TRIES_NO;
+}
+
+const char *tries_function(const struct tries *x, uint32_t place)
+{
+	return place && place <= x->places.n ? x->places.data[place - 1].function : "";
+}
+
+void tries_release(struct tries *x)
+{
+	vec_release(&x->sleeps);
+	vec_release(&x->places);
+	map_release(&x->places_by);
+	map_release(&x->place_of);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Locks that are waited for by sleeping: a thread tries, sleeps for a short time, and tries again,
+ * as the busy handler of SQLite does. No record says for what. But whoever begins such a sleep
+ * found the lock taken, by a thread that is not asleep there. So the threads that sleep in a
+ * function at times are never all asleep there at once, however much of the time each of them is.
+ * Threads that sleep to let time pass, or until work comes, are.
+ *
+ * This is decided at the end of a recording, by function: the innermost of the program's own that
+ * leads to the sleep. It takes threads that sleep so much that all of them would often meet there
+ * if each slept when it liked.
+ */
+#ifndef ISPOT_ANALYSIS_THREADS_TRIES_H
+#define ISPOT_ANALYSIS_THREADS_TRIES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/hash.h"
+#include "base/vec.h"
+
+struct meta_frame;
+
+#define TRIES_SLEEPS_MAX 262144 /* of all functions; where there are more, none is judged */
+
+enum tries_verdict {
+	TRIES_NO,      /* sleeps of one thread, or that are not repeated */
+	TRIES_UNKNOWN, /* repeated sleeps of several threads: for whatever it may be */
+	TRIES_LOCK,    /* for what one of these threads has */
+};
+
+struct tries {
+	struct {
+		VEC(struct tries_sleep)
+	} sleeps;
+	struct {
+		VEC(struct tries_place)
+	} places;	      /* [number - 1] */
+	struct map places_by; /* hash of the function -> number of the place */
+	struct map place_of;  /* number of a stack -> number of the place */
+	bool full;
+};
+
+struct tries_sleep {
+	uint64_t from_ns, to_ns;
+	uint32_t thread, place; /* place: number */
+};
+
+struct tries_place {
+	const char *function; /* the meta's; "": it has no name */
+	enum tries_verdict verdict;
+};
+
+/* Returns the number of the place of a stack, by the stack's number, or MAP_NONE: not known yet. */
+uint32_t tries_place_of(const struct tries *x, uint64_t stack);
+/* Notes which function is the innermost of the program in a stack; NULL: none. Returns the number
+ * of its place; 0: none. */
+uint32_t tries_new_stack(struct tries *x, uint64_t stack, const struct meta_frame *function);
+/* A sleep that a clock ended. */
+void tries_add(struct tries *x, const struct tries_sleep *sleep);
+/* At the end: judges the places. */
+void tries_judge(struct tries *x);
+enum tries_verdict tries_verdict_of(const struct tries *x, uint32_t place);
+/* The function of a place, "" if it has no name. */
+const char *tries_function(const struct tries *x, uint32_t place);
+void tries_release(struct tries *x);
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Timed sleeps between tries to take a lock, or for something else. */
+#include "unit.h"
+#include "wait_scene.h"
+
+#include "analysis/threads/tries.h"
+
+enum { ACQUIRE = 1, NEXT_JOB };
+
+static void begin_places(struct scene *s)
+{
+	static const uint32_t acquire[] = { 0, 1 }, next_job[] = { 0, 2 };
+	static const char *const names[] = { "nanosleep", "acquire", "next_job" };
+
+	begin(s);
+	(void)vec_add(&s->meta.stacks);
+	*vec_add(&s->meta.stacks) =
+		(struct meta_stack){ .id = 1, .n_frames = 2, .frames = acquire };
+	*vec_add(&s->meta.stacks) =
+		(struct meta_stack){ .id = 2, .n_frames = 2, .frames = next_job };
+	for (unsigned i = 0; i < 3; i++)
+		*vec_add(&s->meta.frames) =
+			(struct meta_frame){ .symbol = names[i],
+					     .object = i ? "app" : "/lib/libc.so.6",
+					     .file = "",
+					     .calls = "" };
+}
+
+static void end_places(struct scene *s)
+{
+	vec_release(&s->meta.stacks);
+	vec_release(&s->meta.frames);
+	scene_release(s);
+}
+
+/* Thread i sleeps for ns in a place. */
+static void sleep_for(struct scene *s, uint64_t from_us, uint64_t us, uint32_t i, uint64_t place)
+{
+	const struct record r = { .time_ns = from_us * 1000,
+				  .kind = REC_BLOCK_STACK,
+				  .cpu = TID(i),
+				  .tid = TID(i),
+				  .tgid = 1,
+				  .n_values = 1,
+				  .values = &place };
+
+	sleep_in(s, from_us, i, WAIT_SLEEP, 0, 0, 0);
+	calls_record(&s->calls, &r);
+	wake_up(s, from_us + us, i, 0, WAKING_BY_TIMER);
+}
+
+static enum tries_verdict verdict_at(struct scene *s, uint64_t place, uint64_t end_us)
+{
+	scene_finish(s, end_us * 1000);
+	return tries_verdict_of(&s->calls.threads.tries,
+				tries_place_of(&s->calls.threads.tries, place + 1));
+}
+
+/* Each sleeps four times while the other has the lock. */
+static void who_is_never_asleep_with_all_others_waits_for_a_lock(void **state)
+{
+	struct wait_sums sums = { 0 };
+	struct scene s;
+	uint64_t t = 1000;
+
+	begin_places(&s);
+	for (unsigned round = 0; round < 40; round++)
+		for (unsigned i = 0; i < 4; i++, t += 100) {
+			sleep_for(&s, t, 90, 1 + round % 2, ACQUIRE);
+			wait_add(&sums, thread(&s, 1 + round % 2), (t + 90) * 1000);
+		}
+	assert_int_equal(verdict_at(&s, ACQUIRE, t), TRIES_LOCK);
+	assert_int_equal(sums.n, 1);
+	assert_int_equal(sums.data[0].idle_ns, sums.data[0].ns);
+	assert_int_equal(wait_reconsider(&s.calls.threads, &sums), sums.data[0].ns);
+	assert_int_equal(sums.data[0].idle_ns, 0);
+	assert_string_equal(wait_cause_of(&s.calls.threads, &sums.data[0]).kind, "lock");
+	assert_string_equal(wait_tried(&s.calls.threads, &sums), "acquire");
+	assert_null(wait_maybe_tried(&s.calls.threads, &sums));
+	vec_release(&sums);
+	end_places(&s);
+}
+
+/* Both sleep until there is work for one, and then for the other. */
+static void who_is_may_wait_for_anything(void **state)
+{
+	struct wait_sums sums = { 0 };
+	struct scene s;
+	uint64_t t = 1000;
+
+	begin_places(&s);
+	for (unsigned round = 0; round < 160; round++, t += 100)
+		for (uint32_t i = 1; i <= 2; i++) {
+			if (round % 8 == 4 * i - 1)
+				continue;
+			sleep_for(&s, t, 90, i, NEXT_JOB);
+			wait_add(&sums, thread(&s, i), (t + 90) * 1000);
+		}
+	assert_int_equal(verdict_at(&s, NEXT_JOB, t), TRIES_UNKNOWN);
+	assert_int_equal(wait_reconsider(&s.calls.threads, &sums), 0);
+	assert_string_equal(wait_cause_of(&s.calls.threads, &sums.data[0]).kind, "sleep");
+	assert_string_equal(wait_maybe_tried(&s.calls.threads, &sums), "next_job");
+	vec_release(&sums);
+	end_places(&s);
+}
+
+/* One thread alone, and two that work between their sleeps: each lets a time pass. */
+static void who_does_not_try_again_lets_time_pass(void **state)
+{
+	struct scene s;
+	uint64_t t = 1000;
+
+	begin_places(&s);
+	for (unsigned i = 0; i < 100; i++, t += 400) {
+		sleep_for(&s, t, 190, 1, NEXT_JOB);
+		sleep_for(&s, t, 390, 3, ACQUIRE);
+		sleep_for(&s, t + 200, 190, 2, NEXT_JOB);
+	}
+	assert_int_equal(verdict_at(&s, NEXT_JOB, t), TRIES_NO);
+	assert_int_equal(tries_verdict_of(&s.calls.threads.tries, 2), TRIES_NO);
+	end_places(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_is_never_asleep_with_all_others_waits_for_a_lock),
+		cmocka_unit_test(who_is_may_wait_for_anything),
+		cmocka_unit_test(who_does_not_try_again_lets_time_pass),
+	};
+
+	return unit_run(tests);
+}
