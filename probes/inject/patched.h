@@ -57,6 +57,8 @@ struct patched {
 	uint32_t region; /* its index among the drain's; PATCHED_NONE: it has none */
 	uint64_t region_inode;
 	uint64_t stopped_ns; /* for so long its threads stood */
+	ino_t program;	     /* the file that it executes; 0: not known */
+	bool has_executed;   /* another one since, which has no patches */
 };
 
 /*

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "probes/inject/budget.h"
 #include "probes/inject/detour.h"
 #include "probes/inject/refusal.h"
@@ -17,6 +18,7 @@
 #include "probes/inject/targets.h"
 #include "probes/inject/tracee.h"
 #include "probes/inproc/drain.h"
+#include "probes/inproc/lines.h"
 #include "probes/inproc/stamped.h"
 #include "probes/process/target.h"
 #include "symbol/dso/dso.h"
@@ -45,6 +47,16 @@ static int on_region(void *ctx, int fd, struct err *err)
 		   : 0;
 }
 
+/* 0: it has ended, or is not ispot's to see. */
+static ino_t program_of(pid_t pid)
+{
+	struct stat st;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	return stat(path, &st) ? 0 : st.st_ino;
+}
+
 /* The threads are stopped, and run then. */
 static int patch(struct processes *all, struct tracees *t, struct err *err)
 {
@@ -54,6 +66,7 @@ static int patch(struct processes *all, struct tracees *t, struct err *err)
 	all->pid = t->pid;
 	ret = patched_begin(p, t, all->functions, all->ring_bytes, all->period, on_region, all,
 			    err);
+	p->program = program_of(p->pid);
 	log_detail("the threads of process %d stood for %.1f ms", p->pid,
 		   (double)p->stopped_ns / 1e6);
 	return ret;
@@ -134,6 +147,32 @@ int processes_launch(struct processes *p, struct launch *l, char *const *argv,
 
 /* Called with a process that has those patches, or may have them. */
 typedef void (*process_visit)(struct processes *all, const struct patched *p, pid_t pid);
+
+static void say_executed(const struct processes *all, struct patched *p)
+{
+	char comm[32] = "", shown[2 * sizeof(comm)], words[256];
+
+	p->has_executed = true;
+	target_comm(p->pid, p->pid, comm, sizeof(comm));
+	snprintf(
+		words, sizeof(words),
+		"process %d has executed another program (%s), whose calls are not timed in process; "
+		"record that program itself, or with --engine kernel",
+		p->pid, text_printable(shown, sizeof(shown), comm));
+	log_notice("%s", words);
+	inproc_write_notice(all->drain->writer, "in-process-executed", words);
+}
+
+/* What executes another program loses its patches with the rest of its memory. */
+static void look_for_programs(struct processes *all)
+{
+	vec_for_each (&all->patched, struct patched, p) {
+		const ino_t now = p->program && !p->has_executed ? program_of(p->pid) : 0;
+
+		if (now && now != p->program)
+			say_executed(all, p);
+	}
+}
 
 /* The next recording of it tries again. */
 static void visit_restore(struct processes *all, const struct patched *p, pid_t pid)
@@ -240,6 +279,8 @@ void processes_drain_rest(struct processes *p)
 
 void processes_restore(struct processes *p)
 {
+	if (p->is_alone)
+		look_for_programs(p);
 	visit_all(p, visit_restore);
 }
 
@@ -286,6 +327,8 @@ void processes_look(struct processes *p, uint64_t now_ns)
 	if (now_ns - p->looked_ns >= LOOK_NS) {
 		p->looked_ns = now_ns;
 		make_way(p);
+		if (p->is_alone)
+			look_for_programs(p);
 	}
 	if (now_ns - p->looked_for_seccomp_ns >= LOOK_FOR_SECCOMP_NS) {
 		p->looked_for_seccomp_ns = now_ns;

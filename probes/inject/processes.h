@@ -23,6 +23,8 @@ struct processes {
 	struct patched_functions *functions;
 	uint64_t ring_bytes;
 	uint32_t period;
+	/* Nobody else records what a process does once it has executed another program. */
+	bool is_alone;
 	/* Called with the region of a process that stands, before it is patched. 0 or -errno */
 	int (*watch)(void *ctx, pid_t pid, struct inproc_region *g);
 	void *ctx;

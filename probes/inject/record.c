@@ -351,7 +351,8 @@ int inject_record(const struct inject_recording *o, struct inject_result *result
 			ownswitches_open(&r.own, &r.no_own);
 		ret = open_file(&r, err);
 	}
-	r.processes = (struct processes){ .drain = &r.drain,
+	r.processes = (struct processes){ .is_alone = true,
+					  .drain = &r.drain,
 					  .functions = &r.targets.functions,
 					  .ring_bytes = r.ring.n,
 					  .period = r.period,

@@ -267,6 +267,7 @@ static int select_functions(struct inject_targets *t, const struct inject_record
 	struct patterns *patterns = NULL;
 	int ret = patterns_parse(&patterns, o->patterns, o->n_patterns, err);
 
+	t->selection.is_final = true;
 	if (!ret)
 		ret = selection_add(&t->selection, patterns, t->objects.data, t->objects.n,
 				    n_programs, err);

@@ -192,7 +192,8 @@ static void objects_of(const struct pattern *p, struct dso *const *dsos, size_t 
 }
 
 /* This is no error: the object may be mapped later. */
-static void notice_no_object(const struct pattern *p, struct dso *const *dsos, size_t n)
+static void notice_no_object(const struct pattern *p, struct dso *const *dsos, size_t n,
+			     bool is_final)
 {
 	unsigned best = (unsigned)strlen(p->object) / 4 + 1, far;
 	const char *near = NULL;
@@ -210,10 +211,12 @@ static void notice_no_object(const struct pattern *p, struct dso *const *dsos, s
 			near = base;
 		}
 	}
-	log_notice(
-		"-F '%s': no object %s is mapped yet; its functions join when it is loaded%s%s%s",
-		p->typed, p->object, near ? " (or did you mean " : "", near ? near : "",
-		near ? "?)" : "");
+	log_notice("-F '%s': no object %s is mapped yet; %s%s%s%s", p->typed, p->object,
+		   is_final
+			   ? "what is loaded later is not timed in process: attach with -p once it "
+			     "is, or record with --engine kernel"
+			   : "its functions join when it is loaded",
+		   near ? " (or did you mean " : "", near ? near : "", near ? "?)" : "");
 }
 
 /*
@@ -410,7 +413,7 @@ int selection_missing(const struct selection *s, struct patterns *patterns, stru
 {
 	int ret = 0;
 
-	(void)s; /* what matched is remembered in the patterns */
+	/* what matched is remembered in the patterns */
 	vec_for_each (patterns, struct pattern, p) {
 		struct objects objects = { 0 };
 
@@ -422,7 +425,7 @@ int selection_missing(const struct selection *s, struct patterns *patterns, stru
 		}
 		objects_of(p, dsos, n, &objects);
 		if (!objects.n && p->object)
-			notice_no_object(p, dsos, n);
+			notice_no_object(p, dsos, n, s->is_final);
 		else if (!objects.n)
 			ret = err_set(err, -ENOENT,
 				      "-F '%s': no program to look into; give a command or -p PID",

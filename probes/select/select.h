@@ -74,6 +74,7 @@ struct selection {
 	 * patterns and keeps them as long as the selection uses them.
 	 */
 	const struct patterns *excluding;
+	bool is_final; /* nothing that is loaded later is chosen */
 };
 
 /*

@@ -300,6 +300,29 @@ is "$delay" 0.9 "a recorder that is killed at any moment leaves the program runn
 is "$?" 0 "the next recording takes out what they have left" || diag after.out
 is "$(code "$running")" "$before" "and leaves the code as it was"
 
+# ---- what comes later ----
+
+cat >later.c <<'EOF'
+#include <stdlib.h>
+#include <unistd.h>
+int main(int argc, char **argv) { usleep(20000); if (argc > 1) execlp("sleep", "nap", argv[1], (char *)NULL); return 1; }
+EOF
+if cc -O1 -o later later.c 2>compile.err; then
+	# Until a busy machine's recorder has looked while it sleeps.
+	for seconds in 1 5 30; do
+		record later --engine in-process -F main -- ./later "$seconds"
+		grep -q 'has executed' later.err && break
+	done
+	is "$status" 0 "a program that executes another one" || diag later.err
+	like later.err 'has executed another program \((nap|sleep)\), whose calls are not timed in process' "is said" || diag later.err
+	like later.err 'record that program itself, or with --engine kernel' "with what to do"
+	is "$("$ISPOT" report --json -i later.data | jq '[.notices[] | select(test("executed another program"))] | length')" 1 "and is in the file"
+	record later --engine in-process -F main -F 'libnotyet.so:*' -- ./later 0
+	like later.err 'no object libnotyet.so is mapped yet; what is loaded later is not timed in process: attach with -p' "a library that is not loaded yet" || diag later.err
+else
+	skip "a program that executes another one" "no C compiler"
+fi
+
 # ---- beside others ----
 
 # Another tool's breakpoint on a jump, in a function that nobody calls: what takes it out writes the file's byte.
