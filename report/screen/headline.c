@@ -16,6 +16,7 @@
 #include "analysis/score/marker.h"
 #include "analysis/threads/standard.h"
 #include "analysis/threads/wait.h"
+#include "base/name.h"
 #include "base/text.h"
 #include "report/block/coactive.h"
 #include "report/block/stacks.h"
@@ -40,11 +41,8 @@
 static void short_name(const char *s, size_t columns, struct text *out)
 {
 	char buf[4 * PLACE_COLUMNS + 1];
-	struct text name = { 0 };
 
-	table_short_name(s, &name);
-	text_add(out, text_shortened(buf, sizeof(buf), name.n ? name.s : "", columns));
-	text_release(&name);
+	text_add(out, name_brief(buf, sizeof(buf), s, columns));
 }
 
 /* Names the block. A lock is a place in memory and a sequence has several functions. A bare address

@@ -13,6 +13,7 @@
 #include "analysis/score/pools.h"
 #include "analysis/threads/wait.h"
 #include "base/mem.h"
+#include "base/name.h"
 #include "base/text.h"
 #include "report/block/column.h"
 #include "report/block/left_out.h"
@@ -93,7 +94,7 @@ static void name_all(const struct block *const *blocks, size_t n, struct text *l
 		if (i && !strcmp(blocks[i]->name, blocks[i - 1]->name))
 			continue;
 		text_printf(line, "%s%s", !named++ ? "" : ", ",
-			    text_shortened(name, sizeof(name), blocks[i]->name, NAME_MAX_COLUMNS));
+			    name_brief(name, sizeof(name), blocks[i]->name, NAME_MAX_COLUMNS));
 	}
 	if (n > named)
 		text_printf(line, ", %zu in all", n);
@@ -244,20 +245,17 @@ static unsigned count_few(const struct view *v, bool waits, bool often)
 static void longest_place(const struct view *v, struct text *line)
 {
 	const struct block *most = NULL;
-	struct text name = { 0 };
-	char buf[4 * NAME_MAX_COLUMNS + 1], share[TEXT_NUMBER];
+	char name[4 * NAME_MAX_COLUMNS + 1], share[TEXT_NUMBER];
 
 	for (size_t i = 0; i < v->n_rows; i++)
 		if (is_few(v, i, true) && (!most || v->rows[i]->lost_threads > most->lost_threads))
 			most = v->rows[i];
 	if (!most || !(most->lost_threads >= PLACE_LEAST))
 		return;
-	table_short_name(most->name, &name);
 	text_printf(line, ", %s of thread time in %s",
 		    text_share(share, most->lost_threads * (double)v->result->probed_ns /
 					      (double)v->result->threads_ns),
-		    text_shortened(buf, sizeof(buf), name.s, NAME_MAX_COLUMNS));
-	text_release(&name);
+		    name_brief(name, sizeof(name), most->name, NAME_MAX_COLUMNS));
 }
 
 static void few_calls(const struct view *v, struct text *line)
@@ -316,7 +314,7 @@ static void not_called(const struct view *v, struct text *out)
 	vec_for_each (&meta->functions, const struct meta_function, f)
 		if (f->chosen && !called[f - meta->functions.data] && (n++ < NAMED_MAX || v->all))
 			text_printf(&line, "%s%s", line.n ? ", " : "",
-				    text_shortened(name, sizeof(name), f->name, NAME_MAX_COLUMNS));
+				    name_brief(name, sizeof(name), f->name, NAME_MAX_COLUMNS));
 	if (n > NAMED_MAX && !v->all)
 		text_printf(&line, ", %u more", n - NAMED_MAX);
 	if (line.n && v->result->blocks.n)
@@ -340,7 +338,7 @@ static void none_recorded(const struct view *v, struct text *out)
 			continue;
 		if (n++ < NAMED_MAX || v->all)
 			text_printf(&line, "%s%s (%s)", line.n ? ", " : "",
-				    text_shortened(name, sizeof(name), b->name, NAME_MAX_COLUMNS),
+				    name_brief(name, sizeof(name), b->name, NAME_MAX_COLUMNS),
 				    text_counted(calls, b->estimated_calls, "call"));
 	}
 	if (n > NAMED_MAX && !v->all)
@@ -367,7 +365,7 @@ static void loops_to_mark(const struct view *v, struct text *out)
 		if (!loop || n++ >= NAMED_MAX)
 			continue;
 		text_printf(&line, "%sline %u of %s", n > 1 ? "; " : "", loop->loop,
-			    text_shortened(name, sizeof(name), b->name, NAME_MAX_COLUMNS));
+			    name_brief(name, sizeof(name), b->name, NAME_MAX_COLUMNS));
 		if (loop->inner_loop && loop->inner_loop != loop->loop)
 			text_printf(&line, " (inside it line %u)", loop->inner_loop);
 		text_printf(&line, ", %.0f%% of its threads' time", 100 * block_loop_share(b));
@@ -413,7 +411,7 @@ static void own_probe(const struct view *v, struct text *out)
 			continue;
 		if (n++ < NAMED_MAX)
 			text_printf(&line, "%s%s", n > 1 ? ", " : "",
-				    text_shortened(name, sizeof(name), b->name, NAME_MAX_COLUMNS));
+				    name_brief(name, sizeof(name), b->name, NAME_MAX_COLUMNS));
 		if (b->cost->inner_min_ns < least_ns)
 			least_ns = b->cost->inner_min_ns;
 	}

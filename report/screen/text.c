@@ -11,6 +11,7 @@
 #include "analysis/cause/kind.h"
 #include "analysis/cause/verdict.h"
 #include "analysis/result/result.h"
+#include "base/name.h"
 #include "base/text.h"
 #include "report/block/column.h"
 #include "report/block/counters.h"
@@ -383,7 +384,7 @@ static void print_whole_name(struct table *t, const char *name)
 	struct text whole = { 0 };
 
 	if (table_columns(name) > table_room(t))
-		table_short_name(name, &whole);
+		name_add_short(&whole, name);
 	else
 		text_add(&whole, name);
 	if (table_columns(whole.s) <= table_room(t))

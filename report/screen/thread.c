@@ -6,6 +6,7 @@
 
 #include "analysis/evidence/untold.h"
 #include "analysis/result/result.h"
+#include "base/name.h"
 #include "base/text.h"
 #include "report/block/column.h"
 #include "report/block/view.h"
@@ -34,7 +35,7 @@ void text_thread_name(const struct view *v, const struct block *b, struct text *
 		text_add(out, text_printable(name, sizeof(name), b->name));
 	if (!begin)
 		return;
-	table_short_name(begin->symbol, &in);
+	name_add_short(&in, begin->symbol);
 	text_printf(out, "%s%s", named ? ", " : "", text_printable(name, sizeof(name), in.s));
 	text_release(&in);
 }

@@ -8,6 +8,7 @@
 #include "analysis/result/result.h"
 #include "analysis/threads/handout.h"
 #include "analysis/threads/standard.h"
+#include "base/name.h"
 #include "base/text.h"
 #include "report/block/rank.h"
 #include "report/block/view.h"
@@ -34,7 +35,7 @@ void text_unexplained(const struct view *v, const struct block *b, struct text *
 
 	text_new_sentence(out);
 	text_printf(out, "%s%s%s varies while it runs, %s: ",
-		    text_shortened(name, sizeof(name), b->name, NAME_COLUMNS), b->key ? " " : "",
+		    name_brief(name, sizeof(name), b->name, NAME_COLUMNS), b->key ? " " : "",
 		    b->key ? text_shortened(key, sizeof(key), b->key, NAME_COLUMNS) : "",
 		    misses ? "mostly with its cache misses" : "for an unknown reason");
 	text_printf(out, "its calls run for %.1f%% of thread time longer than its fastest call. %s",
@@ -47,20 +48,17 @@ void text_unexplained(const struct view *v, const struct block *b, struct text *
 void text_unjudged(const struct view *v, const struct block *b, struct text *out)
 {
 	const struct result *res = v->result;
-	struct text name = { 0 };
-	char buf[4 * NAME_COLUMNS + 1], count[TEXT_COUNTED], share[TEXT_NUMBER];
+	char name[4 * NAME_COLUMNS + 1], count[TEXT_COUNTED], share[TEXT_NUMBER];
 
-	table_short_name(b->name, &name);
 	text_new_sentence(out);
 	text_printf(out,
 		    "Cannot tell whether threads interfere: the slow calls of %s take %s of thread "
 		    "time, but %s %s too few to judge (%d are needed). Record for longer.",
-		    text_shortened(buf, sizeof(buf), name.s ? name.s : "", NAME_COLUMNS),
+		    name_brief(name, sizeof(name), b->name, NAME_COLUMNS),
 		    text_share(share,
 			       b->lost_threads * (double)res->probed_ns / (double)res->threads_ns),
 		    text_counted(count, b->calls, block_is_wait(b) ? "sleep" : "call"),
 		    b->calls == 1 ? "is" : "are", CALLS_MIN);
-	text_release(&name);
 }
 
 /* Adds "work (app.c:12) 61 %", with the loop's line if there is a loop. */
@@ -69,23 +67,21 @@ static void name_function(const struct untold_function *f, struct text *out)
 	char name[4 * NAME_COLUMNS + 1], file[128];
 	const struct meta_frame *frame = f->frame;
 	uint32_t line = frame->loop ? frame->loop : frame->line;
-	struct text function = { 0 }, in = { 0 };
+	struct text function = { 0 };
 
 	meta_add_function(frame->symbol, &function);
-	table_short_name(function.s, &in);
 	if (!*frame->symbol)
 		text_printf(out, "%s (no symbols)",
 			    text_shortened(name, sizeof(name), text_base_name(frame->object),
 					   NAME_COLUMNS));
 	else
-		text_add(out, text_shortened(name, sizeof(name), in.s, NAME_COLUMNS));
+		text_add(out, name_brief(name, sizeof(name), function.s, NAME_COLUMNS));
 	if (*frame->symbol && frame->file && *frame->file && line &&
 	    !standard_is_library(frame->object))
 		text_printf(out, " (%s:%u)",
 			    text_printable(file, sizeof(file), text_base_name(frame->file)), line);
 	text_printf(out, " %.0f%%", 100 * f->share);
 	text_release(&function);
-	text_release(&in);
 }
 
 void text_untold(const struct untold_functions *untold, bool alone, struct text *out)
@@ -132,18 +128,15 @@ static void name_thread(const struct untold *u, const struct thread *t, struct t
 {
 	const struct meta_frame *begin = untold_begin(u, t->index);
 	char name[4 * NAME_COLUMNS + 1];
-	struct text in = { 0 };
 
 	text_printf(out, "thread %u", t->tid);
 	if (*t->comm || begin)
 		text_printf(out, " (%s%s",
 			    text_shortened(name, sizeof(name), t->comm, NAME_COLUMNS),
 			    *t->comm && begin ? ", " : "");
-	if (begin) {
-		table_short_name(begin->symbol, &in);
-		text_printf(out, "in %s", text_shortened(name, sizeof(name), in.s, NAME_COLUMNS));
-		text_release(&in);
-	}
+	if (begin)
+		text_printf(out, "in %s",
+			    name_brief(name, sizeof(name), begin->symbol, NAME_COLUMNS));
 	text_add(out, *t->comm || begin ? ")" : "");
 }
 

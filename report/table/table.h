@@ -24,8 +24,6 @@ void table_right(struct table *t, const char *s, unsigned width);
 void table_left(struct table *t, const char *s, unsigned width);
 /* cuts s to the rest of the line, and ends the line */
 void table_last(struct table *t, const char *s);
-/* Adds a C++ name without its parameters and with empty <>. */
-void table_short_name(const char *s, struct text *name);
 unsigned table_room(const struct table *t); /* columns left on the line */
 /* applies from here on; takes no columns */
 void table_style(struct table *t, enum table_style style);

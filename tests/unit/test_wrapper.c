@@ -3,7 +3,6 @@
 #include "unit.h"
 
 #include "base/text.h"
-#include "report/table/table.h"
 #include "trace/meta/wrapper.h"
 
 static void functions_of_standard_libraries(void **state)
@@ -62,39 +61,11 @@ static void a_thread_of_rust_begins_with_its_closure(void **state)
 	}
 }
 
-static void a_short_name_has_no_parameters(void **state)
-{
-	static const struct {
-		const char *name, *is;
-	} rows[] = {
-		{ "<app::Bank>::transfer", "app::Bank::transfer" },
-		{ "<std::sync::mpmc::list::Channel<u64>>::recv in <app::Pool<u8>>::run",
-		  "std::sync::mpmc::list::Channel<>::recv in app::Pool<>::run" },
-		{ "<alloc::boxed::Box<F,A> as core::ops::function::FnOnce<Args>>::call_once",
-		  "alloc::boxed::Box<>::call_once" },
-		{ "[<app::Bank>::transfer]", "[app::Bank::transfer]" },
-		{ "app::map::<fn(u8) -> u8, 3>::apply", "app::map::<>::apply" },
-		{ "Map<int, long>::get(int const&) const in worker(void*)",
-		  "Map<>::get in worker" },
-		{ "ns::Box::operator<", "ns::Box::operator<" },
-		{ "", "" },
-	};
-
-	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		struct text out = { 0 };
-
-		table_short_name(rows[i].name, &out);
-		assert_string_equal(out.s ? out.s : "", rows[i].is);
-		text_release(&out);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(functions_of_standard_libraries),
 		cmocka_unit_test(a_thread_of_rust_begins_with_its_closure),
-		cmocka_unit_test(a_short_name_has_no_parameters),
 	};
 
 	return unit_run(tests);

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "base/name.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/text.h"
+
+/* A part of a name: n bytes at s, which do not end with a NUL. */
+struct part {
+	const char *s;
+	size_t n;
+};
+
+static struct part from(struct part p, size_t at)
+{
+	return (struct part){ p.s + at, p.n - at };
+}
+
+static struct part between(struct part p, size_t start, size_t end)
+{
+	return (struct part){ p.s + start, end - start };
+}
+
+static bool begins(struct part p, const char *with)
+{
+	size_t n = strlen(with);
+
+	return p.n >= n && !memcmp(p.s, with, n);
+}
+
+static bool is_any_of(char c, const char *set)
+{
+	return c && strchr(set, c);
+}
+
+static bool is_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || c == '$';
+}
+
+/*
+ * Returns the length of the operator's name at p.s[at], or 0 if none begins there. Its brackets
+ * open and close nothing, and a conversion ("operator unsigned int") has spaces.
+ */
+static size_t operator_length(struct part p, size_t at)
+{
+	static const char word[] = "operator";
+	size_t n = at + strlen(word);
+
+	if (!begins(from(p, at), word) || (at && is_word(p.s[at - 1])) ||
+	    (n < p.n && is_word(p.s[n])))
+		return 0;
+	if (begins(from(p, n), "()"))
+		n += 2;
+	else if (n < p.n && p.s[n] == ' ')
+		while (n < p.n && p.s[n] != '(')
+			n++;
+	else
+		while (n < p.n && is_any_of(p.s[n], "<>=!-+*/%^&|~,[]"))
+			n++;
+	return n - at;
+}
+
+/* Returns the length of the group whose bracket opens at p.s[at], or 0 if nothing closes it. */
+static size_t group_length(struct part p, size_t at)
+{
+	unsigned depth = 0;
+	size_t op;
+
+	for (size_t i = at; i < p.n; i++) {
+		op = operator_length(p, i);
+		if (op)
+			i += op - 1;
+		else if (is_any_of(p.s[i], "(<[{"))
+			depth++;
+		else if (is_any_of(p.s[i], ")]}") || (p.s[i] == '>' && p.s[i - 1] != '-'))
+			depth--;
+		if (!depth)
+			return i + 1 - at;
+	}
+	return 0;
+}
+
+/* Returns the length of what is one thing at p.s[at]: an operator, a group, or one byte. */
+static size_t step(struct part p, size_t at)
+{
+	size_t n = operator_length(p, at);
+
+	if (!n && is_any_of(p.s[at], "(<[{"))
+		n = group_length(p, at);
+	return n ? n : 1;
+}
+
+/* Returns where `what` first is in p outside of brackets, or p.n. */
+static size_t find_outside(struct part p, const char *what)
+{
+	size_t at = 0;
+
+	while (at < p.n && !begins(from(p, at), what))
+		at += step(p, at);
+	return at < p.n ? at : p.n;
+}
+
+/* Returns where the list of parameters is in p, or p.n: unlike a remark it follows no space. */
+static size_t find_parameters(struct part p)
+{
+	static const char type[] = "decltype";
+
+	for (size_t at = 0; at < p.n; at += step(p, at))
+		if (p.s[at] == '(' && at && !is_any_of(p.s[at - 1], " :") &&
+		    !(at >= strlen(type) && begins(from(p, at - strlen(type)), type)))
+			return at;
+	return p.n;
+}
+
+/* Returns where the name begins whose parameters are behind p: behind the type that it returns. */
+static size_t behind_type(struct part p)
+{
+	size_t start = 0;
+
+	for (size_t at = 0; at < p.n; at += step(p, at))
+		if (p.s[at] == ' ' && at + 1 < p.n && p.s[at + 1] != '<')
+			start = at + 1;
+	return start;
+}
+
+static void add_name(struct text *out, struct part p);
+
+/* Rust's "<T as Trait>::f" and "<impl Trait for T>::f" are functions of T. */
+static void add_self_type(struct text *out, struct part p)
+{
+	static const char impl[] = "impl ", of[] = " for ";
+	size_t at = find_outside(p, of);
+
+	if (begins(p, impl) && at < p.n)
+		p = from(p, at + strlen(of));
+	else if (begins(p, impl))
+		p = from(p, strlen(impl));
+	else
+		p.n = find_outside(p, " as ");
+	while (begins(p, "&") || begins(p, "mut "))
+		p = from(p, *p.s == '&' ? 1 : strlen("mut "));
+	add_name(out, p);
+}
+
+/*
+ * Appends the group in brackets that is all of p. at_start: nothing of the name is before it;
+ * before_path: "::" is behind it.
+ */
+static void add_group(struct text *out, struct part p, bool at_start, bool before_path)
+{
+	bool in_path = out->n >= 2 && !memcmp(out->s + out->n - 2, "::", 2);
+	struct part inside = between(p, 1, p.n - 1);
+
+	if (*p.s == '<' && before_path && (at_start || (in_path && begins(inside, "impl "))))
+		add_self_type(out, inside);
+	else if (*p.s == '<' && in_path) /* "f::<u32>" */
+		out->s[out->n -= 2] = '\0';
+	else if (*p.s == '<' && !at_start)
+		text_add(out, "<>");
+	else if (!begins(p, "[abi:"))
+		text_addn(out, p.s, p.n);
+}
+
+/* Appends a name that has no parameters. */
+static void add_name(struct text *out, struct part p)
+{
+	size_t n;
+
+	for (size_t at = 0; at < p.n; at += n) {
+		n = step(p, at);
+		if (n > 1 && is_any_of(p.s[at], "<[{("))
+			add_group(out, between(p, at, at + n), !at, begins(from(p, at + n), "::"));
+		else
+			text_addn(out, p.s + at, n);
+	}
+}
+
+/* Appends one function. What is declared in it, a lambda say, comes behind its parameters. */
+static void add_function(struct text *out, struct part p)
+{
+	size_t end = find_parameters(p), inner, more;
+
+	if (end == p.n) {
+		add_name(out, p);
+		return;
+	}
+	add_name(out, between(p, behind_type(between(p, 0, end)), end));
+	p = from(p, end + step(p, end));
+	inner = find_outside(p, "::");
+	more = find_outside(p, ", ");
+	if (inner < more)
+		add_function(out, from(p, inner));
+	else if (more < p.n)
+		text_addn(out, p.s + more, p.n - more);
+}
+
+static void add_chain(struct text *out, struct part p)
+{
+	static const char in[] = " in ";
+	size_t n = find_outside(p, in);
+
+	while (n < p.n) {
+		add_function(out, between(p, 0, n));
+		text_add(out, in);
+		p = from(p, n + strlen(in));
+		n = find_outside(p, in);
+	}
+	add_function(out, p);
+}
+
+void name_add_short(struct text *out, const char *s)
+{
+	struct part p = { s, strlen(s) };
+
+	if (*s != '[' || group_length(p, 0) != p.n) {
+		add_chain(out, p);
+		return;
+	}
+	text_add(out, "[");
+	add_chain(out, between(p, 1, p.n - 1));
+	text_add(out, "]");
+}
+
+char *name_brief(char *buf, size_t n, const char *s, size_t columns)
+{
+	struct text name = { 0 };
+
+	name_add_short(&name, s);
+	text_shortened(buf, n, name.n ? name.s : "", columns);
+	text_release(&name);
+	return buf;
+}
