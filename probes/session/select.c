@@ -266,7 +266,7 @@ static int refuse_impossible(const struct session *s, struct err *err)
 		       s->plan.n > 1 ? " and the others" : "", p->reason);
 }
 
-/* Without patterns everything is looked for, of which a Go program has nothing. */
+/* Refuses Go programs without -F: they have none of the functions that ispot would choose. */
 static int refuse_go_programs(const struct session *s, struct err *err)
 {
 	const struct dso *first = NULL;
@@ -304,7 +304,7 @@ int session_select(struct session *s, struct err *err)
 	}
 	if (!ret && s->is_hybrid)
 		ret = refuse_go_programs(s, err);
-	/* What a first pass chose is there, or comes. */
+	/* The functions that a first pass chose are there, or will come. */
 	if (ret || s->is_hybrid || s->starts_others || s->options.cpu_shares ||
 	    (s->options.some_match && s->plan.n))
 		return ret;
@@ -317,7 +317,8 @@ int session_select(struct session *s, struct err *err)
 	return ret ? ret : refuse_impossible(s, err);
 }
 
-/* What of the plan came with the last set: its objects had been there since mapped_ns. */
+/* Notes that functions of the plan came with the last set. Their objects had been mapped since
+ * mapped_ns. */
 static void note_late(struct session *s, size_t planned, uint64_t mapped_ns)
 {
 	uint64_t now_ns = clock_now_ns();
@@ -335,7 +336,7 @@ static void note_late(struct session *s, size_t planned, uint64_t mapped_ns)
 		s->late.has_executable |= s->objects.data[session_object_id(s, dso)].executable;
 		last = dso;
 	}
-	if (!mapped_ns || s->burst.off) /* then with the next burst */
+	if (!mapped_ns || s->burst.off) /* in that case the probes come with the next burst */
 		s->late.unknown = true;
 	else if (now_ns > mapped_ns + s->late.most_ns)
 		s->late.most_ns = now_ns - mapped_ns;
@@ -391,7 +392,7 @@ static int join_process(struct session *s, pid_t pid, uint64_t mapped_ns, struct
 
 struct joining {
 	pid_t pid;
-	uint64_t mapped_ns; /* the first time; 0: not known */
+	uint64_t mapped_ns; /* the earliest; 0: unknown */
 };
 
 struct joinings {
@@ -408,10 +409,11 @@ static void add_joining(struct joinings *joinings, pid_t pid, uint64_t mapped_ns
 	*vec_add(joinings) = (struct joining){ pid, mapped_ns };
 }
 
-#define JOIN_FIRST_NS 1000000000ull /* that reading mappings may take, and a part of the time */
+#define JOIN_FIRST_NS 1000000000ull /* of reading mappings; later, also a share of the time */
 #define JOIN_ONE_IN   20
 
-/* Whoever maps files without end decides how long that takes. */
+/* Returns whether mappings may still be read: a program that maps files without end decides how
+ * long that takes. */
 static bool may_join(const struct session *s, uint64_t now_ns)
 {
 	return s->late.joined_ns <= JOIN_FIRST_NS + (now_ns - s->open_ns) / JOIN_ONE_IN &&
@@ -444,7 +446,7 @@ void session_join_mapped(struct session *s)
 		return;
 	}
 	if (s->drain.mappings_overflowed ||
-	    s->late.waits) /* which processes is not known: all of them */
+	    s->late.waits) /* it is unknown which processes mapped something, so all are read */
 		bpfprog_targets(s->programs, &pids);
 	vec_for_each (&pids, pid_t, pid)
 		add_joining(&joinings, *pid, 0);
