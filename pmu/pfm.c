@@ -38,13 +38,6 @@ const char *pfm_core(void)
 	return get_core(&info) ? info.name : NULL;
 }
 
-unsigned pfm_core_counters(void)
-{
-	pfm_pmu_info_t info;
-
-	return get_core(&info) ? (unsigned)(info.num_cntrs + info.num_fixed_cntrs) : 0;
-}
-
 /* Returns the length without the modifiers, which are lower case; unit masks are upper case. */
 static size_t upper_part(const char *name)
 {

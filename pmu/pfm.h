@@ -25,8 +25,6 @@ int pfm_encode(const char *name, struct pfm_code *code, const char **why);
 
 /* Returns the name of this machine's core PMU ("skx"), or NULL if libpfm4 does not know it. */
 const char *pfm_core(void);
-/* Returns the number of counters of the core PMU, fixed ones included, or 0 if unknown. */
-unsigned pfm_core_counters(void);
 
 /* Returns the PMU of another machine that has an event of this name, or NULL if none has. */
 const char *pfm_other_core(const char *name);

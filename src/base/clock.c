@@ -79,17 +79,6 @@ double clock_pair_rate(const struct clock_pair *a, const struct clock_pair *b)
 	return (double)(b->cycles - a->cycles) / (double)(b->ns - a->ns);
 }
 
-/*
- * Multiplies before it divides, so that only the distance from a is rounded: the product of any two
- * 64-bit numbers fits into 128 bits.
- */
-uint64_t clock_pair_ns(const struct clock_pair *a, const struct clock_pair *b, uint64_t cycles)
-{
-	__int128 since = (__int128)cycles - a->cycles;
-
-	return (uint64_t)(a->ns + since * (b->ns - a->ns) / (__int128)(b->cycles - a->cycles));
-}
-
 #if defined(__x86_64__)
 #define CPUID_POWER    0x80000007u
 #define INVARIANT_TSC  (1u << 8)

@@ -35,12 +35,6 @@ struct clock_pair clock_pair_now(void);
 double clock_pair_rate(const struct clock_pair *a, const struct clock_pair *b);
 
 /*
- * Returns the time at which the counter stood at cycles, on the straight line through both pairs;
- * cycles may lie outside of the pairs. Needs a and b of which clock_pair_rate() is known.
- */
-uint64_t clock_pair_ns(const struct clock_pair *a, const struct clock_pair *b, uint64_t cycles);
-
-/*
  * Returns why cycles cannot be compared over time and CPUs, a clause in static memory, or NULL if
  * they can: the counter has one speed at every CPU frequency, and the kernel found that the
  * counters of all CPUs agree.

@@ -247,11 +247,6 @@ bool json_is_null(const struct json *obj, const char *key)
 	return !value || json_typeof(in(value)) == JSON_NULL;
 }
 
-const char *json_string_at(const struct json *arr, size_t i, const char *fallback)
-{
-	return as_string(json_at(arr, i), fallback);
-}
-
 uint64_t json_u64_at(const struct json *arr, size_t i, uint64_t fallback)
 {
 	return as_u64(json_at(arr, i), fallback);

@@ -50,7 +50,6 @@ bool json_is_null(const struct json *obj, const char *key);	      /* absent or n
 const struct json *json_get(const struct json *obj, const char *key); /* NULL: absent */
 size_t json_n(const struct json *arr);				      /* 0: not an array */
 const struct json *json_at(const struct json *arr, size_t i);
-const char *json_string_at(const struct json *arr, size_t i, const char *fallback);
 uint64_t json_u64_at(const struct json *arr, size_t i, uint64_t fallback);
 
 void json_print(const struct json *value, struct text *out, bool indent); /* compact: one line */
