@@ -60,7 +60,6 @@ enum block_kind {
 
 const char *block_kind_name(enum block_kind kind);
 
-#define SCI_HIGH     0.2 /* the paper's threshold of a real problem */
 #define SCI_LOW	     0.05
 #define SCI_SMALL    0.01 /* smaller scores are not on the first screen */
 #define CALLS_MIN    100  /* of fewer timed calls, the fastest may still be a slow one */

@@ -41,7 +41,6 @@ struct inproc_region {
 		uint64_t start_ns, end_ns;
 	} collections[INPROC_COLLECTIONS]; /* the latest */
 	uint32_t n_collections;		   /* so far */
-	uint64_t told_without_ring;
 	uint32_t object;
 	uint32_t lock_function; /* the file's id of what waits for its locks; MAP_NONE: none yet */
 	struct inproc_seen {

@@ -11,8 +11,7 @@
 #include "symbol/dso/parser.h"
 #include "symbol/dso/symbols.h"
 
-#define DEPTH_MAX	16 /* of nested types; only damaged files are deeper */
-#define REGISTERS_LEAST 6  /* for integer arguments, on every machine */
+#define DEPTH_MAX 16 /* of nested types; only damaged files are deeper */
 
 static bool type_of(Dwarf_Die *die, Dwarf_Die *type)
 {
