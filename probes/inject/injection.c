@@ -89,7 +89,7 @@ static uint64_t find_room(const struct ranges *r, const struct stub_arena *a)
 	return 0;
 }
 
-static int place_arenas(struct injection *in, pid_t pid, struct err *err)
+int injection_place(struct injection *in, pid_t pid, struct err *err)
 {
 	struct ranges r = { 0 };
 	int ret = mappings_each(pid, add_range, &r);
@@ -113,6 +113,25 @@ static int place_arenas(struct injection *in, pid_t pid, struct err *err)
 	}
 	vec_release(&r);
 	return ret;
+}
+
+static bool is_taken(const struct ranges *r, const struct stub_arena *a)
+{
+	vec_for_each (r, const struct range, here)
+		if (here->start < a->at + a->bytes + PAGE && here->end + PAGE > a->at)
+			return true;
+	return false;
+}
+
+bool injection_has_room(const struct injection *in, pid_t pid)
+{
+	struct ranges r = { 0 };
+	bool has = !mappings_each(pid, add_range, &r);
+
+	vec_for_each (&in->arenas, const struct stub_arena, a)
+		has &= !is_taken(&r, a);
+	vec_release(&r);
+	return has;
 }
 
 /* ---- code ---- */
@@ -421,9 +440,7 @@ int injection_make(struct injection *in, struct tracees *t, struct err *err)
 			       "process %d has no room behind its code; record it with --engine "
 			       "kernel",
 			       t->pid);
-	ret = place_arenas(in, t->pid, err);
-	if (!ret)
-		ret = tracees_resume_at(t, &in->resume, err);
+	ret = tracees_resume_at(t, &in->resume, err);
 	if (!ret)
 		ret = make(in, t, start, in->resume, err);
 	in->no_tls = in->arenas.n

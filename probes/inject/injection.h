@@ -59,8 +59,12 @@ struct injection {
 	int region_fd;	 /* the recorder's; -1: none */
 };
 
-/* All of it, or none: then the process goes on as it was. Its first thread is left within the code,
- * which goes on to where it was when it is let go. */
+/* Chooses where the arenas will be, whose objects and sizes are set. The process may run. */
+int injection_place(struct injection *in, pid_t pid, struct err *err);
+/* Whether there is still room where they are to be. */
+bool injection_has_room(const struct injection *in, pid_t pid);
+/* All of it, with arenas that have their places, or none: then the process goes on as it was. Its
+ * first thread is left within the code, which goes on to where it was when it is let go. */
 int injection_make(struct injection *in, struct tracees *t, struct err *err);
 void injection_release(struct injection *in);
 

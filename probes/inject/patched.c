@@ -132,39 +132,49 @@ static bool is_site_as_in_file(struct pages *code, const struct object *o,
 		is_as_in_file(code, o, s->island, s->island_original, PATCH_JUMP_BYTES));
 }
 
-static const char *look_at(struct pages *code, struct objects *all,
+static const char *look_at(struct pages *code, const struct object *o,
 			   const struct patched_function *f)
 {
-	struct object *o = object_of(all, f->dso);
-
 	if (!o)
 		return "its file is not mapped";
 	vec_for_each (&f->sites, const struct patch_site, s)
 		if (!is_site_as_in_file(code, o, s))
 			return "its code in memory is not that of its file, as a debugger or another "
 			       "tracer has changed it";
-	o->bytes += f->sites.n * SITE_CODE_MOST;
 	return NULL;
 }
 
-static void find_objects(struct pages *code, struct objects *all,
+/* code: of the process, whose threads stand; NULL: they run, and nothing is looked at yet. */
+static void find_objects(struct objects *all, pid_t pid, struct pages *code,
 			 struct patched_functions *functions, bool *wanted)
 {
 	struct mappings maps = { 0 };
 
-	if (mappings_read(&maps, code->t->pid, NULL))
+	if (mappings_read(&maps, pid, NULL))
 		maps.n = 0;
 	for (size_t i = 0; i < functions->n; i++) {
 		struct patched_function *f = &functions->data[i];
-		const char *why;
+		const char *why = NULL;
+		struct object *o;
 
 		find_object(all, &maps, f->dso);
-		why = look_at(code, all, f);
-		wanted[i] = !why;
-		if (why)
+		o = object_of(all, f->dso);
+		if (code)
+			why = look_at(code, o, f);
+		wanted[i] = o && !why;
+		if (wanted[i])
+			o->bytes += f->sites.n * SITE_CODE_MOST;
+		else if (code)
 			f->left = why;
 	}
 	mappings_release(&maps);
+}
+
+static void release_objects(struct objects *all)
+{
+	vec_for_each (all, struct object, o)
+		free(o->code.bytes);
+	vec_release(all);
 }
 
 /* ---- stubs ---- */
@@ -195,13 +205,6 @@ static void begin_arena(struct stub_code *c, const struct injection *in, const s
 			struct stub_facts *facts)
 {
 	const struct blob blob = blob_get();
-	const struct blob_facts f = { .region = in->region,
-				      .blocks = in->blocks,
-				      .ring_bytes = in->ring_bytes,
-				      .block_bytes = in->block_bytes,
-				      .rows = in->rows,
-				      .rows_bytes = in->rows_bytes,
-				      .period = in->period };
 
 	*c = (struct stub_code){
 		.bytes = xcalloc(1, a->bytes), .address = a->at, .n = ARENA_HEADER, .room = a->bytes
@@ -212,8 +215,21 @@ static void begin_arena(struct stub_code *c, const struct injection *in, const s
 	facts->end = a->at + c->n + blob.end;
 	facts->ring_bytes = (uint32_t)in->ring_bytes;
 	stub_put(c, blob.code, blob.bytes);
-	memcpy(c->bytes + ARENA_HEADER, &f, sizeof(f));
 	c->n = (c->n + 15) & ~15ull;
+}
+
+/* What only a process that stands tells. */
+static void put_facts(struct stub_code *c, const struct injection *in)
+{
+	const struct blob_facts f = { .region = in->region,
+				      .blocks = in->blocks,
+				      .ring_bytes = in->ring_bytes,
+				      .block_bytes = in->block_bytes,
+				      .rows = in->rows,
+				      .rows_bytes = in->rows_bytes,
+				      .period = in->period };
+
+	memcpy(c->bytes + ARENA_HEADER, &f, sizeof(f));
 }
 
 /* What stands before and behind the displaced instructions of a site. */
@@ -405,25 +421,126 @@ static int write_arena(const struct tracees *t, const struct stub_code *c)
 	return tracees_write(t, c->address + jump, c->bytes + jump, c->n - jump);
 }
 
-static int write_arenas(struct patched *p, const struct tracees *t, struct objects *all,
-			struct patched_functions *functions, const bool *wanted)
+/* All of their code, but for what put_facts() adds. */
+static void make_arenas(struct patched *p, struct objects *all, struct patched_functions *functions,
+			const bool *wanted)
 {
 	size_t next = 0;
-	int ret = 0;
 
 	vec_for_each (all, struct object, o) {
 		struct stub_facts facts;
 		size_t first = p->patches.n;
 
-		if (!o->bytes || ret)
+		if (!o->bytes)
 			continue;
 		begin_arena(&o->code, &p->injection, &p->injection.arenas.data[next++], &facts);
 		make_stubs(p, o, &facts, functions, wanted);
 		put_table(p, &o->code, first);
+	}
+}
+
+static int write_arenas(struct patched *p, const struct tracees *t, struct objects *all)
+{
+	int ret = 0;
+
+	vec_for_each (all, struct object, o) {
+		if (!o->code.bytes || ret)
+			continue;
+		put_facts(&o->code, &p->injection);
 		ret = write_arena(t, &o->code);
-		free(o->code.bytes);
 	}
 	return ret;
+}
+
+/* ---- before the threads stand ---- */
+
+static struct patched empty(pid_t pid, const struct patched_functions *functions,
+			    uint64_t ring_bytes, uint32_t period)
+{
+	return (struct patched){ .pid = pid,
+				 .region = PATCHED_NONE,
+				 .injection = { .ring_bytes = ring_bytes,
+						.period = period,
+						.n_functions = (uint32_t)functions->n,
+						.region_fd = -1 } };
+}
+
+static int draft(struct patched *p, struct objects *all, struct patched_functions *functions,
+		 const bool *wanted, struct err *err)
+{
+	int ret;
+
+	wish(p, all, table_bytes(functions, wanted));
+	ret = injection_place(&p->injection, p->pid, err);
+	if (!ret)
+		make_arenas(p, all, functions, wanted);
+	return ret;
+}
+
+struct patched_draft {
+	struct objects objects;
+	struct patched p; /* with its arenas' places, and patches of all that is mapped */
+};
+
+struct patched_draft *patched_draft_new(pid_t pid, struct patched_functions *functions,
+					uint64_t ring_bytes, uint32_t period)
+{
+	struct patched_draft *d = xcalloc(1, sizeof(*d));
+	bool *wanted = xcalloc(functions->n + 1, sizeof(*wanted));
+
+	d->p = empty(pid, functions, ring_bytes, period);
+	find_objects(&d->objects, pid, NULL, functions, wanted);
+	if (draft(&d->p, &d->objects, functions, wanted, NULL)) {
+		patched_draft_free(d);
+		d = NULL;
+	}
+	free(wanted);
+	return d;
+}
+
+void patched_draft_free(struct patched_draft *d)
+{
+	if (!d)
+		return;
+	release_objects(&d->objects);
+	patched_release(&d->p);
+	free(d);
+}
+
+/* The process is what it was when the draft was made. */
+static bool still_holds(const struct patched_draft *d, const struct objects *now, pid_t pid)
+{
+	if (!d || d->p.pid != pid || d->objects.n != now->n)
+		return false;
+	for (size_t i = 0; i < now->n; i++) {
+		const struct object *x = &d->objects.data[i], *y = &now->data[i];
+
+		if (x->dso != y->dso || x->bias != y->bias || x->start != y->start ||
+		    x->end != y->end)
+			return false;
+	}
+	return injection_has_room(&d->p.injection, pid);
+}
+
+/* Functions that look otherwise in memory have stubs then, but no jumps. */
+static void adopt(struct patched *p, struct objects *all, struct patched_draft *d,
+		  const bool *wanted)
+{
+	p->injection.arenas.data = d->p.injection.arenas.data;
+	p->injection.arenas.n = d->p.injection.arenas.n;
+	p->injection.arenas.room = d->p.injection.arenas.room;
+	memset(&d->p.injection.arenas, 0, sizeof(d->p.injection.arenas));
+	p->patches.data = d->p.patches.data;
+	p->patches.n = d->p.patches.n;
+	p->patches.room = d->p.patches.room;
+	memset(&d->p.patches, 0, sizeof(d->p.patches));
+	for (size_t i = 0; i < all->n; i++) {
+		all->data[i].code = d->objects.data[i].code;
+		d->objects.data[i].code.bytes = NULL;
+	}
+	vec_for_each (&p->patches, struct patch, patch)
+		if (!wanted[patch->function])
+			patch->n = 0;
 }
 
 /* ---- threads in the way ---- */
@@ -695,23 +812,36 @@ static int refuse_all(const struct tracees *t, struct objects *all,
 		       left);
 }
 
+static bool any_code(const struct objects *all)
+{
+	vec_for_each (all, const struct object, o)
+		if (o->bytes)
+			return true;
+	return false;
+}
+
 static int patch(struct patched *p, struct tracees *t, struct pages *code, struct objects *all,
-		 struct patched_functions *functions, const bool *wanted,
+		 struct patched_functions *functions, const bool *wanted, struct patched_draft *d,
 		 int (*region)(void *ctx, int fd, struct err *err), void *ctx, struct err *err)
 {
 	struct stat st;
-	int ret;
+	int ret = 0;
 
-	wish(p, all, table_bytes(functions, wanted));
-	if (!p->injection.arenas.n)
+	if (!any_code(all))
 		return refuse_all(t, all, functions, err);
-	ret = injection_make(&p->injection, t, err);
+	p->is_drafted = still_holds(d, all, t->pid);
+	if (p->is_drafted)
+		adopt(p, all, d, wanted);
+	else
+		ret = draft(p, all, functions, wanted, err);
+	if (!ret)
+		ret = injection_make(&p->injection, t, err);
 	if (ret)
 		return ret;
 	if (!fstat(p->injection.region_fd, &st))
 		p->region_inode = st.st_ino;
 	ret = region(ctx, p->injection.region_fd, err);
-	if (!ret && write_arenas(p, t, all, functions, wanted))
+	if (!ret && write_arenas(p, t, all))
 		ret = err_set(err, -EIO,
 			      "process %d cannot be written to; record it with --engine kernel",
 			      t->pid);
@@ -727,7 +857,7 @@ static int patch(struct patched *p, struct tracees *t, struct pages *code, struc
 }
 
 int patched_begin(struct patched *p, struct tracees *t, struct patched_functions *functions,
-		  uint64_t ring_bytes, uint32_t period,
+		  uint64_t ring_bytes, uint32_t period, struct patched_draft *d,
 		  int (*region)(void *ctx, int fd, struct err *err), void *ctx, struct err *err)
 {
 	bool *wanted = xcalloc(functions->n + 1, sizeof(*wanted));
@@ -736,20 +866,15 @@ int patched_begin(struct patched *p, struct tracees *t, struct patched_functions
 	uint64_t since_ns = clock_now_ns();
 	int ret;
 
-	*p = (struct patched){ .pid = t->pid,
-			       .region = PATCHED_NONE,
-			       .injection = { .ring_bytes = ring_bytes,
-					      .period = period,
-					      .n_functions = (uint32_t)functions->n,
-					      .region_fd = -1 } };
+	*p = empty(t->pid, functions, ring_bytes, period);
 	ret = refuse_gs(t, err);
 	if (!ret) {
-		find_objects(&code, &all, functions, wanted);
-		ret = patch(p, t, &code, &all, functions, wanted, region, ctx, err);
+		find_objects(&all, t->pid, &code, functions, wanted);
+		ret = patch(p, t, &code, &all, functions, wanted, d, region, ctx, err);
 	}
 	tracees_let_go(t);
 	p->stopped_ns = clock_now_ns() - since_ns;
-	vec_release(&all);
+	release_objects(&all);
 	vec_release(&code.bytes);
 	map_release(&code.index);
 	free(wanted);

@@ -18,6 +18,7 @@
 struct dso;
 struct dso_function;
 struct err;
+struct patched_draft;
 struct tracees;
 
 #define PATCHED_NONE UINT32_MAX
@@ -57,17 +58,26 @@ struct patched {
 	uint32_t region; /* its index among the drain's; PATCHED_NONE: it has none */
 	uint64_t region_inode;
 	uint64_t stopped_ns; /* for so long its threads stood */
+	bool is_drafted;     /* most of it was made before */
 	ino_t program;	     /* the file that it executes; 0: not known */
 	bool has_executed;   /* another one since, which has no patches */
 };
 
 /*
- * The threads are stopped, and run when this returns. region: called when the shared memory is
- * there, before anything is patched; what it returns other than 0 ends it. period: one call in so
- * many is recorded; 1: each.
+ * What can be made of a process before its threads stand, so that they stand for less: where its
+ * arenas will be, and their code. NULL: nothing of it. It is used if the process maps the same when
+ * it stands.
+ */
+struct patched_draft *patched_draft_new(pid_t pid, struct patched_functions *functions,
+					uint64_t ring_bytes, uint32_t period);
+void patched_draft_free(struct patched_draft *d);
+/*
+ * The threads are stopped, and run when this returns. d: used up; NULL: there is none. region:
+ * called when the shared memory is there, before anything is patched; what it returns other than 0
+ * ends it. period: one call in so many is recorded; 1: each.
  */
 int patched_begin(struct patched *p, struct tracees *t, struct patched_functions *functions,
-		  uint64_t ring_bytes, uint32_t period,
+		  uint64_t ring_bytes, uint32_t period, struct patched_draft *d,
 		  int (*region)(void *ctx, int fd, struct err *err), void *ctx, struct err *err);
 /* Takes the patches out of a process that has them: this one, or one that it forked. False: it has
  * them still. */

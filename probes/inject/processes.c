@@ -58,17 +58,17 @@ static ino_t program_of(pid_t pid)
 }
 
 /* The threads are stopped, and run then. */
-static int patch(struct processes *all, struct tracees *t, struct err *err)
+static int patch(struct processes *all, struct tracees *t, struct patched_draft *d, struct err *err)
 {
 	struct patched *p = vec_add(&all->patched);
 	int ret;
 
 	all->pid = t->pid;
-	ret = patched_begin(p, t, all->functions, all->ring_bytes, all->period, on_region, all,
+	ret = patched_begin(p, t, all->functions, all->ring_bytes, all->period, d, on_region, all,
 			    err);
 	p->program = program_of(p->pid);
-	log_detail("the threads of process %d stood for %.1f ms", p->pid,
-		   (double)p->stopped_ns / 1e6);
+	log_detail("the threads of process %d stood for %.1f ms%s", p->pid,
+		   (double)p->stopped_ns / 1e6, p->is_drafted ? ", with the code made before" : "");
 	return ret;
 }
 
@@ -81,7 +81,7 @@ static int refusal_of_stopped(pid_t pid, struct err *err)
 	return ret ? ret : refusal_of_rights(pid, err);
 }
 
-int processes_attach(struct processes *p, pid_t pid, struct err *err)
+static int attach(struct processes *p, pid_t pid, struct patched_draft *d, struct err *err)
 {
 	struct tracees t;
 	uint64_t swept = 0;
@@ -96,8 +96,17 @@ int processes_attach(struct processes *p, pid_t pid, struct err *err)
 		log_notice("what a recorder that was killed had left in process %d is taken out",
 			   pid);
 	if (!ret)
-		return patch(p, &t, err);
+		return patch(p, &t, d, err);
 	tracees_let_go(&t);
+	return ret;
+}
+
+int processes_attach(struct processes *p, pid_t pid, struct err *err)
+{
+	struct patched_draft *d = patched_draft_new(pid, p->functions, p->ring_bytes, p->period);
+	int ret = attach(p, pid, d, err);
+
+	patched_draft_free(d);
 	return ret;
 }
 
@@ -138,7 +147,7 @@ int processes_launch(struct processes *p, struct launch *l, char *const *argv,
 	if (!ret)
 		ret = detour_to_entry(&t, err);
 	if (!ret)
-		return patch(p, &t, err);
+		return patch(p, &t, NULL, err);
 	tracees_let_go(&t);
 	return ret;
 }

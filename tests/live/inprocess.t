@@ -284,6 +284,8 @@ for round in 1 2 3; do
 	"$ISPOT" record --engine in-process -o attached.data -F leaf -p "$running" -d 0.3 >attached.out 2>&1 || break
 done
 is "$round/$?" 3/0 "three times attached to and detached from" || diag attached.out
+"$ISPOT" record -v --engine in-process -o attached.data -F leaf -p "$running" -d 0.3 >attached.out 2>&1
+like attached.out 'stood for [0-9.]* ms, with the code made before' "the code is made before its threads stand" || diag attached.out
 is "$(code "$running")" "$before" "the code is what it was"
 is "${#before}" 64 "(32 bytes of it)"
 is "$("$ISPOT" report --json -i attached.data | jq '.trace.calls > 100 and (.trace.threads >= 3)')" true "calls of its threads are recorded"
