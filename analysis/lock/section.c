@@ -21,6 +21,7 @@ struct hold {
 			    * wait */
 	uint32_t cpu;
 	struct offcpu off;
+	struct holding holding;
 };
 
 struct waiter {
@@ -63,6 +64,9 @@ struct lock {
  * critical section. */
 struct section_thread {
 	uint64_t calls, cost_ns;
+	struct {
+		VEC(uint32_t)
+	} held; /* locks */
 };
 
 static bool has_argument(const struct meta_function *f, uint32_t bit)
@@ -140,6 +144,8 @@ void sections_release(struct sections *s)
 	map_release(&s->first_of);
 	map_release(&s->place_of);
 	vec_release(&s->all);
+	vec_for_each (&s->threads, struct section_thread, t)
+		vec_release(&t->held);
 	vec_release(&s->threads);
 	strtab_release(&s->names);
 	blocks_release(&s->hold_blocks);
@@ -222,6 +228,8 @@ static struct section_holder *holder_of(struct section *section, uint32_t site)
 static bool tell(struct sections *s, struct waiter *w, const struct hold *h, uint64_t end_ns)
 {
 	uint64_t from = w->since_ns > h->since_ns ? w->since_ns : h->since_ns;
+	const struct thread *t = s->calls->threads.all.data[h->thread];
+	const struct offcpu off = offcpu_between(&h->off, &t->off);
 	struct section_holder *holder;
 
 	if (w->thread == h->thread || from >= end_ns)
@@ -230,6 +238,8 @@ static bool tell(struct sections *s, struct waiter *w, const struct hold *h, uin
 	holder = holder_of(&s->all.data[w->group], h->site);
 	holder->waits++;
 	holder->wait_ns += end_ns - from;
+	holding_sum(&s->all.data[w->group].doing, &h->holding, &off, end_ns - h->since_ns,
+		    end_ns - from);
 	return true;
 }
 
@@ -273,8 +283,11 @@ static struct call as_call(struct sections *s, const struct thread *t, const str
 static void count_call(struct sections *s, const struct thread *t, uint32_t lock,
 		       const struct hold *h, const struct call *c)
 {
-	uint32_t group = group_of(s, &s->holds, h->function, lock, h->site);
+	uint32_t group;
 
+	if (s->only_holding)
+		return;
+	group = group_of(s, &s->holds, h->function, lock, h->site);
 	keyed_add(&s->holds, t, group, false, c);
 	if (s->hook.held && c->end == CALL_TIMED)
 		s->hook.held(s->hook.self, t, lock, group, c);
@@ -288,8 +301,16 @@ static void count_hold(struct sections *s, const struct thread *t, uint32_t lock
 	count_call(s, t, lock, h, &c);
 }
 
-static void remove_hold(struct lock *l, size_t i)
+static void remove_hold(struct sections *s, struct lock *l, size_t i)
 {
+	struct section_thread *t = &s->threads.data[l->holds.data[i].thread];
+	uint32_t lock = (uint32_t)(l - s->locks.data);
+
+	for (size_t k = 0; k < t->held.n; k++)
+		if (t->held.data[k] == lock) {
+			t->held.data[k] = t->held.data[--t->held.n];
+			break;
+		}
 	l->holds.data[i] = l->holds.data[--l->holds.n];
 }
 
@@ -305,14 +326,14 @@ static void release(struct sections *s, const struct thread *t, uint32_t lock, u
 			continue;
 		tell_waiters(s, l, h, time_ns);
 		count_hold(s, t, lock, h, time_ns, CALL_TIMED);
-		remove_hold(l, i);
+		remove_hold(s, l, i);
 		return;
 	}
 }
 
 /* Drops holds of other threads when a thread takes the lock: they must have released it, although
  * no release was recorded. Returns whether there were any. */
-static bool drop_stale(struct lock *l, const struct thread *t, bool shared)
+static bool drop_stale(struct sections *s, struct lock *l, const struct thread *t, bool shared)
 {
 	bool any = false;
 
@@ -322,7 +343,7 @@ static bool drop_stale(struct lock *l, const struct thread *t, bool shared)
 		if (h->thread == t->index || (shared && h->shared))
 			continue;
 		any = true;
-		remove_hold(l, i);
+		remove_hold(s, l, i);
 	}
 	return any;
 }
@@ -332,7 +353,7 @@ static bool take(struct sections *s, const struct thread *t, uint32_t lock, cons
 		 bool shared, uint32_t site)
 {
 	struct lock *l = &s->locks.data[lock];
-	const struct section_thread *now = thread_of(s, t);
+	struct section_thread *now = thread_of(s, t);
 
 	vec_for_each (&l->holds, struct hold, h)
 		if (h->thread == t->index) {
@@ -349,6 +370,7 @@ static bool take(struct sections *s, const struct thread *t, uint32_t lock, cons
 					     .cost_ns = now->cost_ns,
 					     .cpu = c->exit_cpu,
 					     .off = t->off };
+	*vec_add(&now->held) = lock;
 	return true;
 }
 
@@ -510,6 +532,16 @@ static void note_taken(struct sections *s, uint32_t lock, bool unclear)
 	first->unclear += unclear;
 }
 
+/* Counts the call in the critical sections that it is inside of. */
+static void add_to_holds(struct sections *s, const struct section_thread *now,
+			 const struct thread *t, const struct call *c)
+{
+	for (size_t i = 0; i < now->held.n; i++)
+		vec_for_each (&s->locks.data[now->held.data[i]].holds, struct hold, h)
+			if (h->thread == t->index && c->entry_ns >= h->since_ns)
+				holding_add(&h->holding, c);
+}
+
 static void on_call(void *self, const struct thread *t, const struct call *c)
 {
 	struct sections *s = self;
@@ -521,11 +553,13 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 
 	now->calls++;
 	now->cost_ns += call_cost_inside_ns(s->calls, c) + call_cost_beside_ns(s->calls, c);
+	if (now->held.n && c->end == CALL_TIMED)
+		add_to_holds(s, now, t, c);
 	if (lock == MAP_NONE)
 		return;
 	site = callsites_of(&s->sites, c);
 	has = took(s, row, c);
-	unclear = has && drop_stale(&s->locks.data[lock], t, row->shared);
+	unclear = has && drop_stale(s, &s->locks.data[lock], t, row->shared);
 	if (row->action != LOCK_WAIT) {
 		if (c->end == CALL_OPEN)
 			tell_holders(s, &s->locks.data[lock], t, c->exit_ns);
@@ -533,7 +567,8 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 			take_told(s, lock, c->exit_ns);
 		contended = end_wait(&s->locks.data[lock], t);
 		group = group_of(s, s->waits, c->id, lock, site);
-		keyed_add(s->waits, t, group, false, c);
+		if (!s->only_holding)
+			keyed_add(s->waits, t, group, false, c);
 		s->all.data[group].acquired++;
 		s->all.data[group].contended += contended && !unclear;
 		s->all.data[group].contended_only = row->action == LOCK_AWAIT;
@@ -555,8 +590,11 @@ static void set_off(struct sections *s, uint64_t set, uint64_t tgid)
 	if (!of_locks)
 		return;
 	vec_for_each (&s->locks, struct lock, l)
-		if (!tgid || l->tgid == tgid)
-			l->holds.n = l->waiters.n = 0;
+		if (!tgid || l->tgid == tgid) {
+			while (l->holds.n)
+				remove_hold(s, l, l->holds.n - 1);
+			l->waiters.n = 0;
+		}
 }
 
 static void on_record(void *self, const struct thread *t, const struct record *r)
@@ -576,7 +614,7 @@ static void forget(struct sections *s, const struct thread *t)
 	vec_for_each (&s->locks, struct lock, l) {
 		for (size_t i = l->holds.n; i--;)
 			if (l->holds.data[i].thread == t->index)
-				remove_hold(l, i);
+				remove_hold(s, l, i);
 		end_wait(l, t);
 	}
 }
@@ -694,6 +732,26 @@ bool sections_see_waits(const struct sections *s)
 	return false;
 }
 
+bool sections_holding(struct sections *s, uint32_t function, const char *key,
+		      struct holding_sums *sums)
+{
+	char hex[24];
+
+	*sums = (struct holding_sums){ 0 };
+	for (size_t i = 0; i < s->all.n; i++) {
+		const struct keyed_group *g = &s->waits->groups.data[i];
+		const struct lock *lock = g->rest ? NULL : &s->locks.data[g->key >> 32];
+
+		if (g->function != function || !lock ||
+		    (key && strcmp(key, argkeys_place(&s->places, lock->address, hex)) != 0))
+			continue;
+		if (!is_clear(&s->locks.data[lock->first]))
+			return false;
+		holding_join(sums, &s->all.data[i].doing);
+	}
+	return sums->wait_ns > 0;
+}
+
 void sections_finish(struct sections *s, const struct block_options *o, struct blocks *blocks)
 {
 	keyed_build(&s->holds, NULL, o, &s->hold_blocks);
@@ -709,6 +767,7 @@ void sections_finish(struct sections *s, const struct block_options *o, struct b
 			g->rest || is_clear(&s->locks.data[s->locks.data[g->key >> 32].first]);
 		name_holders(s, section);
 		b->section = section;
+		b->holding = section->is_clear ? &section->doing : NULL;
 		if (!g->rest)
 			b->name = keep(s, argkeys_place(&s->places,
 							s->locks.data[g->key >> 32].address, hex));

@@ -18,6 +18,7 @@
 #include "analysis/calls/calls.h"
 #include "analysis/group/argkey.h"
 #include "analysis/group/callsite.h"
+#include "analysis/lock/holding.h"
 #include "analysis/score/block.h"
 #include "analysis/score/keyed.h"
 
@@ -45,6 +46,7 @@ struct section {
 	 * recorded. Set by sections_finish(). */
 	bool is_clear;
 	uint32_t n_holders;
+	struct holding_sums doing;			/* what they did meanwhile */
 	struct section_holder holders[SECTION_HOLDERS]; /* who held the lock during the waits,
 							 * longest wait time first */
 };
@@ -93,6 +95,9 @@ struct sections {
 	/* Only one call in several, or only long calls were recorded. Releases cannot be matched
 	 * with acquisitions then, so no holds are computed. */
 	bool partial;
+	/* Set after sections_init(): nothing but what holders do is wanted, for sections_holding().
+	 * No durations are summed up. */
+	bool only_holding;
 };
 
 /* Returns -ENODATA if no lock function was recorded, or none with its argument; err says how to
@@ -107,6 +112,11 @@ void sections_name(struct sections *s, uint32_t group, struct text *name);
 void sections_finish(struct sections *s, const struct block_options *o, struct blocks *blocks);
 /* Whether functions were recorded that release a lock while they wait. */
 bool sections_see_waits(const struct sections *s);
+/* What the holders of a lock do while others wait for it: of the lock that key names, or with key
+ * NULL of all that the function takes. False: the releases were not all recorded, or nobody waited.
+ */
+bool sections_holding(struct sections *s, uint32_t function, const char *key,
+		      struct holding_sums *sums);
 void sections_release(struct sections *s);
 
 #endif

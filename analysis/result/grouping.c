@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "analysis/lock/table.h"
 #include "analysis/result/grouping.h"
 #include "analysis/result/notice.h"
 #include "analysis/result/result.h"
 #include "analysis/result/time.h"
 #include "base/err.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "trace/meta/meta.h"
 #include "trace/read/reader.h"
@@ -27,27 +30,75 @@ static void release_locks(struct grouping *g)
 	sections_release(&g->sections);
 }
 
+/* Of a recording of locks, what their holders do; of others there is nothing to say. */
+static void watch_holders(struct grouping *g, struct trace_reader *r, struct result *result,
+			  struct result_options *o)
+{
+	const struct meta *meta = trace_reader_meta(r);
+	struct err none = { 0 };
+	struct keyed_rule rule;
+
+	g->has_locks = !sections_init(&g->sections, meta, &result->calls, &g->lock_waits, &none);
+	if (!g->has_locks) {
+		sections_release(&g->sections);
+		return;
+	}
+	g->sections.only_holding = true;
+	rule = sections_rule(&g->sections);
+	keyed_init(&g->lock_waits, &rule, &result->calls, meta);
+	o->visitors[RESULT_VISITORS - 1] = sections_visitor(&g->sections);
+}
+
 static int begin_keys(struct grouping *g, struct trace_reader *r, struct result *result,
 		      struct result_options *o, struct err *err)
 {
 	int rc = argkeys_init(&g->argkeys, trace_reader_meta(r), g->keys, g->n_keys, g->no_keys,
 			      g->n_no_keys, err);
 
-	(void)result, (void)o;
 	if (!rc && g->argkeys.n_split)
 		g->rule = argkeys_rule(&g->argkeys);
+	if (!rc)
+		watch_holders(g, r, result, o);
 	return rc;
+}
+
+/* Sets what the holders of each lock do while others wait for it. */
+static void set_holding(struct grouping *g, struct blocks *blocks, struct holding_sums **next)
+{
+	vec_for_each (blocks, struct block, b)
+		if (block_is_call(b) && b->function && lock_function_of(b->function) &&
+		    (!b->grouped || (b->key && !strchr(b->key, '='))) &&
+		    sections_holding(&g->sections, b->function->id, b->grouped ? b->key : NULL,
+				     *next))
+			b->holding = (*next)++;
+}
+
+static void end_holders(struct grouping *g, struct result *res)
+{
+	struct holding_sums *next;
+
+	if (!g->has_locks)
+		return;
+	next = g->holding = xcalloc(res->blocks.n + res->groups.n + 1, sizeof(*next));
+	set_holding(g, &res->blocks, &next);
+	set_holding(g, &res->groups, &next);
 }
 
 static void end_keys(struct grouping *g, struct result *res)
 {
 	if (g->argkeys.n_split)
 		argkeys_finish(&g->argkeys, &res->keyed, &res->blocks, &res->groups);
+	end_holders(g, res);
 }
 
 static void release_keys(struct grouping *g)
 {
 	argkeys_release(&g->argkeys);
+	free(g->holding);
+	if (!g->has_locks)
+		return;
+	sections_release(&g->sections);
+	keyed_release(&g->lock_waits);
 }
 
 static int begin_sites(struct grouping *g, struct trace_reader *r, struct result *result,

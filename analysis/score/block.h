@@ -44,6 +44,7 @@ struct meta_object;
 struct paircost;
 struct sci;
 struct sci_function;
+struct holding_sums;
 struct section;
 struct wait_sums;
 
@@ -80,6 +81,9 @@ struct block {
 			   * arguments; NULL: none */
 	const struct meta_function *function; /* NULL: a thread */
 	const struct meta_object *object;     /* NULL: unknown */
+	/* of a lock that threads wait for: what its holders do meanwhile (holding.h); NULL: unknown
+	 */
+	const struct holding_sums *holding;
 	const struct section
 		*section; /* of a lock: hold times and holders (section.h); NULL: none */
 	const struct meta_frame *place;	   /* frame of a call site in its caller; NULL: none */

@@ -6,6 +6,7 @@
 
 #include "analysis/calls/ended.h"
 #include "analysis/cause/work.h"
+#include "analysis/lock/holding.h"
 #include "analysis/lock/section.h"
 #include "analysis/evidence/untold.h"
 #include "analysis/result/result.h"
@@ -308,6 +309,24 @@ static struct json *lock_json(const struct block *b)
 	return lock;
 }
 
+/* What holders of the lock do while others wait, in parts of that waiting. */
+static struct json *holding_json(const struct result *res, const struct block *b)
+{
+	const struct holding_sums *sums = b->holding;
+	struct holding_most most = holding_most(sums);
+	struct json *j = json_new_object();
+
+	report_set_name(j, "function",
+			most.function < res->meta->functions.n
+				? res->meta->functions.data[most.function].name
+				: NULL);
+	json_set_f64(j, "share", most.share);
+	json_set_f64(j, "running", sums->running_ns / sums->wait_ns);
+	json_set_f64(j, "runnable", sums->runnable_ns / sums->wait_ns);
+	json_set_f64(j, "asleep", sums->asleep_ns / sums->wait_ns);
+	return j;
+}
+
 /* 0: not known */
 static void set_known(struct json *j, const char *key, uint64_t ns)
 {
@@ -340,6 +359,8 @@ struct json *report_block_json(const struct result *res, const struct block *b)
 	json_set_take(j, "probe", probe);
 	if (lock)
 		json_set_take(j, "lock", lock);
+	if (b->holding && b->holding->wait_ns > 0)
+		json_set_take(j, "holding", holding_json(res, b));
 	json_set_take(j, "counters", counters_json(res->meta, b));
 	if (split)
 		json_set_take(j, "excess_split", split);

@@ -9,8 +9,10 @@
 #include "analysis/cause/cause.h"
 #include "analysis/cause/kind.h"
 #include "analysis/cause/verdict.h"
+#include "analysis/lock/holding.h"
 #include "analysis/result/result.h"
 #include "base/mem.h"
+#include "base/name.h"
 #include "base/text.h"
 #include "report/block/rank.h"
 #include "report/block/view.h"
@@ -18,9 +20,10 @@
 #include "report/screen/told.h"
 #include "trace/meta/meta.h"
 
-#define BURST_NAMES  3
-#define UNTOLD_WORTH 0.3  /* of the CPU time: a function without a score is worth a command */
-#define BURST_SHARE  0.05 /* of the CPU time: less does not explain few recorded calls */
+#define BURST_NAMES   3
+#define MOVED_COLUMNS 32   /* of a function in an advice */
+#define UNTOLD_WORTH  0.3  /* of the CPU time: a function without a score is worth a command */
+#define BURST_SHARE   0.05 /* of the CPU time: less does not explain few recorded calls */
 
 /* Adds shell words on one line. A line break inside quotes becomes $'\n' between two quoted parts.
  */
@@ -251,18 +254,41 @@ static void groups_to_try(const struct view *v, const char *label, struct text *
 	text_release(&line);
 }
 
+/* What the holder of a lock does that others wait for is what to move. False: it is not known. */
+static bool move_out(const struct view *v, const struct block *worst, const char *kind,
+		     struct text *out)
+{
+	const struct meta *meta = v->result->meta;
+	struct holding_most most = holding_most(worst->holding);
+	char name[4 * MOVED_COLUMNS + 1];
+
+	if (strcmp(kind, "lock") != 0 || most.function >= meta->functions.n)
+		return false;
+	text_printf(out, "move %s out of the critical section, or shard the lock",
+		    name_brief(name, sizeof(name), meta->functions.data[most.function].name,
+			       MOVED_COLUMNS));
+	return true;
+}
+
 void text_what_to_try(const struct view *v, const struct block *worst, const char *label,
 		      struct text *out)
 {
 	struct told told = report_told(worst);
+	struct text moved = { 0 };
 	const char *advice;
 	size_t n = 0;
 
 	if (!told.n && wants_counters(worst))
 		groups_to_try(v, label, out);
-	for (size_t c = 0; c < told.n; c++)
+	for (size_t c = 0; c < told.n; c++) {
+		if (move_out(v, worst, told.causes[c]->kind, &moved)) {
+			text_detail(v, n++ ? "" : label, moved.s, out);
+			continue;
+		}
 		for (size_t i = 0; (advice = cause_advice(worst, told.causes[c]->kind, i)); i++)
 			text_detail(v, n++ ? "" : label, advice, out);
+	}
+	text_release(&moved);
 }
 
 /* Suggests `ispot record`, because this recording is not in a file. */

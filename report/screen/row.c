@@ -5,11 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/lock/holding.h"
 #include "analysis/lock/section.h"
 #include "analysis/lock/table.h"
 #include "analysis/result/result.h"
 #include "analysis/score/block.h"
 #include "analysis/sequence/sequence.h"
+#include "base/name.h"
 #include "base/text.h"
 #include "report/block/column.h"
 #include "report/block/rank.h"
@@ -114,6 +116,40 @@ static void holder_line(struct table *t, const struct view *v, const struct bloc
 	text_release(&place);
 }
 
+struct holding_most text_holding(const struct view *v, const struct block *b, struct text *out)
+{
+	const struct meta *meta = v->result->meta;
+	struct holding_most most = holding_most(b->holding);
+	char name[4 * COLUMNS + 1];
+
+	if (most.function < meta->functions.n)
+		text_printf(out, "is in %s",
+			    name_brief(name, sizeof(name), meta->functions.data[most.function].name,
+				       COLUMNS));
+	else if (most.doing)
+		text_add(out, most.doing);
+	return most;
+}
+
+/* What the holder does, whichever place it is: below those places. */
+static void holding_line(struct table *t, const struct view *v, const struct block *b)
+{
+	struct text doing = { 0 };
+	struct holding_most most = text_holding(v, b, &doing);
+	char percent[16];
+
+	if (doing.n) {
+		snprintf(percent, sizeof(percent), "%.0f%%", 100 * most.share);
+		table_left(t, "", INDENT - 1);
+		table_left(t, "the holder", HOLDER_LABEL);
+		table_left(t, doing.s,
+			   table_columns(doing.s) <= HELD_COLUMNS ? HELD_COLUMNS : COLUMNS);
+		table_right(t, percent, 5);
+		table_last(t, "of the waits");
+	}
+	text_release(&doing);
+}
+
 void text_holders(struct table *t, const struct view *v, const struct block *b)
 {
 	const struct section *s = b->section;
@@ -139,6 +175,7 @@ void text_holders(struct table *t, const struct view *v, const struct block *b)
 		table_left(t, "", INDENT - 1);
 		table_last(t, more);
 	}
+	holding_line(t, v, b);
 	text_release(&place);
 }
 

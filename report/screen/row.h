@@ -8,6 +8,8 @@
 
 #include <stdbool.h>
 
+#include "analysis/lock/holding.h"
+
 struct block;
 struct table;
 struct text;
@@ -15,9 +17,12 @@ struct view;
 
 /* Adds the block's name and its key, if it has one. The key is shortened if that makes both fit. */
 void text_title(const struct block *b, unsigned room, struct text *out);
-/* Returns "mutex", "rwlock" or "spinlock" if the key of the row is a lock, or else NULL. */
+/* Adds "is in fdatasync" or "sleeps": what a lock's holder does for most of the time in which
+ * others wait, or nothing if that is not known. Returns what was added. */
+struct holding_most text_holding(const struct view *v, const struct block *b, struct text *out);
 /* Adds a call site without the directories of its file: "cache_get (contended.c:66) +0x65". */
 void text_place(const char *s, struct text *out);
+/* Returns "mutex", "rwlock" or "spinlock" if the key of the row is a lock, or else NULL. */
 const char *row_lock(const struct block *b);
 /* Ends the line with a name that is never cut. If it does not fit, it gets lines of its own. */
 void text_whole(struct table *t, const char *name);

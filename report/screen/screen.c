@@ -7,6 +7,7 @@
 
 #include "analysis/calls/ended.h"
 #include "analysis/cause/kind.h"
+#include "analysis/lock/holding.h"
 #include "analysis/result/result.h"
 #include "base/text.h"
 #include "report/block/rank.h"
@@ -15,6 +16,7 @@
 #include "report/screen/text.h"
 #include "report/screen/told.h"
 #include "report/screen/next.h"
+#include "report/screen/row.h"
 #include "report/screen/untold.h"
 #include "report/table/table.h"
 #include "report/table/wrap.h"
@@ -539,19 +541,24 @@ static bool is_row(const struct view *v, const struct block *b)
 }
 
 /* The causes that the sentence names may cost less than the row loses, whose number stands below
- * it: the sentence then says so. Threads are other rows. */
+ * it: the sentence then says so, and else has the row's number. Threads are other rows. */
 static void part_of_row(const struct view *v, const struct block *worst, double ns,
 			struct text *out)
 {
 	const struct result *res = v->result;
-	char time[TEXT_NUMBER], all[TEXT_NUMBER];
 	double row_ns = worst->lost_threads * (double)res->probed_ns;
+	char time[TEXT_NUMBER], row[TEXT_NUMBER], share[TEXT_NUMBER];
+	bool is_all;
 
-	text_printf(out, " (%s", text_time(time, (uint64_t)llround(ns)));
+	text_time(time, (uint64_t)llround(ns));
+	text_time(row, (uint64_t)llround(row_ns));
+	is_all = is_row(v, worst) && !strcmp(row, time);
+	text_lost_share(share, (is_all ? row_ns : ns) / (double)res->threads_ns);
+	text_printf(out, " %s of thread time (%s", share, time);
 	if (!is_row(v, worst))
-		text_printf(out, " of the %s lost", text_time(all, res->lost_ns));
-	else if (strcmp(text_time(all, (uint64_t)llround(row_ns)), time) != 0)
-		text_printf(out, " of the %s in its row", all);
+		text_printf(out, " of the %s lost", text_time(row, res->lost_ns));
+	else if (!is_all)
+		text_printf(out, " of the %s in its row", row);
 	text_add(out, ")");
 }
 
@@ -566,8 +573,6 @@ static void costs(const struct view *v, const struct block *worst, bool full, st
 	double lost_ns = told * (double)res->probed_ns;
 	char share[TEXT_NUMBER];
 
-	text_printf(out, " %s of thread time",
-		    text_lost_share(share, lost_ns / (double)res->threads_ns));
 	part_of_row(v, worst, lost_ns, out);
 	if (mostly_idle(res))
 		text_printf(out, ", %s of the time that is not idle",
@@ -582,6 +587,23 @@ static void costs(const struct view *v, const struct block *worst, bool full, st
 			    " Fixing it recovers at most %s of thread time: there are no more CPUs "
 			    "for its threads.",
 			    text_share(share, gained));
+}
+
+/* Why a lock is held for as long as others wait: that is what to change. */
+static void holder(const struct view *v, const struct block *worst, struct text *out)
+{
+	const struct cause *cause = report_main_cause(worst);
+	struct holding_most most = { 0 };
+	struct text doing = { 0 };
+
+	if (cause && !strcmp(cause->kind, "lock"))
+		most = text_holding(v, worst, &doing);
+	if (doing.n)
+		text_printf(out, " While others wait, the lock's holder %s %.0f%% of the time%s%s.",
+			    doing.s, 100 * most.share,
+			    most.function != UINT32_MAX && most.mostly ? ", mostly " : "",
+			    most.function != UINT32_MAX && most.mostly ? most.mostly : "");
+	text_release(&doing);
 }
 
 void text_conclusion(const struct view *v, struct text *out)
@@ -611,6 +633,7 @@ void text_conclusion(const struct view *v, struct text *out)
 		text_new_sentence(&line);
 		text_headline(res, worst, &line);
 		costs(v, worst, said > 0, &line);
+		holder(v, worst, &line);
 	}
 	if (!giver.leads)
 		text_giver(v, &giver, &line);

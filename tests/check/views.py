@@ -289,6 +289,8 @@ def tells_of(trace, block, sentence, why):
     lost_ns, lost = lost_of(trace, block, "lost_time"), lost_of(trace, block, "lost_share")
     if not fits(lost_ns, whole or part):
         return False
+    if not whole:
+        return fits(lost, share)
     if not why:
         return float(share[:-1]) / 100 <= lost + 0.0006
     exact = float(why[1]) / 100

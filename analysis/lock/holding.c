@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "analysis/lock/holding.h"
+
+#include <stddef.h>
+
+#include "analysis/threads/call.h"
+
+#define MOST 0.5 /* of the waits: less is not what the holder does */
+
+void holding_add(struct holding *h, const struct call *c)
+{
+	unsigned i = 0;
+
+	while (i < h->n && h->parts[i].function != c->id)
+		i++;
+	if (i == HOLDING_PARTS)
+		return;
+	if (i == h->n)
+		h->parts[h->n++] = (struct holding_part){ .function = c->id };
+	h->parts[i].ns += c->own_ns;
+}
+
+static void add_part(struct holding_sums *sums, uint32_t function, double ns)
+{
+	unsigned i = 0;
+
+	while (i < sums->n && sums->parts[i].function != function)
+		i++;
+	if (i == HOLDING_PARTS)
+		return;
+	if (i == sums->n)
+		sums->parts[sums->n++] = (struct holding_sum){ .function = function };
+	sums->parts[i].ns += ns;
+}
+
+void holding_sum(struct holding_sums *sums, const struct holding *h, const struct offcpu *off,
+		 uint64_t hold_ns, uint64_t wait_ns)
+{
+	double part = hold_ns ? (double)wait_ns / (double)hold_ns : 0;
+	uint64_t off_ns = offcpu_ns(off);
+
+	if (!hold_ns || off_ns > hold_ns)
+		return;
+	sums->wait_ns += (double)wait_ns;
+	sums->runnable_ns += part * (double)off->preempted_ns;
+	sums->asleep_ns += part * (double)(off->blocked_ns + off->idle_ns);
+	sums->running_ns += part * (double)(hold_ns - off_ns);
+	for (unsigned i = 0; i < h->n; i++)
+		add_part(sums, h->parts[i].function, part * (double)h->parts[i].ns);
+}
+
+void holding_join(struct holding_sums *into, const struct holding_sums *from)
+{
+	into->wait_ns += from->wait_ns;
+	into->running_ns += from->running_ns;
+	into->runnable_ns += from->runnable_ns;
+	into->asleep_ns += from->asleep_ns;
+	for (unsigned i = 0; i < from->n; i++)
+		add_part(into, from->parts[i].function, from->parts[i].ns);
+}
+
+struct holding_most holding_most(const struct holding_sums *sums)
+{
+	struct holding_most most = { .function = UINT32_MAX };
+	double all = sums ? sums->wait_ns : 0;
+
+	if (!(all > 0))
+		return most;
+	if (sums->running_ns >= MOST * all)
+		most = (struct holding_most){ UINT32_MAX, "runs", NULL, sums->running_ns / all };
+	else if (sums->runnable_ns >= MOST * all)
+		most = (struct holding_most){ UINT32_MAX, "waits for a CPU", "waiting for a CPU",
+					      sums->runnable_ns / all };
+	else if (sums->asleep_ns >= MOST * all)
+		most = (struct holding_most){ UINT32_MAX, "sleeps", "asleep",
+					      sums->asleep_ns / all };
+	for (unsigned i = 0; i < sums->n; i++)
+		if (sums->parts[i].ns >= MOST * all) { /* of two both have half of it */
+			most.function = sums->parts[i].function;
+			most.share = sums->parts[i].ns / all;
+			break;
+		}
+	return most;
+}

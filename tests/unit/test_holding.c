@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a lock's holder does while others wait for it. */
+#include "unit.h"
+
+#include "analysis/lock/holding.h"
+#include "analysis/threads/call.h"
+
+static void add(struct holding *h, uint32_t function, uint64_t own_ns)
+{
+	const struct call c = { .id = function, .own_ns = own_ns };
+
+	holding_add(h, &c);
+}
+
+/* A hold counts for as long as others waited for it, in the proportions of the whole hold. */
+static void holds_count_by_the_waits_for_them(void **state)
+{
+	const struct offcpu asleep = { .blocked_ns = 900 }, ran = { 0 };
+	struct holding slow = { 0 }, fast = { 0 };
+	struct holding_sums sums = { 0 };
+	struct holding_most most;
+
+	add(&slow, 7, 400);
+	add(&slow, 7, 500);
+	add(&fast, 8, 1000);
+	holding_sum(&sums, &slow, &asleep, 1000, 600);
+	holding_sum(&sums, &fast, &ran, 1000, 100);
+	most = holding_most(&sums);
+	assert_int_equal(most.function, 7);
+	assert_float_equal(most.share, 540.0 / 700, 1e-9);
+	assert_string_equal(most.doing, "sleeps");
+	assert_string_equal(most.mostly, "asleep");
+}
+
+/* Half of the time and more is what the holder does; a state if it is in no one function. */
+static void less_than_half_is_not_what_it_does(void **state)
+{
+	const struct offcpu off = { .preempted_ns = 450, .blocked_ns = 100 };
+	struct holding_sums sums = { 0 }, joined = { 0 };
+	struct holding h = { 0 };
+	struct holding_most most;
+
+	for (uint32_t i = 0; i < 2 * HOLDING_PARTS; i++)
+		add(&h, i, 80);
+	holding_sum(&sums, &h, &off, 1000, 10);
+	most = holding_most(&sums);
+	assert_int_equal(most.function, UINT32_MAX);
+	assert_null(most.doing);
+	holding_join(&joined, &sums);
+	holding_sum(&joined, &h, &(struct offcpu){ .preempted_ns = 900 }, 1000, 90);
+	most = holding_most(&joined);
+	assert_int_equal(most.function, UINT32_MAX);
+	assert_string_equal(most.doing, "waits for a CPU");
+	assert_float_equal(most.share, 0.855, 1e-9);
+}
+
+static void nothing_is_said_of_no_waits(void **state)
+{
+	struct holding_sums sums = { 0 };
+	struct holding h = { 0 };
+
+	assert_null(holding_most(NULL).doing);
+	holding_sum(&sums, &h, &(struct offcpu){ 0 }, 0, 0);
+	/* what was off the CPU for longer than it lasted is not trusted */
+	holding_sum(&sums, &h, &(struct offcpu){ .blocked_ns = 11 }, 10, 10);
+	assert_null(holding_most(&sums).doing);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(holds_count_by_the_waits_for_them),
+		cmocka_unit_test(less_than_half_is_not_what_it_does),
+		cmocka_unit_test(nothing_is_said_of_no_waits),
+	};
+
+	return unit_run(tests);
+}
