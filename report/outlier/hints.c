@@ -64,6 +64,13 @@ const struct outlier_hint *outlier_hint_at(const struct outlier_hints *hints, si
 	return hints->data;
 }
 
+const char *outlier_hint_title(const struct outlier_hint *h)
+{
+	return !strcmp(h->name, "preemption")	? "run queue"
+	       : !strcmp(h->name, "contention") ? "lock contention"
+						: h->name;
+}
+
 void outlier_hints_text(const struct outlier_view *v, const struct outlier_block *b,
 			const struct outlier_hints *all, struct text *out)
 {
@@ -72,7 +79,8 @@ void outlier_hints_text(const struct outlier_view *v, const struct outlier_block
 	for (size_t i = 0; i < all->n; i++) {
 		const struct outlier_hint *h = outlier_hint_at(all, i);
 
-		text_printf(&line, "%c %s", h->behaviour ? h->behaviour : '-', h->name);
+		text_printf(&line, "%c %s", h->behaviour ? h->behaviour : '-',
+			    outlier_hint_title(h));
 		if (!isnan(h->share))
 			text_printf(&line, " %.0f%%", 100 * h->share);
 		text_printf(&line, ": %s", h->evidence);

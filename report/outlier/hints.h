@@ -20,6 +20,8 @@ struct text;
 void outlier_paragraph(const struct outlier_view *v, const char *s, struct text *out);
 void outlier_time_cell(struct table *t, double ns);
 double outlier_own_share(const struct outlier_block *b);
+/* What screens call a hint, as the causes of `ispot report`; JSON has its name. */
+const char *outlier_hint_title(const struct outlier_hint *h);
 /* Returns the hint at a place in the order of shares; place 0 accounts for most. */
 const struct outlier_hint *outlier_hint_at(const struct outlier_hints *hints, size_t place);
 void outlier_hints_text(const struct outlier_view *v, const struct outlier_block *b,

@@ -10,6 +10,7 @@
 #include "report/html/figure.h"
 #include "report/html/html.h"
 #include "report/html/page.h"
+#include "report/outlier/hints.h"
 #include "report/outlier/outlier.h"
 #include "trace/meta/meta.h"
 
@@ -173,7 +174,7 @@ static void block_row(const struct outlier_block *b, size_t i, bool drawn, struc
 	text_printf(out, "<td>%llu</td><td>%.2g%%</td><td class=\"name\">",
 		    (unsigned long long)b->own, 100 * (double)b->own / (double)b->durations.count);
 	vec_for_each (&b->hints, const struct outlier_hint, h)
-		text_printf(out, "%s%s", h == b->hints.data ? "" : ", ", h->name);
+		text_printf(out, "%s%s", h == b->hints.data ? "" : ", ", outlier_hint_title(h));
 	text_add(out, "</td><th scope=\"row\" class=\"name\">");
 	if (drawn)
 		text_printf(out, "<a href=\"#block%zu\">", i);
@@ -204,7 +205,7 @@ static void hint_list(const struct outlier_block *b, struct text *out)
 		text_add(out, "<li>");
 		if (h->behaviour)
 			text_printf(out, "%c ", h->behaviour);
-		text_printf(out, "<strong>%s</strong>", h->name);
+		text_printf(out, "<strong>%s</strong>", outlier_hint_title(h));
 		if (!isnan(h->share))
 			text_printf(out, " %.0f%%", 100 * h->share);
 		text_add(out, ": ");

@@ -16,7 +16,7 @@
 
 #define BLOCKS_DEFAULT 10
 #define NUMBERS	       8 /* outliers that are named below a row; the others are counted */
-#define CAUSE_COLUMNS  18
+#define CAUSE_COLUMNS  20
 #define SCREEN_LINES   23 /* lines of a terminal with 24, so that no pager opens */
 #define ROW_LINES      2  /* lines besides the rows: the heads, and the count of omitted rows */
 #define ROWS_LEAST     3
@@ -118,7 +118,7 @@ static void cause_cell(struct table *t, const struct outlier_block *b)
 	struct text cell = { 0 };
 	char share[16] = "";
 
-	text_add(&cell, h ? h->name : "unknown");
+	text_add(&cell, h ? outlier_hint_title(h) : "unknown");
 	if (h && !isnan(h->share))
 		snprintf(share, sizeof(share), " %.0f%%", 100 * h->share);
 	if (table_columns(cell.s) + table_columns(share) <= CAUSE_COLUMNS)

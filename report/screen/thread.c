@@ -31,12 +31,14 @@ void text_thread_name(const struct view *v, const struct block *b, struct text *
 	struct text in = { 0 };
 	bool named = has_own_name(v->result, b->thread);
 
-	if (named || !begin)
+	/* Of threads that do the same, samples may reach the begin of some alone: one name is
+	 * enough. */
+	if (named || !begin) {
 		text_add(out, text_printable(name, sizeof(name), b->name));
-	if (!begin)
 		return;
+	}
 	name_add_short(&in, begin->symbol);
-	text_printf(out, "%s%s", named ? ", " : "", text_printable(name, sizeof(name), in.s));
+	text_add(out, text_printable(name, sizeof(name), in.s));
 	text_release(&in);
 }
 

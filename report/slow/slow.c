@@ -347,7 +347,7 @@ static void events_of_slowest(const struct view *v, const struct slow *s, struct
 static void next_look(const struct view *v, const struct slow *s, struct text *out)
 {
 	bool lock = queues_for_lock(s->block);
-	const char *what = lock	    ? "who holds the lock, and for how long"
+	const char *what = lock	    ? "who holds it, and how long"
 			   : v->all ? "the events of the slowest call"
 				    : "threads, callers, stacks, slowest calls";
 	struct text line = { 0 };
