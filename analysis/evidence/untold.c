@@ -28,23 +28,26 @@ void untold_release(struct untold *u)
 
 /*
  * Returns the frame of the function that ran, or NULL if it is not known: the innermost frame that
- * has a symbol and is not inlined, so that the time in the vDSO counts for its caller. Without
- * symbols, the innermost frame with an object.
+ * has a symbol and is not inlined, so that the time in the vDSO counts for its caller. The closure
+ * of a thread of Rust is known by the outermost of the functions inlined there. Without symbols,
+ * the innermost frame with an object.
  */
 static const struct meta_frame *function_at(const struct meta *meta, uint64_t stack)
 {
 	const struct meta_stack *s =
 		stack && stack < meta->stacks.n ? &meta->stacks.data[stack] : NULL;
-	const struct meta_frame *first = NULL;
+	const struct meta_frame *first = NULL, *closure = NULL;
 
 	for (uint32_t i = 0; s && i < s->n_frames; i++) {
 		const struct meta_frame *f =
 			s->frames[i] < meta->frames.n ? &meta->frames.data[s->frames[i]] : NULL;
 
+		if (f && f->inlined && *f->symbol && !meta_frame_is_wrapper(f))
+			closure = f;
 		if (!f || f->inlined)
 			continue;
 		if (*f->symbol)
-			return f;
+			return closure && meta_symbol_begins_thread(f->symbol) ? closure : f;
 		if (!first && *f->object)
 			first = f;
 	}

@@ -5,20 +5,26 @@
 
 #include "analysis/evidence/untold.h"
 
-enum { WORK = 1, CLOCK, NOWHERE, INLINED, UNNAMED };
+enum { WORK = 1, CLOCK, NOWHERE, INLINED, UNNAMED, CLOSURE };
 enum { JUDGED, TOO_FEW }; /* function ids */
 
 static struct meta_frame frames[] = {
 	{ .id = 0, .symbol = "work", .object = "a", .file = "a.c", .line = 10, .loop = 7 },
-	{ .id = 1, .symbol = "", .object = "[vdso]" },
-	{ .id = 2, .symbol = "clock_gettime", .object = "libc", .line = 42 },
-	{ .id = 3, .symbol = "", .object = "stripped" },
-	{ .id = 4, .symbol = "small", .object = "a", .inlined = true },
+	{ .id = 1, .symbol = "", .object = "[vdso]", .file = "" },
+	{ .id = 2, .symbol = "clock_gettime", .object = "libc", .file = "", .line = 42 },
+	{ .id = 3, .symbol = "", .object = "stripped", .file = "" },
+	{ .id = 4, .symbol = "small", .object = "a", .file = "", .inlined = true },
 	{ .id = 5, .symbol = "work", .object = "a", .file = "a.c", .line = 30, .loop = 29 },
-	{ .id = 6, .symbol = "", .object = "/usr/bin/stripped" },
+	{ .id = 6, .symbol = "", .object = "/usr/bin/stripped", .file = "" },
+	{ .id = 7, .symbol = "core::ptr::read", .object = "a", .file = "", .inlined = true },
+	{ .id = 8, .symbol = "a::main::{{closure}}", .object = "a", .file = "", .inlined = true },
+	{ .id = 9,
+	  .symbol = "std::sys::backtrace::__rust_begin_short_backtrace",
+	  .object = "a",
+	  .file = "" },
 };
 static const uint32_t work[] = { 0 }, clock_stack[] = { 1, 2 }, nowhere[] = { 3 },
-		      inlined[] = { 4, 5 }, unnamed[] = { 0, 6 };
+		      inlined[] = { 4, 5 }, unnamed[] = { 0, 6 }, closure[] = { 7, 8, 9 };
 static struct meta_stack stacks[] = {
 	{ .id = 0 },
 	{ .id = WORK, .n_frames = 1, .frames = work },
@@ -26,6 +32,7 @@ static struct meta_stack stacks[] = {
 	{ .id = NOWHERE, .n_frames = 1, .frames = nowhere },
 	{ .id = INLINED, .n_frames = 2, .frames = inlined },
 	{ .id = UNNAMED, .n_frames = 2, .frames = unnamed },
+	{ .id = CLOSURE, .n_frames = 3, .frames = closure },
 };
 
 struct stage {
@@ -42,9 +49,9 @@ static void begin(struct stage *st)
 	scene_function(&st->scene, "judged", 1);
 	scene_function(&st->scene, "too_few", 1);
 	st->scene.meta.frames.data = frames;
-	st->scene.meta.frames.n = 7;
+	st->scene.meta.frames.n = 10;
 	st->scene.meta.stacks.data = stacks;
-	st->scene.meta.stacks.n = 6;
+	st->scene.meta.stacks.n = 7;
 	scene_start(&st->scene, 1000);
 	untold_init(&st->untold, &st->scene.calls, &st->scene.meta);
 	v = untold_visitor(&st->untold);
@@ -140,6 +147,20 @@ static void test_what_a_stripped_program_calls_is_not_its_begin(void **state)
 	end(&st, &found);
 }
 
+/* Its frame is that of the standard library which runs it. */
+static void test_a_closure_is_what_is_inlined_there(void **state)
+{
+	struct untold_functions found;
+	struct stage st;
+
+	begin(&st);
+	samples(&st, 50, CLOSURE);
+	untold_find(&st.untold, judged, NULL, &found);
+	assert_int_equal(found.n, 1);
+	assert_string_equal(found.data[0].frame->symbol, "a::main::{{closure}}");
+	end(&st, &found);
+}
+
 static void test_the_loop_is_that_of_most_samples(void **state)
 {
 	struct untold_functions found;
@@ -199,6 +220,7 @@ int main(void)
 		cmocka_unit_test(test_outside_and_too_few_calls_are_untold),
 		cmocka_unit_test(test_the_function_is_the_first_frame_with_a_name),
 		cmocka_unit_test(test_what_a_stripped_program_calls_is_not_its_begin),
+		cmocka_unit_test(test_a_closure_is_what_is_inlined_there),
 		cmocka_unit_test(test_the_loop_is_that_of_most_samples),
 		cmocka_unit_test(test_only_time_with_probes_counts),
 		cmocka_unit_test(test_few_samples_tell_nothing),
