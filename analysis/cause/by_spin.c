@@ -37,9 +37,16 @@ static void say_spins(const struct block *b, struct text *evidence)
 	const struct block_samples *s = &b->samples;
 	const struct meta_frame *at = s->spins_at;
 
-	text_printf(evidence, "%u of %u samples in slow calls wait in a loop around a pause",
-		    s->slow_spins, s->slow);
-	if (at && at->file && *at->file && at->line)
+	text_printf(evidence, "%u of %u samples in slow calls ", s->slow_spins, s->slow);
+	if (!at || !at->spins) {
+		text_printf(evidence, "wait without sleeping%s%s", at ? " in " : "",
+			    !at		  ? ""
+			    : *at->symbol ? at->symbol
+					  : text_base_name(at->object));
+		return;
+	}
+	text_add(evidence, "wait in a loop around a pause");
+	if (at->file && *at->file && at->line)
 		text_printf(evidence, " (%s:%u)", at->file, at->line);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Waiting for a lock without sleeping. Two facts prove it: samples inside slow calls are in a short
- * loop around a pause instruction, and another thread runs more during slow calls than during fast
- * ones (coactivity.h), so it holds the lock. Without the second fact the wait is reported without a
- * holder, and with less confidence.
+ * loop around a pause instruction, or in a function that is known to wait so (standard.h), and
+ * another thread runs more during slow calls than during fast ones (coactivity.h), so it holds the
+ * lock. Without the second fact the wait is reported without a holder, and with less confidence.
  */
 #ifndef ISPOT_ANALYSIS_CAUSE_BY_SPIN_H
 #define ISPOT_ANALYSIS_CAUSE_BY_SPIN_H

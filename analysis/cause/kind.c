@@ -6,6 +6,7 @@
 
 #include "analysis/score/block.h"
 #include "analysis/score/sci.h"
+#include "analysis/threads/standard.h"
 #include "analysis/threads/wait.h"
 #include "trace/meta/meta.h"
 
@@ -267,12 +268,32 @@ static const struct cause_kind tried = {
 	.advice = { { .text = "shorten what is done under the lock, or wait for its release instead of sleeping" } },
 };
 
+/* Waits without sleeping in a library of OpenMP whose functions have no names. */
+static const struct cause_kind in_openmp = {
+	.kind = "lock",
+	.group = CAUSE_LOCK,
+	.name = "lock or barrier",
+	.story = "Waiting for a lock or at a barrier of OpenMP",
+	.advice = { { .text = "do less in critical regions, or give each thread as much work" } },
+};
+
+static bool spins_in_openmp(const struct block *b)
+{
+	const struct meta_frame *at = b->samples.slow_spins ? b->samples.spins_at : NULL;
+	bool lock = b->function && b->object && b->function->symbol &&
+		    standard_wait_of(b->object->path, b->function->symbol) == STANDARD_LOCK;
+
+	return at && !lock && standard_spins_somewhere(at);
+}
+
 const struct cause_kind *cause_kind_of(const struct block *b, const char *kind)
 {
 	struct wait_part part = { 0 };
 
 	bool lock = !strcmp(kind, either[0].kind);
 
+	if (lock && spins_in_openmp(b))
+		return &in_openmp;
 	if ((!lock && strcmp(kind, for_a_thread.kind) != 0) || !b->waits || !b->all_threads)
 		return cause_kind_find(kind);
 	part = wait_part(b->all_threads, b->waits, kind);

@@ -5,6 +5,7 @@
 
 #include "analysis/evidence/samples.h"
 #include "analysis/score/block.h"
+#include "analysis/threads/standard.h"
 #include "trace/meta/meta.h"
 
 /* The place that most of the spinning samples share. */
@@ -13,11 +14,24 @@ struct votes {
 	uint32_t n;
 };
 
-static void add_slow(struct block_samples *b, const struct sample_row *row,
+/*
+ * Whether the sample waits for a lock without sleeping, by the code around the place, or as the
+ * standard function there is known: one that waits at a barrier does not.
+ */
+static bool spins(const struct meta *meta, const struct sample_row *row,
+		  const struct meta_frame *at)
+{
+	const struct meta_stack *stack = at ? &meta->stacks.data[row->stack] : NULL;
+
+	return at && ((at->spins && !row->kernel) || standard_spins(meta, stack)) &&
+	       standard_wait_in(meta, stack) != STANDARD_BARRIER;
+}
+
+static void add_slow(const struct meta *meta, struct block_samples *b, const struct sample_row *row,
 		     const struct meta_frame *at, struct votes *votes)
 {
 	b->slow++;
-	if (row->kernel || !at || !at->spins)
+	if (!spins(meta, row, at))
 		return;
 	b->slow_spins++;
 	/* majority vote by Boyer and Moore, if there is a majority */
@@ -55,6 +69,12 @@ static void add_loop(struct block_samples *b, const struct sample_row *row,
 	b->loop_ns += row->weight_ns;
 }
 
+static bool waits_at_barriers(const struct block *b)
+{
+	return b->function && b->object && b->function->symbol &&
+	       standard_wait_of(b->object->path, b->function->symbol) == STANDARD_BARRIER;
+}
+
 static void add_up(const struct samples *s, struct block *b)
 {
 	const struct meta *meta = s->calls->threads.meta;
@@ -71,10 +91,12 @@ static void add_up(const struct samples *s, struct block *b)
 		b->samples.kernel_ns += row->kernel ? row->weight_ns : 0;
 		add_loop(&b->samples, row, loop_of(meta, b, row), &loops);
 		if (row->duration_ns >= slow_min_ns)
-			add_slow(&b->samples, row, at, &votes);
+			add_slow(meta, &b->samples, row, at, &votes);
 		else if (row->duration_ns <= fast_max_ns)
 			b->samples.fast++;
 	}
+	if (waits_at_barriers(b))
+		b->samples.slow_spins = 0;
 	b->samples.spins_at = votes.frame;
 	b->samples.loop_at = loops.frame;
 }

@@ -31,6 +31,7 @@ static const struct {
 	{ LIBC, STANDARD_LOCK, "pthread_mutex_clocklock" },
 	{ LIBC, STANDARD_LOCK, "pthread_rwlock_*" },
 	{ LIBC, STANDARD_LOCK, "lll_lock_wait*" },
+	{ LIBC, STANDARD_LOCK, "pthread_spin_lock" },
 	{ LIBC, STANDARD_LOCK, "mtx_lock" },
 	{ LIBC, STANDARD_LOCK, "mtx_timedlock" },
 	{ LIBC, STANDARD_LOCK, "flock" },
@@ -186,6 +187,37 @@ enum standard_wait standard_wait_in(const struct meta *meta, const struct meta_s
 		callee = f;
 	}
 	return STANDARD_NONE;
+}
+
+static bool is_of_openmp(const struct meta_frame *f)
+{
+	const char *file = text_base_name(f->object);
+
+	return is_of(LIBGOMP, file) || is_of(LIBOMP, file);
+}
+
+bool standard_spins_somewhere(const struct meta_frame *f)
+{
+	return is_of_openmp(f) && !standard_wait_of(f->object, f->symbol);
+}
+
+static bool spins_at(const struct meta_frame *f)
+{
+	static const char *const spinning[] = { "sched_yield", "pthread_yield", "thrd_yield",
+						"pthread_spin_lock" };
+	if (is_of_openmp(f))
+		return true;
+	for (size_t i = 0; i < sizeof(spinning) / sizeof(spinning[0]); i++)
+		if (is_named(plain(f->symbol), spinning[i]) &&
+		    is_of(LIBC, text_base_name(f->object)))
+			return true;
+	return false;
+}
+
+bool standard_spins(const struct meta *meta, const struct meta_stack *stack)
+{
+	return stack->n_frames && stack->frames[0] < meta->frames.n &&
+	       spins_at(&meta->frames.data[stack->frames[0]]);
 }
 
 static enum standard_wait of_stack(struct threads *th, uint64_t stack)

@@ -46,6 +46,14 @@ bool standard_is_start(const char *object, const char *symbol);
 const struct meta_frame *standard_own_function(const struct meta *meta,
 					       const struct meta_stack *stack);
 
+/*
+ * Whether a thread that runs with this stack waits without sleeping: it gives up its CPU to try
+ * again, or is in a library that does nothing else but wait.
+ */
+bool standard_spins(const struct meta *meta, const struct meta_stack *stack);
+/* Whether that is all that is known of the frame: it may wait at a lock or at a barrier. */
+bool standard_spins_somewhere(const struct meta_frame *f);
+
 /* Notes the stack of the thread's current sleep, by its number. */
 void standard_see_stack(struct thread *t, uint64_t stack);
 /*

@@ -367,6 +367,36 @@ static void a_condition_of_one_thread_s_own(void **state)
 	is_word(&f, FUTEX_CONDITION, 0.9);
 }
 
+static bool spins(const char *object, const char *symbol)
+{
+	static const uint32_t frames[] = { 0 };
+	const struct meta_stack stack = { .n_frames = 1, .frames = frames };
+	struct meta meta = { 0 };
+	bool is;
+
+	*vec_add(&meta.frames) =
+		(struct meta_frame){ .symbol = symbol, .object = object, .file = "", .calls = "" };
+	is = standard_spins(&meta, &stack);
+	vec_release(&meta.frames);
+	return is;
+}
+
+/* Who gives up the CPU tries again; OpenMP's library runs in order to wait; a mutex does not. */
+static void functions_that_wait_without_sleeping(void **state)
+{
+	const struct meta_frame gomp = { .symbol = "", .object = "/lib/libgomp.so.1" };
+	const struct meta_frame critical = { .symbol = "GOMP_critical_start",
+					     .object = "/lib/libgomp.so.1" };
+
+	assert_true(spins("/lib/libc.so.6", "__sched_yield"));
+	assert_true(spins("/lib/libc.so.6", "pthread_spin_lock"));
+	assert_true(spins("/lib/libgomp.so.1", ""));
+	assert_false(spins("/lib/libc.so.6", "pthread_mutex_lock"));
+	assert_false(spins("/usr/bin/app", "sched_yield"));
+	assert_true(standard_spins_somewhere(&gomp));
+	assert_false(standard_spins_somewhere(&critical));
+}
+
 static void functions_count_in_their_own_library(void **state)
 {
 	static const char libc[] = "/lib/x86_64-linux-gnu/libc.so.6";
@@ -436,6 +466,7 @@ int main(void)
 		cmocka_unit_test(a_mutex_of_a_condition),
 		cmocka_unit_test(a_condition_of_one_thread_s_own),
 		cmocka_unit_test(functions_count_in_their_own_library),
+		cmocka_unit_test(functions_that_wait_without_sleeping),
 		cmocka_unit_test(a_stack_s_innermost_one_counts),
 	};
 

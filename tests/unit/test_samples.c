@@ -19,10 +19,28 @@ struct stage {
 };
 
 static struct meta_frame frames[] = {
-	{ .id = 0, .symbol = "take", .file = "a.c", .line = 10, .object = "a", .loop = 7 },
-	{ .id = 1, .symbol = "take", .file = "a.c", .line = 20, .object = "a", .spins = true },
-	{ .id = 2, .symbol = "helper", .file = "b.c", .line = 5, .object = "a" },
-	{ .id = 3, .symbol = "main", .file = "a.c", .line = 90, .object = "a", .loop = 88 },
+	{ .id = 0,
+	  .calls = "",
+	  .symbol = "take",
+	  .file = "a.c",
+	  .line = 10,
+	  .object = "a",
+	  .loop = 7 },
+	{ .id = 1,
+	  .calls = "",
+	  .symbol = "take",
+	  .file = "a.c",
+	  .line = 20,
+	  .object = "a",
+	  .spins = true },
+	{ .id = 2, .calls = "", .symbol = "helper", .file = "b.c", .line = 5, .object = "a" },
+	{ .id = 3,
+	  .calls = "",
+	  .symbol = "main",
+	  .file = "a.c",
+	  .line = 90,
+	  .object = "a",
+	  .loop = 88 },
 };
 static const uint32_t plain[] = { 0, 3 }, spin[] = { 1, 3 }, callee[] = { 2, 0, 3 };
 static struct meta_stack stacks[] = {

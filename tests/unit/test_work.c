@@ -202,7 +202,9 @@ static void growing_queue_is_interference(void **state)
 /* The same with a lock that spins, for every call in the end: samples tell. */
 static void growing_spin_is_interference(void **state)
 {
-	static struct meta_frame frame = { .symbol = "f", .spins = true };
+	static struct meta_frame frame = {
+		.symbol = "f", .object = "a", .file = "", .calls = "", .spins = true
+	};
 	static const uint32_t frames[] = { 0 };
 	static struct meta_stack stacks[] = { { .id = 0 },
 					      { .id = 1, .n_frames = 1, .frames = frames } };
