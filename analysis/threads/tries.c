@@ -9,10 +9,10 @@
 
 /* Sleeps of a thread follow each other if so little of their time lies between. */
 #define AGAIN_PART    4
-#define AGAIN_LEAST   10 /* so many times, to be called repeated */
-#define MEET_SLEEPS   6	 /* that all threads would be expected to sleep at once: mean sleeps */
-#define MEET_RARELY   8	 /* they meet for at most such a part of what would be expected */
-#define TOGETHER_MOST 3	 /* all are seen for at least 1 / TOGETHER_MOST of the time that any is */
+#define AGAIN_LEAST   4 /* so many times, to be called repeated */
+#define MEET_SLEEPS   6 /* that all threads would be expected to sleep at once: mean sleeps */
+#define MEET_RARELY   8 /* they meet for at most such a part of what would be expected */
+#define TOGETHER_MOST 3 /* all are seen for at least 1 / TOGETHER_MOST of the time that any is */
 
 static uint32_t place_of_function(struct tries *x, const struct meta_frame *f)
 {

@@ -497,12 +497,13 @@ static void run_queue(const struct view *v, unsigned lines, struct text *out)
 
 static void remarks(const struct view *v, unsigned lines, struct text *out)
 {
+	if (!v->all)
+		tries(v, out);
 	run_queue(v, lines, out);
 	not_called(v, out);
 	none_recorded(v, out);
 	if (!v->all) {
 		not_interference(v, out);
-		tries(v, out);
 		cannot_say(v, out);
 	}
 	if (v->all)
