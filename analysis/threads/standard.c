@@ -18,7 +18,8 @@ static const char *const libraries[][6] = {
 	{ "libomp.so", "libomp5.so", "libiomp5.so", NULL },
 	{ "libtbb.so.", "libtbb-", NULL },
 };
-enum library { LIBC, LIBSTDCXX, LIBGOMP, LIBOMP, LIBTBB };
+/* RUST: its library is compiled into programs, and no others may call their functions std. */
+enum library { LIBC, LIBSTDCXX, LIBGOMP, LIBOMP, LIBTBB, RUST };
 
 /* A name that ends in * stands for all that begin like it. */
 static const struct {
@@ -76,6 +77,14 @@ static const struct {
 	{ LIBTBB, STANDARD_CONDITION, "tbb::detail::r1::wait_bounded_queue_monitor*" },
 	{ LIBTBB, STANDARD_END, "_ZN3tbb6detail2r116execute_and_wait*" },
 	{ LIBTBB, STANDARD_END, "tbb::detail::r1::execute_and_wait*" },
+	{ RUST, STANDARD_LOCK, "std::sys::sync::mutex::*" },
+	{ RUST, STANDARD_LOCK, "std::sys::sync::rwlock::*" },
+	{ RUST, STANDARD_LOCK, "std::sys::unix::locks::futex::Mutex::*" },
+	{ RUST, STANDARD_LOCK, "std::sys::unix::locks::futex_mutex::*" },
+	{ RUST, STANDARD_LOCK, "std::sys::unix::locks::futex_rwlock::*" },
+	{ RUST, STANDARD_CONDITION, "std::sys::sync::condvar::*" },
+	{ RUST, STANDARD_CONDITION, "std::sys::unix::locks::futex::Condvar::*" },
+	{ RUST, STANDARD_CONDITION, "std::sys::unix::locks::futex_condvar::*" },
 };
 
 static bool is_of(enum library library, const char *file)
@@ -163,7 +172,11 @@ enum standard_wait standard_wait_of(const char *object, const char *symbol)
 		enum library library = functions[i].library;
 		const char *name = library == LIBC ? plain(symbol) : symbol;
 
-		if (is_named(name, functions[i].symbol) && is_of(library, file))
+		/* "<std::sys::sync::mutex::futex::Mutex>::lock_contended" */
+		if (library == RUST && *name == '<')
+			name++;
+		if (is_named(name, functions[i].symbol) &&
+		    (library == RUST || is_of(library, file)))
 			return functions[i].wait;
 	}
 	return STANDARD_NONE;

@@ -406,6 +406,13 @@ static void functions_count_in_their_own_library(void **state)
 	assert_int_equal(standard_wait_of(libc, "pthread_cond_wait@@GLIBC_2.3.2"),
 			 STANDARD_CONDITION);
 	assert_int_equal(standard_wait_of(libc, "pthread_mutex_lock_all"), STANDARD_NONE);
+	assert_int_equal(standard_wait_of("/usr/bin/app",
+					  "<std::sys::sync::mutex::futex::Mutex>::lock_contended"),
+			 STANDARD_LOCK);
+	assert_int_equal(
+		standard_wait_of("/usr/bin/app", "std::sys::unix::locks::futex::Condvar::wait"),
+		STANDARD_CONDITION);
+	assert_int_equal(standard_wait_of("/usr/bin/app", "app::Mutex::lock"), STANDARD_NONE);
 	assert_int_equal(standard_wait_of("/lib/libpthread-2.31.so", "pthread_join"), STANDARD_END);
 	assert_int_equal(standard_wait_of("/usr/lib/libgomp.so.1.0.0", "GOMP_barrier"),
 			 STANDARD_BARRIER);
