@@ -43,10 +43,7 @@ uint32_t tries_new_stack(struct tries *x, uint64_t stack, const struct meta_fram
 
 void tries_add(struct tries *x, const struct tries_sleep *sleep)
 {
-	if (!sleep->place || x->full)
-		return;
-	x->full = x->sleeps.n == TRIES_SLEEPS_MAX;
-	if (!x->full)
+	if (sleep->place && x->sleeps.n < TRIES_SLEEPS_MAX)
 		*vec_add(&x->sleeps) = *sleep;
 }
 
@@ -188,7 +185,7 @@ void tries_judge(struct tries *x)
 {
 	size_t first = 0;
 
-	if (x->full || !x->sleeps.n)
+	if (!x->sleeps.n)
 		return;
 	vec_sort(&x->sleeps, by_thread);
 	for (size_t i = 1; i <= x->sleeps.n; i++) {

@@ -21,7 +21,7 @@
 
 struct meta_frame;
 
-#define TRIES_SLEEPS_MAX 262144 /* of all functions; where there are more, none is judged */
+#define TRIES_SLEEPS_MAX 262144 /* of all functions; those that come later are not looked at */
 
 enum tries_verdict {
 	TRIES_NO,      /* sleeps of one thread, or that are not repeated */
@@ -38,7 +38,6 @@ struct tries {
 	} places;	      /* [number - 1] */
 	struct map places_by; /* hash of the function -> number of the place */
 	struct map place_of;  /* number of a stack -> number of the place */
-	bool full;
 };
 
 struct tries_sleep {
