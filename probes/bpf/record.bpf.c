@@ -30,11 +30,11 @@ struct {
 } counts SEC(".maps");
 
 /*
- * Returns the id of the point that fired and the values that it records, from the `id` that the
- * point's registration has as an immediate argument. Fields are loaded directly if the kernel
- * allows it: five reads through the helper take 165 ns.
+ * Returns the tag of the point that fired, from the `id` that its registration has as an immediate
+ * argument: its id and the values that it records, above them its kind (wire.h). Fields are loaded
+ * directly if the kernel allows it: five reads through the helper take 165 ns.
  */
-static __always_inline __u32 point_tag(void)
+static __always_inline __u64 point_tag(void)
 {
 	struct uprobe_dispatch_data *hit;
 	struct probe_arg *arg;
@@ -105,14 +105,14 @@ static __always_inline void put_cycles(struct wire_counted *r, __u32 counted, __
  * their time first, entries last, so that the time of the program itself is not included.
  */
 static __always_inline bool emit(struct pt_regs *ctx, __u32 kind, __u64 sp, enum point_of of,
-				 __u32 session_tag)
+				 __u32 tag)
 {
 	const bool marker = of == OF_MARKER;
 
 	struct wire_counted r;
 	struct wire_totals *t;
 	__u64 pid_tgid, cycles = 0;
-	__u32 tag, id, values, counted = 0;
+	__u32 id, values, counted = 0;
 	bool occasion = false;
 	enum sample_taken taken = TAKEN;
 
@@ -122,7 +122,6 @@ static __always_inline bool emit(struct pt_regs *ctx, __u32 kind, __u64 sp, enum
 	if (kind == WIRE_EXIT)
 		stamp(&r, &cycles);
 	pid_tgid = bpf_get_current_pid_tgid();
-	tag = of == OF_SESSION ? session_tag : point_tag();
 	id = tag & WIRE_ID_MASK;
 	if (config.period > 1 && id < WIRE_SELFCOST_FIRST)
 		taken = sampled(kind, pid_tgid, id, sp, of);
@@ -166,40 +165,36 @@ static __always_inline bool emit(struct pt_regs *ctx, __u32 kind, __u64 sp, enum
 	return true;
 }
 
-/* The begin and the end of a marker may be at any depth of the stack. */
+/*
+ * All points at instructions. At a `ret` or tail jump the stack pointer has the value that it had
+ * at the entry. The begin and the end of a marker may be at any depth of the stack.
+ */
 SEC("kprobe")
-int on_begin(struct pt_regs *ctx)
+int on_point(struct pt_regs *ctx)
 {
-	emit(ctx, WIRE_ENTRY, ctx->sp, OF_MARKER, 0);
-	return 0;
-}
+	__u64 tag = point_tag();
 
-SEC("kprobe")
-int on_end(struct pt_regs *ctx)
-{
-	emit(ctx, WIRE_EXIT, ctx->sp, OF_MARKER, 0);
-	return 0;
-}
-
-SEC("kprobe")
-int on_entry(struct pt_regs *ctx)
-{
-	emit(ctx, WIRE_ENTRY, ctx->sp, OF_FUNCTION, 0);
+	switch (tag >> WIRE_POINT_BITS) {
+	case WIRE_POINT_ENTRY:
+		emit(ctx, WIRE_ENTRY, ctx->sp, OF_FUNCTION, tag);
+		break;
+	case WIRE_POINT_EXIT:
+		emit(ctx, WIRE_EXIT, ctx->sp, OF_RET_SITE, tag);
+		break;
+	case WIRE_POINT_BEGIN:
+		emit(ctx, WIRE_ENTRY, ctx->sp, OF_MARKER, tag);
+		break;
+	case WIRE_POINT_END:
+		emit(ctx, WIRE_EXIT, ctx->sp, OF_MARKER, tag);
+		break;
+	}
 	return 0;
 }
 
 SEC("kprobe")
 int on_return(struct pt_regs *ctx)
 {
-	emit(ctx, WIRE_EXIT, ctx->sp - RETURN_POPPED, OF_FUNCTION, 0);
-	return 0;
-}
-
-/* At a `ret` or tail jump the stack pointer has the value that it had at the entry. */
-SEC("kprobe")
-int on_ret_site(struct pt_regs *ctx)
-{
-	emit(ctx, WIRE_EXIT, ctx->sp, OF_RET_SITE, 0);
+	emit(ctx, WIRE_EXIT, ctx->sp - RETURN_POPPED, OF_FUNCTION, point_tag());
 	return 0;
 }
 
@@ -225,7 +220,7 @@ int on_session(struct pt_regs *ctx)
 SEC("kprobe")
 int on_count(struct pt_regs *ctx)
 {
-	__u32 id = point_tag() - control.count_first_id;
+	__u32 id = (__u32)point_tag() - control.count_first_id;
 	__u64 *count;
 
 	keep_thread_stack(ctx, &no_programs);

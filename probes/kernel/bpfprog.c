@@ -298,18 +298,12 @@ int bpfprog_attach_scheduler(struct bpfprog *b, struct err *err)
 static const char *program_of_class(enum point_class class)
 {
 	switch (class) {
-	case POINT_ENTRY:
-		return "on_entry";
+	case POINT_CODE:
+		return "on_point";
 	case POINT_RETURN:
 		return "on_return";
-	case POINT_EXIT:
-		return "on_ret_site";
 	case POINT_COUNT:
 		return "on_count";
-	case POINT_BEGIN:
-		return "on_begin";
-	case POINT_END:
-		return "on_end";
 	}
 	return NULL;
 }

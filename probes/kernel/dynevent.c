@@ -19,14 +19,15 @@
 #include "probes/kernel/dynevent_session.h"
 #include "probes/kernel/tracing.h"
 
-#define ID_ARGUMENT "id=\\%u:u32" /* all points of an event must fetch the same */
+/* All points of an event must fetch the same. */
+#define ID_ARGUMENT "id=\\%llu:u32"
+#define KIND_BITS   32 /* the bits of a tag below its kind */
 
 enum state { BUILDING, WRITTEN, SEALED };
 
 struct point {
 	const char *path; /* in the arena; consecutive points of a file share one copy */
-	uint64_t offset, counter_offset;
-	uint32_t id;
+	uint64_t offset, counter_offset, tag;
 };
 
 /*
@@ -76,7 +77,7 @@ struct dynevent *dynevent_new(struct dynevent_session *s, enum point_class class
 }
 
 void dynevent_add_counted(struct dynevent *ev, const char *path, uint64_t file_offset,
-			  uint64_t counter_offset, uint32_t id)
+			  uint64_t counter_offset, uint64_t tag)
 {
 	const char *last = ev->points.n ? vec_last(&ev->points)->path : NULL;
 	struct point *p = vec_add(&ev->points);
@@ -85,12 +86,12 @@ void dynevent_add_counted(struct dynevent *ev, const char *path, uint64_t file_o
 	p->path = last && !strcmp(last, path) ? last : arena_strdup(&ev->paths, path);
 	p->offset = file_offset;
 	p->counter_offset = counter_offset;
-	p->id = id;
+	p->tag = tag;
 }
 
-void dynevent_add(struct dynevent *ev, const char *path, uint64_t file_offset, uint32_t id)
+void dynevent_add(struct dynevent *ev, const char *path, uint64_t file_offset, uint64_t tag)
 {
-	dynevent_add_counted(ev, path, file_offset, 0, id);
+	dynevent_add_counted(ev, path, file_offset, 0, tag);
 }
 
 size_t dynevent_n(const struct dynevent *ev)
@@ -217,7 +218,7 @@ static int format_line(char *buf, size_t room, const struct dynevent *ev, const 
 			 (unsigned long long)p->counter_offset);
 	return snprintf(buf, room, "%c:%s/%s %s:0x%llx%s " ID_ARGUMENT "\n",
 			ev->class == POINT_RETURN ? 'r' : 'p', ev->session->group, ev->name, file,
-			(unsigned long long)p->offset, counter, p->id);
+			(unsigned long long)p->offset, counter, (unsigned long long)p->tag);
 }
 
 static void batch_add(struct batch *b, const struct file *f, const struct point *p)
@@ -229,25 +230,36 @@ static void batch_add(struct batch *b, const struct file *f, const struct point 
 	    b->n_lines == sizeof(b->lines) / sizeof(b->lines[0]))
 		batch_flush(b);
 	b->lines[b->n_lines].start = b->n_bytes;
-	b->lines[b->n_lines++].id = p->id;
+	b->lines[b->n_lines++].id = (uint32_t)p->tag;
 	memcpy(b->text + b->n_bytes, line, n);
 	b->n_bytes += n;
 }
 
-static void write_points(struct dynevent *ev, struct batch *b)
+static uint32_t highest_kind(const struct dynevent *ev)
+{
+	uint64_t highest = 0;
+
+	vec_for_each (&ev->points, const struct point, p)
+		highest = p->tag > highest ? p->tag : highest;
+	return (uint32_t)(highest >> KIND_BITS);
+}
+
+static void write_points(struct dynevent *ev, uint32_t kind, struct batch *b)
 {
 	struct file f = { .fd = -1 };
 
 	vec_for_each (&ev->points, struct point, p) {
 		int errnum;
 
+		if (p->tag >> KIND_BITS != kind)
+			continue;
 		if (f.path != p->path) {
 			batch_flush(b);
 			file_open(&f, p->path);
 		}
 		errnum = point_errnum(&f, p);
 		if (errnum)
-			batch_refuse(b, p->id, errnum);
+			batch_refuse(b, (uint32_t)p->tag, errnum);
 		else
 			batch_add(b, &f, p);
 	}
@@ -266,7 +278,7 @@ static int make_event(struct dynevent *ev)
 				      .arguments = id,
 				      .is_return = ev->class == POINT_RETURN };
 
-	snprintf(id, sizeof(id), ID_ARGUMENT, DYNEVENT_GATE_ID);
+	snprintf(id, sizeof(id), ID_ARGUMENT, (unsigned long long)DYNEVENT_GATE_ID);
 	return tracing_add(&gate);
 }
 
@@ -284,7 +296,8 @@ int dynevent_create(struct dynevent *ev, void (*refused)(void *ctx, uint32_t id,
 		return err_set(err, e, "cannot create the probe event %s/%s: %s; see %s/error_log",
 			       ev->session->group, ev->name, strerror(-e), tracing_directory());
 	ev->state = WRITTEN;
-	write_points(ev, &b);
+	for (uint32_t kind = 0; kind <= highest_kind(ev); kind++)
+		write_points(ev, kind, &b);
 	return 0;
 }
 

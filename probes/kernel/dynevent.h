@@ -14,7 +14,8 @@
  * opened and still holds is left in place, which is reported, and a later session sweeps it.
  *
  * Events have classes, because all points of an event must have one type (p or r) and the same
- * arguments.
+ * arguments. There are few of them, because closing an event takes the kernel 0.1 s, one event of
+ * the machine after the other.
  */
 #ifndef ISPOT_PROBES_KERNEL_DYNEVENT_H
 #define ISPOT_PROBES_KERNEL_DYNEVENT_H
@@ -29,12 +30,9 @@ struct dynevent;
 struct dynevent_session;
 
 enum point_class {
-	POINT_ENTRY = 'e',
+	POINT_CODE = 'p', /* of any kind, told apart by their tags */
 	POINT_RETURN = 'r',
-	POINT_EXIT = 'x',
 	POINT_COUNT = 'c',
-	POINT_BEGIN = 'b',
-	POINT_END = 'd',
 };
 
 /*
@@ -43,19 +41,23 @@ enum point_class {
  */
 uint32_t dynevent_next_number(struct dynevent_session *s);
 struct dynevent *dynevent_new(struct dynevent_session *s, enum point_class class, uint32_t number);
-/* Adds a point. path must open the file from here; id comes back as the event's `id` argument. */
-void dynevent_add(struct dynevent *ev, const char *path, uint64_t file_offset, uint32_t id);
+/*
+ * Adds a point. path must open the file from here; tag comes back as the immediate of the event's
+ * `id` argument. Its upper half is the kind of point: the kernel puts the points of lower kinds
+ * into a process first.
+ */
+void dynevent_add(struct dynevent *ev, const char *path, uint64_t file_offset, uint64_t tag);
 /*
  * The same with a counter at counter_offset of the file, which the kernel raises while the point is
  * in a process; 0: none.
  */
 void dynevent_add_counted(struct dynevent *ev, const char *path, uint64_t file_offset,
-			  uint64_t counter_offset, uint32_t id);
+			  uint64_t counter_offset, uint64_t tag);
 size_t dynevent_n(const struct dynevent *ev);
 /*
  * Writes all points. From then on, dynevent_n() counts the accepted points, and none can be added.
- * A point that the kernel refuses is left out and reported to refused() (which may be NULL). What
- * the kernel's instruction decoder refuses is found only by dynevent_open(), and only on a process
+ * A point that the kernel refuses is left out and reported to refused() (which may be NULL), with
+ * the lower half of its tag. What the kernel's instruction decoder refuses is found only by dynevent_open(), and only on a process
  * that has the file mapped.
  */
 int dynevent_create(struct dynevent *ev, void (*refused)(void *ctx, uint32_t id, int errnum),

@@ -109,11 +109,11 @@ void marker_plan(struct planned *p, unsigned kernel_version)
 	note_ends(p);
 }
 
-static void add_all(struct probeset *set, int class, const struct planned *p,
+static void add_all(struct probeset *set, enum set_point kind, const struct planned *p,
 		    const struct marker_points *points, const char *path, uint32_t id)
 {
 	vec_for_each (points, const struct marker_point, at)
-		probeset_add_counted(set, class, path, at->file_offset + p->place.entry_offset,
+		probeset_add_counted(set, kind, path, at->file_offset + p->place.entry_offset,
 				     at->semaphore_offset,
 				     id | (uint32_t)at->operands << WIRE_ID_BITS);
 }

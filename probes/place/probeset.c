@@ -16,9 +16,16 @@
 #include "probes/select/marker.h"
 #include "symbol/dso/dso.h"
 
-static const enum point_class class_of[SET_CLASSES] = {
-	[SET_ENTRY] = POINT_ENTRY, [SET_RETURN] = POINT_RETURN, [SET_RET_SITES] = POINT_EXIT,
-	[SET_COUNT] = POINT_COUNT, [SET_BEGIN] = POINT_BEGIN,	[SET_END] = POINT_END,
+static const enum point_class class_of[SET_EVENTS] = { POINT_CODE, POINT_RETURN, POINT_COUNT };
+
+/* The event of a kind of points, and what tells it from the event's others. */
+static const struct {
+	uint32_t event;
+	enum wire_point point;
+} place_of[] = {
+	[SET_ENTRY] = { 0, WIRE_POINT_ENTRY },	  [SET_RETURN] = { 1, 0 },
+	[SET_RET_SITES] = { 0, WIRE_POINT_EXIT }, [SET_COUNT] = { 2, 0 },
+	[SET_BEGIN] = { 0, WIRE_POINT_BEGIN },	  [SET_END] = { 0, WIRE_POINT_END },
 };
 
 void probeset_init(struct probeset *set, struct dynevent_session *session, uint32_t id)
@@ -26,7 +33,7 @@ void probeset_init(struct probeset *set, struct dynevent_session *session, uint3
 	uint32_t number = dynevent_next_number(session);
 
 	*set = (struct probeset){ .id = id };
-	for (int c = 0; c < SET_CLASSES; c++)
+	for (int c = 0; c < SET_EVENTS; c++)
 		set->events[c] = dynevent_new(session, class_of[c], number);
 }
 
@@ -68,17 +75,18 @@ static void read_page(struct probeset *set, const char *path, uint64_t file_offs
 	set->read.page = last_byte >> PAGE_BITS;
 }
 
-void probeset_add_counted(struct probeset *set, int class, const char *path, uint64_t file_offset,
-			  uint64_t counter_offset, uint32_t id)
+void probeset_add_counted(struct probeset *set, enum set_point kind, const char *path,
+			  uint64_t file_offset, uint64_t counter_offset, uint32_t id)
 {
 	read_page(set, path, file_offset);
-	dynevent_add_counted(set->events[class], path, file_offset, counter_offset, id);
+	dynevent_add_counted(set->events[place_of[kind].event], path, file_offset, counter_offset,
+			     (uint64_t)place_of[kind].point << WIRE_POINT_BITS | id);
 }
 
-void probeset_add_point(struct probeset *set, int class, const char *path, uint64_t file_offset,
-			uint32_t id)
+void probeset_add_point(struct probeset *set, enum set_point kind, const char *path,
+			uint64_t file_offset, uint32_t id)
 {
-	probeset_add_counted(set, class, path, file_offset, 0, id);
+	probeset_add_counted(set, kind, path, file_offset, 0, id);
 }
 
 bool probeset_add_session(struct probeset *set, const char *path, uint64_t file_offset,
@@ -139,7 +147,7 @@ int probeset_create(struct probeset *set,
 {
 	int ret = 0;
 
-	for (int c = 0; c < SET_CLASSES && !ret; c++) {
+	for (int c = 0; c < SET_EVENTS && !ret; c++) {
 		if (dynevent_n(set->events[c])) {
 			ret = dynevent_create(set->events[c], refused, ctx, err);
 			continue;
@@ -153,7 +161,7 @@ int probeset_create(struct probeset *set,
 int probeset_open(struct probeset *set, struct bpfprog *b, pid_t pid, struct err *err)
 {
 	/* Exits first: a call whose entry is probed before its exit could stay open for good. */
-	for (int c = SET_CLASSES - 1; c >= 0; c--) {
+	for (int c = SET_EVENTS - 1; c >= 0; c--) {
 		int fd, ret;
 
 		if (!set->events[c])
@@ -171,7 +179,7 @@ int probeset_open(struct probeset *set, struct bpfprog *b, pid_t pid, struct err
 
 int probeset_follow(struct probeset *set, pid_t tid, bool inherit, struct err *err)
 {
-	for (int c = SET_CLASSES - 1; c >= 0; c--) {
+	for (int c = SET_EVENTS - 1; c >= 0; c--) {
 		int fd = set->events[c] ? dynevent_open(set->events[c], tid, inherit, 1, err) : 0;
 
 		if (fd < 0)
@@ -184,7 +192,7 @@ int probeset_hold(struct probeset *set, pid_t pid, struct err *err)
 {
 	int ret = 0;
 
-	for (int c = SET_CLASSES - 1; c >= 0 && !ret; c--)
+	for (int c = SET_EVENTS - 1; c >= 0 && !ret; c--)
 		if (set->events[c])
 			ret = dynevent_hold(set->events[c], pid, err);
 	return ret;
@@ -203,21 +211,21 @@ void probeset_close_session(struct probeset *set, pid_t pid)
 
 void probeset_let_go(struct probeset *set)
 {
-	for (int c = 0; c < SET_CLASSES; c++)
+	for (int c = 0; c < SET_EVENTS; c++)
 		if (set->events[c])
 			dynevent_let_go(set->events[c]);
 }
 
 void probeset_unfollow(struct probeset *set)
 {
-	for (int c = 0; c < SET_CLASSES; c++)
+	for (int c = 0; c < SET_EVENTS; c++)
 		if (set->events[c])
 			dynevent_unfollow(set->events[c]);
 }
 
 void probeset_unhold(struct probeset *set)
 {
-	for (int c = 0; c < SET_CLASSES; c++)
+	for (int c = 0; c < SET_EVENTS; c++)
 		if (set->events[c])
 			dynevent_unhold(set->events[c]);
 }
@@ -228,7 +236,7 @@ void probeset_quiet(struct probeset *set)
 	 * Entries first: an exit without its entry is ignored, but an entry without its exit stays
 	 * open.
 	 */
-	for (int c = 0; c < SET_CLASSES; c++)
+	for (int c = 0; c < SET_EVENTS; c++)
 		if (set->events[c])
 			dynevent_close_carriers(set->events[c]);
 	if (set->session)
@@ -238,7 +246,7 @@ void probeset_quiet(struct probeset *set)
 void probeset_close_beside(struct probeset *set)
 {
 	probeset_quiet(set);
-	for (int c = 0; c < SET_CLASSES; c++)
+	for (int c = 0; c < SET_EVENTS; c++)
 		if (set->events[c])
 			dynevent_close_beside(set->events[c]);
 }
@@ -247,7 +255,7 @@ bool probeset_is_closed(struct probeset *set)
 {
 	bool closed = true;
 
-	for (int c = 0; c < SET_CLASSES; c++)
+	for (int c = 0; c < SET_EVENTS; c++)
 		if (set->events[c])
 			closed &= dynevent_is_closed(set->events[c]);
 	return closed;
@@ -255,7 +263,7 @@ bool probeset_is_closed(struct probeset *set)
 
 void probeset_release(struct probeset *set)
 {
-	for (int c = 0; c < SET_CLASSES; c++) {
+	for (int c = 0; c < SET_EVENTS; c++) {
 		if (set->events[c])
 			dynevent_delete(set->events[c]);
 		set->events[c] = NULL;

@@ -2,7 +2,7 @@
 /*
  * A set: functions whose probes are registered, opened and removed together. Functions that join a
  * running recording form a set of their own (design fact 5). A set has a dynamic event for each
- * class of points that it uses (entry, return, ret sites; or one that counts calls). Each event has
+ * class of points that it uses (instructions, returns; or one that counts calls). Each event has
  * one perf event that carries the program (on a process of ispot's own) and, for each thread or
  * process of the target, a carrier: an inherited event without a program that lets the address
  * spaces of children through the kernel's filter (design fact 3).
@@ -22,13 +22,15 @@ struct err;
 struct planned;
 struct usession;
 
-enum { SET_ENTRY, SET_RETURN, SET_RET_SITES, SET_COUNT, SET_BEGIN, SET_END, SET_CLASSES };
+enum set_point { SET_ENTRY, SET_RETURN, SET_RET_SITES, SET_COUNT, SET_BEGIN, SET_END };
+
+#define SET_EVENTS 3 /* one for each enum point_class */
 
 struct probeset {
 	uint32_t id;
-	struct dynevent *events[SET_CLASSES]; /* NULL: no such points */
-	struct usession *session;	      /* NULL: each function has two points */
-	bool attached;			      /* the programs are attached */
+	struct dynevent *events[SET_EVENTS]; /* NULL: no such points */
+	struct usession *session;	     /* NULL: each function has two points */
+	bool attached;			     /* the programs are attached */
 	struct {
 		char *path; /* path of its file; NULL: none */
 		uint64_t page;
@@ -44,15 +46,15 @@ void probeset_add(struct probeset *set, const struct planned *p, const char *pat
 /* Adds a point that only counts the function's calls (bpfprog_count). */
 void probeset_add_count(struct probeset *set, const struct planned *p, const char *path,
 			uint32_t function_id);
-/* Adds a single point of a class (SET_ENTRY, …). */
-void probeset_add_point(struct probeset *set, int class, const char *path, uint64_t file_offset,
-			uint32_t function_id);
+/* Adds a single point. */
+void probeset_add_point(struct probeset *set, enum set_point kind, const char *path,
+			uint64_t file_offset, uint32_t function_id);
 /*
  * The same with a counter at counter_offset of the file, which the kernel raises while the probe is
  * in place; 0: none.
  */
-void probeset_add_counted(struct probeset *set, int class, const char *path, uint64_t file_offset,
-			  uint64_t counter_offset, uint32_t function_id);
+void probeset_add_counted(struct probeset *set, enum set_point kind, const char *path,
+			  uint64_t file_offset, uint64_t counter_offset, uint32_t function_id);
 /* Adds both points of a function as a session. Returns false if the set has no sessions. */
 bool probeset_add_session(struct probeset *set, const char *path, uint64_t file_offset,
 			  uint32_t entry_id, uint32_t return_id);

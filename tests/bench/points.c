@@ -29,7 +29,7 @@ static uint64_t cpu_ns(void)
 
 static int batched(struct dynevent_session *s, unsigned n, struct err *err)
 {
-	struct dynevent *event = dynevent_new(s, POINT_ENTRY, dynevent_next_number(s));
+	struct dynevent *event = dynevent_new(s, POINT_CODE, dynevent_next_number(s));
 	uint64_t start_ns = cpu_ns();
 	int ret;
 

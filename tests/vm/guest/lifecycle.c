@@ -158,7 +158,7 @@ static void test_times(void)
 {
 	struct dynevent_session *s = open_session();
 	double start = now_ms(), made, opened, closed;
-	struct dynevent *ev = make_event(s, POINT_ENTRY, 0, 500);
+	struct dynevent *ev = make_event(s, POINT_CODE, 0, 500);
 
 	made = now_ms();
 	ok(open_event(ev) >= 0, "500 points open");
@@ -179,7 +179,7 @@ static void refused(void *ctx, uint32_t id, int errnum)
 static void test_refused(void)
 {
 	struct dynevent_session *s = open_session();
-	struct dynevent *ev = dynevent_new(s, POINT_ENTRY, 0);
+	struct dynevent *ev = dynevent_new(s, POINT_CODE, 0);
 	int n_refused = 0;
 
 	dynevent_add(ev, TARGET_FILE, 0, 7);
@@ -204,7 +204,7 @@ static uint64_t hits(int fd)
 static void test_fires(void)
 {
 	struct dynevent_session *s = open_session();
-	struct dynevent *entry = make_event(s, POINT_ENTRY, 0, 1),
+	struct dynevent *entry = make_event(s, POINT_CODE, 0, 1),
 			*ret = dynevent_new(s, POINT_RETURN, 0);
 	int file = open(TARGET_FILE, O_RDONLY), entry_fd, return_fd;
 	void (*function)(void) = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0);
@@ -228,7 +228,7 @@ static void test_fires(void)
 static void test_many_points(void)
 {
 	struct dynevent_session *s = open_session();
-	struct dynevent *entry = make_event(s, POINT_ENTRY, 0, 2000);
+	struct dynevent *entry = make_event(s, POINT_CODE, 0, 2000);
 	struct dynevent *ret = make_event(s, POINT_RETURN, 0, 2000);
 
 	ok(dynevent_n(entry) == 2000 && dynevent_n(ret) == 2000,
@@ -266,7 +266,7 @@ static void test_others_delete(void)
 		write_text("uprobe_events", text);
 	}
 	s = open_session();
-	make_event(s, POINT_ENTRY, 0, 2000);
+	make_event(s, POINT_CODE, 0, 2000);
 	fflush(stdout);
 	pid = fork();
 	if (!pid) {
@@ -286,10 +286,10 @@ static void test_others_delete(void)
 static void test_late_set(void)
 {
 	struct dynevent_session *s = open_session();
-	struct dynevent *first = make_event(s, POINT_ENTRY, 0, 50), *late;
+	struct dynevent *first = make_event(s, POINT_CODE, 0, 50), *late;
 
 	ok(open_event(first) >= 0, "a first set is open");
-	late = make_event(s, POINT_ENTRY, 1, 50);
+	late = make_event(s, POINT_CODE, 1, 50);
 	ok(open_event(late) >= 0, "a later set opens beside it");
 	dynevent_delete(first);
 	ok(has_points("e0", 0) && has_points("e1", 51), "the first is deleted, the later stays");
@@ -299,7 +299,7 @@ static void test_late_set(void)
 static void test_shut_to_others(void)
 {
 	struct dynevent_session *s = open_session();
-	struct dynevent *ev = make_event(s, POINT_ENTRY, 0, 20);
+	struct dynevent *ev = make_event(s, POINT_CODE, 0, 20);
 	char enable[128];
 	int fd;
 
@@ -318,7 +318,7 @@ static void test_shut_to_others(void)
 static void test_held_by_others(void)
 {
 	struct dynevent_session *s = open_session();
-	struct dynevent *ev = make_event(s, POINT_ENTRY, 0, 50);
+	struct dynevent *ev = make_event(s, POINT_CODE, 0, 50);
 	char gate[64], old_group[64];
 	int fd;
 
@@ -355,7 +355,7 @@ static struct other start_session(int n_points)
 	if (!other.pid) {
 		struct dynevent_session *s = open_session();
 
-		open_event(make_event(s, POINT_ENTRY, 0, n_points));
+		open_event(make_event(s, POINT_CODE, 0, n_points));
 		open_event(make_event(s, POINT_RETURN, 0, n_points));
 		if (write(ready[1], group, sizeof(group)) == sizeof(group))
 			pause();
@@ -388,7 +388,7 @@ static void test_killed_session(void)
 	ok(has_lines(dead.group, 0), "the points of a killed one are swept by the next start");
 	ok(has_lines(living.group, 62) && has_lines(FOREIGN, 1),
 	   "the living session's and foreign ones stay");
-	ok(open_event(make_event(s, POINT_ENTRY, 0, 10)) >= 0,
+	ok(open_event(make_event(s, POINT_CODE, 0, 10)) >= 0,
 	   "the sweeper works beside the living");
 	dynevent_session_close(s);
 	kill_session(&living);
@@ -406,7 +406,7 @@ static void test_killed_anywhere(void)
 		while (!pid) {
 			struct dynevent_session *s = open_session();
 
-			open_event(make_event(s, POINT_ENTRY, 0, 100));
+			open_event(make_event(s, POINT_CODE, 0, 100));
 			open_event(make_event(s, POINT_RETURN, 0, 100));
 			dynevent_session_close(s);
 		}
@@ -422,7 +422,7 @@ static void run_sessions(int rounds)
 {
 	while (rounds--) {
 		struct dynevent_session *s = open_session();
-		struct dynevent *ev = make_event(s, POINT_ENTRY, 0, 60);
+		struct dynevent *ev = make_event(s, POINT_CODE, 0, 60);
 
 		if (dynevent_n(ev) != 60 || open_event(ev) < 0)
 			_exit(1);

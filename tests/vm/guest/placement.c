@@ -63,7 +63,7 @@ static pid_t start_child(const struct probed_row *row, int *go)
 static void check_row(struct dynevent_session *s, uint32_t i, const char *path)
 {
 	const struct probed_row *row = &probed_rows[i];
-	struct dynevent *ev = dynevent_new(s, POINT_ENTRY, i);
+	struct dynevent *ev = dynevent_new(s, POINT_CODE, i);
 	struct err err = { 0 };
 	uint64_t hits = 0;
 	int go, fd, status;
