@@ -295,6 +295,14 @@ int bpfprog_attach_scheduler(struct bpfprog *b, struct err *err)
 	return 0;
 }
 
+void bpfprog_detach_scheduler(struct bpfprog *b)
+{
+	for (size_t i = 0; b && i < N_SCHEDULER; i++) {
+		bpf_link__destroy(b->links[i]);
+		b->links[i] = NULL;
+	}
+}
+
 static const char *program_of_class(enum point_class class)
 {
 	switch (class) {
@@ -537,8 +545,7 @@ void bpfprog_free(struct bpfprog *b)
 {
 	if (!b)
 		return;
-	for (size_t i = 0; i < N_SCHEDULER; i++)
-		bpf_link__destroy(b->links[i]);
+	bpfprog_detach_scheduler(b);
 	if (b->control)
 		munmap((void *)b->control, sizeof(*b->control));
 	bpf_object__close(b->object);

@@ -65,6 +65,8 @@ int bpfprog_set_counter(struct bpfprog *b, uint32_t cpu, uint32_t counter, int f
  */
 int bpfprog_set_cycles(struct bpfprog *b, uint32_t cpu, int fd, uint64_t base);
 int bpfprog_attach_scheduler(struct bpfprog *b, struct err *err);
+/* NULL is fine. */
+void bpfprog_detach_scheduler(struct bpfprog *b);
 
 /*
  * Attaches the program for a class of points to a perf event of a dynamic event; call it once for

@@ -57,8 +57,8 @@ size_t dynevent_n(const struct dynevent *ev);
 /*
  * Writes all points. From then on, dynevent_n() counts the accepted points, and none can be added.
  * A point that the kernel refuses is left out and reported to refused() (which may be NULL), with
- * the lower half of its tag. What the kernel's instruction decoder refuses is found only by dynevent_open(), and only on a process
- * that has the file mapped.
+ * the lower half of its tag. What the kernel's instruction decoder refuses is found only by
+ * dynevent_open(), and only on a process that has the file mapped.
  */
 int dynevent_create(struct dynevent *ev, void (*refused)(void *ctx, uint32_t id, int errnum),
 		    void *ctx, struct err *err);

@@ -177,6 +177,15 @@ int probeset_open(struct probeset *set, struct bpfprog *b, pid_t pid, struct err
 	return 0;
 }
 
+uint32_t probeset_n_events(const struct probeset *set)
+{
+	uint32_t n = 0;
+
+	for (int c = 0; c < SET_EVENTS; c++)
+		n += set->events[c] != NULL;
+	return n;
+}
+
 int probeset_follow(struct probeset *set, pid_t tid, bool inherit, struct err *err)
 {
 	for (int c = SET_EVENTS - 1; c >= 0; c--) {

@@ -75,6 +75,8 @@ int probeset_open(struct probeset *set, struct bpfprog *b, pid_t pid, struct err
 int probeset_open_session(struct probeset *set, const struct bpfprog *b, pid_t pid,
 			  struct err *err);
 void probeset_close_session(struct probeset *set, pid_t pid);
+/* Returns the number of the set's dynamic events. */
+uint32_t probeset_n_events(const struct probeset *set);
 /*
  * Puts a carrier on a thread, so that the calls of its threads and children are recorded. -ESRCH:
  * the thread is gone.

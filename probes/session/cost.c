@@ -30,8 +30,8 @@ void session_calibrate(struct session *s, const char *when, uint32_t threads)
 
 	if (!s->calibrated || !s->sets.n)
 		return;
-	if (selfcost_measure(&s->sets.data[0], s->programs, &s->rings, threads, when, rows, &n,
-			     &err))
+	if (selfcost_measure(&s->sets.data[s->costs.empties], s->programs, &s->rings, threads, when,
+			     rows, &n, &err))
 		log_notice("the probes' cost is unknown, so floors are n/a: %s", err.text);
 	for (size_t i = 0; i < n; i++) {
 		struct text line = { 0 };
@@ -136,17 +136,38 @@ static int watch_child(void *ctx, pid_t child)
 	return bpfprog_add_target(s->programs, child, 0);
 }
 
-/* … and with carriers: of the sets that the target has, which at first may be none. */
+/* Whether threads of the target have carriers of the set; at first there may be no such sets. */
+static bool has_carriers(const struct session *s, size_t k)
+{
+	bool none = s->sets.n && !session_is_on_targets(s, s->sets.n - 1);
+
+	return s->sets.data[k].attached && (none || session_is_on_targets(s, k));
+}
+
+/* … and with carriers. */
 static int carry_child(void *ctx, pid_t child)
 {
 	struct session *s = ctx;
-	bool none = s->sets.n && !session_is_on_targets(s, s->sets.n - 1);
 
 	for (size_t k = 0; k < s->sets.n; k++)
-		if (s->sets.data[k].attached && (none || session_is_on_targets(s, k)) &&
-		    probeset_follow(&s->sets.data[k], child, true, NULL))
+		if (has_carriers(s, k) && probeset_follow(&s->sets.data[k], child, true, NULL))
 			return -1;
 	return watch_child(ctx, child);
+}
+
+static uint32_t carriers_of_thread(const struct session *s)
+{
+	uint32_t n = 0;
+
+	for (size_t k = 0; k < s->sets.n; k++)
+		if (has_carriers(s, k))
+			n += probeset_n_events(&s->sets.data[k]);
+	return n;
+}
+
+bool session_carries_more(const struct session *s)
+{
+	return carriers_of_thread(s) > s->costs.carriers;
 }
 
 static double more_ns(double ns, double alone_ns)
@@ -191,6 +212,7 @@ void session_calibrate_switches(struct session *s, enum switches how)
 		if (!s->options.inherit || (s->stopped && !s->follow.carried))
 			return;
 		s->costs.carried = cost_beyond_alone(s, carry_child);
+		s->costs.carriers = carriers_of_thread(s);
 		log_detail(
 			"a context switch takes %.0f ns, watched %.0f ns more beside its record, "
 			"of threads with events to be inherited %.0f ns more",

@@ -177,8 +177,9 @@ struct costs {
 	/* Of a context switch and of a thread's birth, beyond the programs' own timed time:
 	 * session_calibrate_switches() */
 	struct switchcost alone, watched, carried;
-	size_t sets_measured; /* that there were when the cost of carrying threads was measured */
-	double sample_ns; /* that a sample takes from the thread that it meets; NAN: not known */
+	uint32_t carriers; /* of a thread when the cost of carrying threads was measured */
+	size_t empties;	   /* the set with the points of calibration */
+	double sample_ns;  /* that a sample takes from the thread that it meets; NAN: not known */
 	/* The sums of the last look. */
 	struct {
 		uint64_t at_ns, cpu_ns;
@@ -199,11 +200,13 @@ double session_count_cost_ns(const struct session *s, const struct planned *p);
 /*
  * Measures the cost of a switch. The first time is before the scheduler is watched; the others give
  * the cost beyond that and beyond the programs' own, timed time, for threads without and with
- * carriers. The last is measured again at the end, when all sets that joined have theirs. The
- * records are thrown away.
+ * carriers. The last is measured again at the end if more sets have joined. The records are thrown
+ * away.
  */
 enum switches { SWITCHES_ALONE, SWITCHES_WATCHED, SWITCHES_CARRIED };
 void session_calibrate_switches(struct session *s, enum switches how);
+/* Whether threads have more carriers by now than when the cost of theirs was measured. */
+bool session_carries_more(const struct session *s);
 /* Tells --keep-slower the costs of the planned functions from index first on. */
 void session_report_costs(struct session *s, size_t first);
 /* The costs so far: of recording switches, of samples, and of all (calls, counting them, both). */
@@ -472,6 +475,11 @@ struct retired {
 
 int session_open_on_process(struct session *s, struct probeset *set, pid_t pid, struct err *err);
 int session_open_on_targets(struct session *s, struct probeset *set, struct err *err);
+/*
+ * Retires the set that a hybrid's start was calibrated by. Its end comes before that of the
+ * recording, so that nobody waits for it.
+ */
+void session_retire_calibration(struct session *s);
 /* Takes the set's probes off the targets now. */
 void session_retire_set(struct session *s, struct probeset *set);
 /*
@@ -479,6 +487,9 @@ void session_retire_set(struct session *s, struct probeset *set);
  * putting probes in and taking them out needs as well: one at a time, when no others are about to.
  */
 void session_close_retired(struct session *s, uint64_t now);
+/* Lets threads close all sets at the same time. session_close_sets() waits for them. */
+void session_close_sets_beside(struct session *s);
+/* Closes all sets, and what the scheduler is watched by. */
 void session_close_sets(struct session *s);
 int session_watch_mappings(struct session *s, struct err *err);
 /* Reads the mappings so far, then closes their rings. */

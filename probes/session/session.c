@@ -90,7 +90,6 @@ static int start(struct session *s, struct err *err)
 	if (!ret) {
 		session_calibrate_switches(s, SWITCHES_WATCHED);
 		session_calibrate_switches(s, SWITCHES_CARRIED);
-		s->costs.sets_measured = s->sets.n;
 		session_calibrate_samples(s);
 		session_hybrid_rate(s);
 		session_write_costs(s);
@@ -116,6 +115,7 @@ static int start(struct session *s, struct err *err)
 			ret = session_open_on_process(s, &s->sets.data[k], pids[i], err);
 	if (ret)
 		return ret;
+	session_retire_calibration(s);
 	s->open_ns = clock_now_ns();
 	s->hybrid.throttle_since_ns = s->open_ns;
 	s->delayed = s->options.delay_ns > 0;
@@ -324,6 +324,11 @@ static void loop(struct session *s)
 		close(fds[n - 1].fd);
 }
 
+static bool is_long(const struct session *s)
+{
+	return clock_now_ns() - s->open_ns > CALIBRATION_HOLDS_NS;
+}
+
 /*
  * What calls cost may have changed in the course of a recording: the clock of the CPUs, who else
  * runs there. In a short one what was measured at its beginning holds, and whoever waits for its
@@ -331,9 +336,9 @@ static void loop(struct session *s)
  */
 static void calibrate_again(struct session *s)
 {
-	if (clock_now_ns() - s->open_ns > CALIBRATION_HOLDS_NS)
+	if (is_long(s) && s->sets.n && s->sets.data[s->costs.empties].attached)
 		session_calibrate(s, "after", s->cpus.n);
-	if (s->sets.n > s->costs.sets_measured)
+	if (session_carries_more(s))
 		session_calibrate_switches(s, SWITCHES_CARRIED);
 }
 
@@ -341,6 +346,8 @@ static void calibrate_again(struct session *s)
  * again. */
 static void stop(struct session *s)
 {
+	bool again = is_long(s) || session_carries_more(s);
+
 	session_solo_stop(s);
 	bpfprog_record(s->programs, false);
 	session_note_stop(s);
@@ -356,6 +363,9 @@ static void stop(struct session *s)
 	drain_finish(&s->drain, &s->rings, clock_now_ns());
 	bpfprog_totals(s->programs, &s->totals_at_stop);
 	s->stopped = true;
+	/* The kernel takes long to close them: names and stacks are written meanwhile. */
+	if (!again)
+		session_close_sets_beside(s);
 	patience_set(PATIENCE_AFTERWARDS);
 	s->spaces.closed_ns = clock_now_ns();
 	session_note_after(s, clock_now_ns(), true);
@@ -366,7 +376,8 @@ static void stop(struct session *s)
 	session_report_stacks(s);
 	session_write_addresses(s);
 	session_write_call_counts(s);
-	calibrate_again(s);
+	if (again)
+		calibrate_again(s);
 	session_close_sets(s);
 }
 

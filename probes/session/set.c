@@ -158,9 +158,21 @@ static int add_empties(const struct session *s, struct probeset *set)
 					      : patterns_choose_markers(s->patterns));
 }
 
+/*
+ * The first set also carries what calibration needs, and the hybrid's first set has nothing else.
+ * Of the hybrid's others, the first one has it for the calibration afterwards.
+ */
+static bool wants_empties(const struct session *s, const struct probeset *set, size_t n)
+{
+	if (!s->options.calibrate)
+		return false;
+	return !set->id || (s->is_hybrid && s->calibrated && !s->costs.empties && n);
+}
+
 int session_build_set(struct session *s, size_t first, struct probeset **out, struct err *err)
 {
 	struct probeset set;
+	bool empties = false;
 	size_t n = 0;
 	int ret;
 
@@ -178,12 +190,9 @@ int session_build_set(struct session *s, size_t first, struct probeset **out, st
 		probeset_add(&set, p, session_path(s, p->what.dso), i);
 		n++;
 	}
-	/* The first set also carries what calibration needs; the hybrid's first set has nothing
-	 * else. */
-	if (!set.id && s->options.calibrate && !add_empties(s, &set)) {
-		s->calibrated = true;
-		n++;
-	}
+	if (wants_empties(s, &set, n))
+		empties = !add_empties(s, &set);
+	n += empties;
 	ret = n ? probeset_create(&set, session_point_refused, s, err) : 0;
 	if (!ret)
 		ret = bpfprog_operands(s->programs, s->plan.operands.data, s->plan.operands.n, err);
@@ -212,6 +221,9 @@ int session_build_set(struct session *s, size_t first, struct probeset **out, st
 	for (size_t i = first; i < s->plan.n; i++)
 		if (s->plan.data[i]->arguments.n)
 			s->drain.arguments[i] = &s->plan.data[i]->arguments;
+	if (empties)
+		s->costs.empties = set.id;
+	s->calibrated |= empties;
 	*vec_add(&s->sets) = set;
 	*out = vec_last(&s->sets);
 	return 0;
@@ -237,8 +249,8 @@ static int rebuild_set(struct session *s, size_t k, struct err *err)
 		probeset_add(set, p, session_path(s, p->what.dso), i);
 		n++;
 	}
-	/* The calibration afterwards finds its functions in the first set again. */
-	if (!id && s->calibrated && !add_empties(s, set))
+	/* The calibration afterwards finds its functions in the same set again. */
+	if (id == s->costs.empties && s->calibrated && !add_empties(s, set))
 		n++;
 	ret = n ? probeset_create(set, session_point_refused, s, err) : 0;
 	if (!ret && n)

@@ -96,13 +96,24 @@ void session_close_retired(struct session *s, uint64_t now)
 	}
 }
 
-/* All of them at the same time. */
-void session_close_sets(struct session *s)
+void session_retire_calibration(struct session *s)
+{
+	if (s->is_hybrid && s->calibrated)
+		session_retire_set(s, &s->sets.data[0]);
+}
+
+void session_close_sets_beside(struct session *s)
 {
 	vec_for_each (&s->sets, struct probeset, set)
 		probeset_close_beside(set);
 	vec_for_each (&s->retired.sets, struct probeset, set)
 		probeset_close_beside(set);
+}
+
+void session_close_sets(struct session *s)
+{
+	session_close_sets_beside(s);
+	bpfprog_detach_scheduler(s->programs);
 	vec_for_each (&s->sets, struct probeset, set)
 		probeset_release(set);
 	vec_for_each (&s->retired.sets, struct probeset, set)
