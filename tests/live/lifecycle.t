@@ -33,6 +33,11 @@ start() {
 	eventually holds "$1"
 }
 
+# events_of FILE: the dynamic events of ispot's that have points in our copy of FILE
+events_of() {
+	sed -n "s,^[pr][0-9]*:\\(ispot_[^ ]*\\) $DIR/own_$1:.*,\\1,p" "$tracefs/uprobe_events" | sort -u
+}
+
 entries() { "$ISPOT" dump --events -i "$1.data" 2>/dev/null | grep -c ' entry '; }
 # holds NAME: calls of more than a second are in the file
 holds() {
@@ -44,6 +49,7 @@ for signal in TERM INT HUP; do
 	start "end$signal"
 	[ "$(ours)" -gt 1 ]
 	ok $? "$signal: probes are there while recording"
+	is "$(events_of spawner | wc -l)" 2 "$signal: those at instructions are in one event, returns in another"
 	seen=$(entries "end$signal")
 	kill -$signal "$recorder"
 	sleep 0.5
@@ -90,6 +96,19 @@ ok $? "--max-size: it can be read" || diag limited.report-err
 is "$(zstd -dcq kept.data 2>/dev/null | head -c 4)" isct "the file is what zstd -dc reads"
 awk 'END { exit !NR }' <(zstd -dcq kept.data 2>/dev/null | grep -a '"kind"')
 ok $? "its meta lines are text"
+
+# Whoever waits for a recording's end waits for each event, as the kernel closes one at a time.
+# The events of the calibration go while it records, and so are not waited for.
+record early -v -- "$MB/exact" -n 1001
+grep -q 'set 0 is off the target' early.err
+ok $? "without -F: the probes of the calibration go at the start" || diag early.err
+is "$(ours)" 1 "without -F: all are gone afterwards"
+
+record whole -F next_request -- "$MB/contended" -n 1401
+report whole
+sum=$(block whole next_request .calls)
+is "$sum" 1401 "no call of the last moment is lost"
+is "$(ours)" 1 "and the probes are gone"
 
 echo "-:$someone" >>"$tracefs/uprobe_events"
 is "$(ours)" 0 "nothing is left"

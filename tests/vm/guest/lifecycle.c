@@ -292,7 +292,7 @@ static void test_late_set(void)
 	late = make_event(s, POINT_CODE, 1, 50);
 	ok(open_event(late) >= 0, "a later set opens beside it");
 	dynevent_delete(first);
-	ok(has_points("e0", 0) && has_points("e1", 51), "the first is deleted, the later stays");
+	ok(has_points("p0", 0) && has_points("p1", 51), "the first is deleted, the later stays");
 	dynevent_session_close(s);
 }
 
@@ -303,11 +303,11 @@ static void test_shut_to_others(void)
 	char enable[128];
 	int fd;
 
-	snprintf(enable, sizeof(enable), "events/%s/e0/enable", group);
-	ok(foreign_open("e0") == -EINVAL, "nobody else can be the first to open an event");
+	snprintf(enable, sizeof(enable), "events/%s/p0/enable", group);
+	ok(foreign_open("p0") == -EINVAL, "nobody else can be the first to open an event");
 	ok(write_text(enable, "1") == -EINVAL, "nor enable it for ftrace");
 	ok(open_event(ev) >= 0, "its owner can");
-	fd = foreign_open("e0");
+	fd = foreign_open("p0");
 	ok(fd >= 0, "while it is open others can join");
 	close(fd);
 	dynevent_session_close(s);
@@ -323,7 +323,7 @@ static void test_held_by_others(void)
 	int fd;
 
 	open_event(ev);
-	fd = foreign_open("e0");
+	fd = foreign_open("p0");
 	snprintf(gate, sizeof(gate), "%s", s->gate);
 	snprintf(old_group, sizeof(old_group), "%s", group);
 	dynevent_session_close(s);
