@@ -263,8 +263,15 @@ sums_up() {
 is_in_process() { [ "$(block "$1" "$2" .probe.engine)" = in-process ]; }
 
 # is_untold NAME BLOCK KIND: its calls are timed in process, where neither page faults are counted nor
-# arguments recorded, which that cause takes
-is_untold() { [[ $3 == page-fault || $3 == workload ]] && is_in_process "$1" "$2"; }
+# arguments recorded, which that cause takes; or that engine is alone, which takes no samples, by which
+# spinning on a lock is told
+is_untold() {
+	case $3 in
+	page-fault | workload) is_in_process "$1" "$2" ;;
+	lock) [[ $2 == spin_* && $(trace "$1" .producer) == in-process ]] ;;
+	*) return 1 ;;
+	esac
+}
 
 # seen_as NAME BLOCK KIND: its first cause. Where only counters could tell, not to know is right; to name
 # a wrong one is an error everywhere.
