@@ -37,7 +37,8 @@ static int read_run(struct diff_run *run, struct err *err)
 				    .visitors = { slices_visitor(&run->slices) } };
 	int rc = import_open(&run->reader, run->path, err);
 
-	return rc ? rc : result_read(&run->result, run->reader, &o, err);
+	rc = rc ? rc : grouping_find(NULL, &run->grouping.by, err);
+	return rc ? rc : grouping_read(&run->grouping, run->reader, &o, &run->result, err);
 }
 
 /* Handles Ctrl-C while run was read: the further runs of its side are left out. */
@@ -381,6 +382,7 @@ void diff_release(struct diff *diff)
 		vec_for_each (&diff->runs[side], struct diff_run, run) {
 			if (run->result.meta)
 				result_release(&run->result);
+			grouping_release(&run->grouping);
 			slices_release(&run->slices);
 			trace_reader_free(run->reader);
 		}

@@ -27,6 +27,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/result/grouping.h"
 #include "analysis/result/result.h"
 #include "analysis/result/slices.h"
 #include "analysis/score/block.h"
@@ -53,6 +54,7 @@ const char *diff_verdict_name(enum diff_verdict verdict);
 struct diff_run {
 	const char *path;
 	struct trace_reader *reader;
+	struct grouping grouping; /* by function: what is lost in all is what `ispot report` says */
 	struct result result;
 	struct slices slices;
 };
