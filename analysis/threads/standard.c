@@ -10,7 +10,7 @@
 #include "trace/meta/wrapper.h"
 #include "trace/waiting.h"
 
-/* How the names of files begin. glibc before 2.34 has a library of its own for threads. */
+/* The beginnings of file names. Before 2.34, glibc had a separate library for threads. */
 static const char *const libraries[][6] = {
 	{ "libc.so.", "libc-2.", "libpthread", "ld-musl-", "libc.musl-", NULL },
 	{ "libstdc++.so.", "libc++.so.", NULL },
@@ -21,7 +21,7 @@ static const char *const libraries[][6] = {
 /* RUST: its library is compiled into programs, and no others may call their functions std. */
 enum library { LIBC, LIBSTDCXX, LIBGOMP, LIBOMP, LIBTBB, RUST };
 
-/* A name that ends in * stands for all that begin like it. */
+/* A name that ends in * stands for all names with that beginning. */
 static const struct {
 	enum library library;
 	enum standard_wait wait;
@@ -37,7 +37,7 @@ static const struct {
 	{ LIBC, STANDARD_LOCK, "mtx_timedlock" },
 	{ LIBC, STANDARD_LOCK, "flock" },
 	{ LIBC, STANDARD_LOCK, "lockf*" },
-	{ LIBC, STANDARD_LOCK, "fcntl*" }, /* nothing else that it does waits */
+	{ LIBC, STANDARD_LOCK, "fcntl*" }, /* its other operations do not wait */
 	{ LIBC, STANDARD_SEMAPHORE, "sem_wait" },
 	{ LIBC, STANDARD_SEMAPHORE, "sem_timedwait" },
 	{ LIBC, STANDARD_SEMAPHORE, "sem_clockwait" },
@@ -60,7 +60,7 @@ static const struct {
 	{ LIBGOMP, STANDARD_LOCK, "omp_set_lock*" },
 	{ LIBGOMP, STANDARD_LOCK, "omp_set_nest_lock*" },
 	{ LIBGOMP, STANDARD_BARRIER, "GOMP_barrier*" },
-	{ LIBGOMP, STANDARD_BARRIER, "GOMP_parallel*" }, /* ends in one */
+	{ LIBGOMP, STANDARD_BARRIER, "GOMP_parallel*" }, /* ends in a barrier */
 	{ LIBGOMP, STANDARD_BARRIER, "GOMP_loop_end" },
 	{ LIBGOMP, STANDARD_BARRIER, "GOMP_sections_end" },
 	{ LIBGOMP, STANDARD_BARRIER, "gomp_barrier_*" },
@@ -105,7 +105,8 @@ bool standard_is_library(const char *object)
 	return false;
 }
 
-/* glibc's own names for its functions: __pthread_cond_wait, ___pthread_cond_wait, __GI_… */
+/* Removes the prefixes of glibc's own names for its functions: __pthread_cond_wait,
+ * ___pthread_cond_wait, __GI_… */
 static const char *plain(const char *symbol)
 {
 	const char *s = symbol;
@@ -115,7 +116,7 @@ static const char *plain(const char *symbol)
 	return !strncmp(s, "GI_", 3) ? plain(s + 3) : s;
 }
 
-/* Whether the symbol is that name, perhaps with a version ("@GLIBC_2.34") behind it. */
+/* Returns whether the symbol is that name, with or without a version ("@GLIBC_2.34"). */
 static bool is_named(const char *symbol, const char *name)
 {
 	size_t n = strlen(name);
@@ -182,7 +183,7 @@ enum standard_wait standard_wait_of(const char *object, const char *symbol)
 	return STANDARD_NONE;
 }
 
-/* Frames whose function has no name are known by what their caller calls there. */
+/* A frame whose function has no name is identified by the function that its caller calls there. */
 enum standard_wait standard_wait_in(const struct meta *meta, const struct meta_stack *stack)
 {
 	const struct meta_frame *callee = NULL;
@@ -244,7 +245,8 @@ static enum standard_wait of_stack(struct threads *th, uint64_t stack)
 	return (enum standard_wait)wait;
 }
 
-/* The innermost traced function that it is in, NULL: none, or without a name. */
+/* Returns the innermost traced function that the thread is in, or NULL if there is none or it has
+ * no name. */
 static const struct meta_function *function_of(const struct thread *t)
 {
 	const struct meta *meta = t->all->meta;
@@ -256,7 +258,7 @@ static const struct meta_function *function_of(const struct thread *t)
 	return f->symbol && f->object < meta->objects.n ? f : NULL;
 }
 
-/* The plain name of that function, if it is the C library's; "": it is not. */
+/* Returns the plain name of that function if it belongs to the C library, or else "". */
 static const char *libc_function_of(const struct thread *t)
 {
 	const struct meta_function *f = function_of(t);
@@ -336,7 +338,7 @@ void standard_see_stack(struct thread *t, uint64_t stack)
 	if (stack >= t->all->meta->stacks.n)
 		return;
 	t->sleep.stack = stack + 1;
-	if (t->sleep.kind) /* else it is told with what it waits at */
+	if (t->sleep.kind) /* otherwise standard_see_wait() adds it */
 		tell(t, of_stack(t->all, stack));
 }
 

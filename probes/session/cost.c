@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the probes cost the target while it is recorded, and a word when that is too much. */
+/* The cost of the probes while the target is recorded, and a warning if it is too high. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -17,10 +17,10 @@
 
 #define WARN_AFTER_NS	  1000000000ull
 #define WARN_EVERY_NS	  5000000000ull
-#define WARN_TOLERANCE	  1.2  /* the estimate is no better */
-#define COST_LEAST	  0.01 /* of a CPU */
-#define DEAREST_CALL_NS	  6000 /* of a class that was never measured: as dear as the dearest */
-#define CPU_TIME_LEAST_NS 10000000ull /* under it the kernel's own figure is too coarse */
+#define WARN_TOLERANCE	  1.2	      /* the estimate is no more precise */
+#define COST_LEAST	  0.01	      /* of a CPU: a smaller cost is not reported */
+#define DEAREST_CALL_NS	  6000	      /* of a class never measured: the highest of any */
+#define CPU_TIME_LEAST_NS 10000000ull /* below it, the kernel's own figure is too coarse */
 
 void session_calibrate(struct session *s, const char *when, uint32_t threads)
 {
@@ -42,7 +42,7 @@ void session_calibrate(struct session *s, const char *when, uint32_t threads)
 	}
 }
 
-/* Means over what was measured of its class and exit; false: nothing was. */
+/* Computes the mean costs of the function's class and exit. Returns false if none was measured. */
 static bool measured(const struct session *s, const struct planned *p, double *inner_ns,
 		     double *full_ns)
 {
@@ -77,7 +77,8 @@ void session_report_costs(struct session *s, size_t first)
 								(uint32_t)(full_ns - inner_ns) };
 }
 
-/* The trap of its entry alone: half of a call whose exit is a return probe, whatever its own is. */
+/* Returns the cost of the entry's trap: half of a call with a return probe, whatever the exit of
+ * this function is. */
 double session_count_cost_ns(const struct session *s, const struct planned *p)
 {
 	struct planned with_return = *p;
@@ -127,7 +128,7 @@ static void forget(void *ctx, uint32_t cpu, const void *record)
 	(void)ctx, (void)cpu, (void)record;
 }
 
-/* The child becomes as a thread of the target is: recorded, … */
+/* Makes the child like a thread of the target: recorded, … */
 static int watch_child(void *ctx, pid_t child)
 {
 	struct session *s = ctx;
@@ -172,7 +173,7 @@ bool session_carries_more(const struct session *s)
 
 static double more_ns(double ns, double alone_ns)
 {
-	return ns > alone_ns ? ns - alone_ns : 0; /* NAN: not measured, none */
+	return ns > alone_ns ? ns - alone_ns : 0; /* NAN, not measured: 0 */
 }
 
 static struct switchcost cost_beyond_alone(struct session *s,
@@ -251,7 +252,7 @@ double session_dropped_cost_ns(double read_cost_ns, uint64_t read, uint64_t drop
 	return (double)dropped * each_ns;
 }
 
-/* Records of entries and exits that the kernel made, or had no room for, and that were not read. */
+/* Returns how many records of entries and exits the kernel made, or dropped, that were not read. */
 static uint64_t unread_records(const struct session *s)
 {
 	uint64_t made = totals_now(s).calls - s->totals_at_start.calls;
@@ -260,8 +261,8 @@ static uint64_t unread_records(const struct session *s)
 }
 
 /*
- * Calls that sampling leaves out write nothing, but they trap: the kernel has counted them. So do
- * those whose records found no room in a ring.
+ * Returns the calls that trapped. Calls that sampling leaves out write no records, but trap, and
+ * the kernel counts them. So do calls whose records were dropped.
  */
 static struct trapped trapped_calls(const struct session *s)
 {
@@ -315,18 +316,18 @@ static const char *scheduling_advice(const struct session *s)
 		       : "most of it is the record of its context switches, which are very many";
 }
 
-/* Of the target and its probes, in a stretch of time. */
+/* The costs of the target and its probes in a stretch of time. */
 struct stretch {
 	double cpu_ns, cost_ns, span_ns;
 };
 
-/* The user's, in all. */
+/* Returns the whole budget that the user set. */
 static double whole_budget(const struct session *s)
 {
 	return s->options.overhead + s->options.overhead_beside;
 }
 
-/* It is above the budget, and of so much time that it can be told. */
+/* Returns whether the cost exceeds the budget in a stretch that is long enough to judge. */
 static bool is_over_budget(const struct session *s, const struct stretch *x)
 {
 	double own_ns = fmax(x->cpu_ns - x->cost_ns, META_BUSY_LEAST * x->span_ns);
@@ -363,8 +364,8 @@ static void add_advice(const struct session *s, struct text *out)
 }
 
 /*
- * Once, and early, so that one can stop. How much it is in all is in the last line: a figure of the
- * first seconds beside it would be read as another one of the same thing.
+ * Warns once, and early, so that the user can stop. The last line has the total: a second figure,
+ * of the first seconds, would be confused with it.
  */
 static void warn(struct session *s, const struct stretch *x, bool at_end)
 {
@@ -386,7 +387,7 @@ static void warn(struct session *s, const struct stretch *x, bool at_end)
 	text_release(&words);
 }
 
-/* For the file, which has the final figure. */
+/* Writes a notice into the file, which has the final figure. */
 static void note_overhead(struct session *s, const struct stretch *x)
 {
 	struct session_beside_sums beside;
@@ -420,7 +421,7 @@ void session_warn_cost(struct session *s, uint64_t now_ns, bool at_end)
 		return;
 	cpu_ns = session_recorded_cpu_ns(s);
 	if (cpu_ns < s->costs.look.cpu_ns)
-		cpu_ns = s->costs.look.cpu_ns; /* of ended processes the last that was known */
+		cpu_ns = s->costs.look.cpu_ns; /* for ended processes, the last known time */
 	cost_ns = (double)session_probes_cost_ns(s);
 	since_ns = s->costs.look.at_ns ? s->costs.look.at_ns : s->start_ns;
 	if (at_end)
@@ -480,14 +481,15 @@ void session_read_costs(struct session *s)
 	ret = known_costs_read(path, &k);
 	if (!ret && (!needs_markers(s) || k.has_markers))
 		use_known(s, &k, path);
-	else if (ret && ret != -ENOENT && ret != -EACCES) /* not this user's: measured as ever */
+	else if (ret && ret != -ENOENT &&
+		 ret != -EACCES) /* not this user's file: measure as usual */
 		log_notice("ISPOT_CALIBRATION: %s: %s; costs are measured instead", path,
 			   ret == -EPERM    ? "others own it or may write to it"
 			   : ret == -EINVAL ? "no file that ispot wrote there"
 					    : strerror(-ret));
 }
 
-/* Only from a recording that has measured everything that another may need. */
+/* Writes the costs, but only if this recording has measured everything that another may need. */
 void session_write_costs(struct session *s)
 {
 	const char *path = s->options.calibrate ? known_costs_path() : NULL;

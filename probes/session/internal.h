@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The inside of a session, shared by the files of its folder and nobody else: for each file its
- * state and its functions, and at the end the session that holds them all.
+ * The inside of a session, for the files of this folder only: the state and the functions of each
+ * file, and at the end the session that contains them all.
  */
 #ifndef ISPOT_PROBES_SESSION_INTERNAL_H
 #define ISPOT_PROBES_SESSION_INTERNAL_H
@@ -37,25 +37,25 @@
 
 #define DRAIN_INTERVAL_MS 100
 #define STACK_COPY_BYTES  8192
-#define STACK_PERIOD	  10000 /* calls of a function on a CPU, for one stack: the paper's N */
-#define COST_OF_COUNTING  0.5	/* of a traced call's: one trap instead of two, nothing written */
-#define SAMPLE_HERTZ	  97 /* of every recording; no divisor of what programs do periodically */
+#define STACK_PERIOD	  10000 /* calls of a function on a CPU between two stacks: the paper's N */
+#define COST_OF_COUNTING  0.5 /* of a traced call's cost: one trap instead of two, and no record */
+#define SAMPLE_HERTZ	  97  /* of every recording; divides no usual period of programs */
 
 struct session;
 
 /* ---- open.c ---- */
 
-/* Adds what to do about it to an error of something that had no descriptor left; no caller says it.
- */
+/* Adds advice to an error if no descriptor was left. Callers add none. */
 void session_report_descriptors(int code, struct err *err);
-/* -EMFILE: files that a running recording opens now and then would fail, in places silently. */
+/* Returns -EMFILE if a running recording could not open its files, which would fail silently in
+ * places. */
 int session_need_descriptors(struct err *err);
 
 /* ---- objects.c: the files whose functions may be traced ---- */
 
 struct session_object {
 	struct dso *dso;
-	char *path; /* opens it from here, whatever mount namespace it was mapped in */
+	char *path; /* opens the file from here, whatever mount namespace it was mapped in */
 	bool executable;
 };
 
@@ -64,108 +64,107 @@ void session_add_object(struct session *s, struct dso *dso, const char *path, bo
 const char *session_path(const struct session *s, const struct dso *dso);
 /* Returns the object's id in the file, or UINT32_MAX. */
 uint32_t session_object_id(const struct session *s, const struct dso *dso);
-/* Whether an object from this index on has markers. */
+/* Returns whether an object from this index on has markers. */
 bool session_has_markers(const struct session *s, size_t first_object);
 /* Writes the objects from this index on into the file. */
 void session_write_objects(struct session *s, size_t first);
 
 /* ---- select.c: which functions ---- */
 
-/* Objects with functions that were mapped while it was recorded. */
+/* Objects with functions that processes mapped during the recording. */
 struct late {
-	uint64_t joined_ns; /* spent on reading what was mapped */
-	bool waits;	    /* something was, which may not be read yet */
+	uint64_t joined_ns; /* time spent on reading such mappings */
+	bool waits;	    /* some were mapped that may not be read yet */
 	unsigned objects;
-	const char *path;    /* of the first of them */
-	uint64_t most_ns;    /* from its mapping until its probes were in */
-	bool unknown;	     /* of one of them that is not known */
-	bool has_executable; /* one of them is a program */
+	const char *path;    /* path of the first of them */
+	uint64_t most_ns;    /* the longest time from a mapping to its probes */
+	bool unknown;	     /* that time is unknown for one of them */
+	bool has_executable; /* one of them is an executable */
 };
 
 int session_select(struct session *s, struct err *err);
 /*
- * Puts probes on the chosen functions of objects that processes have mapped since the last look, in
- * a new set; a notice names those that cannot be traced.
+ * Adds a set with the chosen functions of objects that processes have mapped since the last call. A
+ * notice names functions that cannot be traced.
  */
 void session_join_mapped(struct session *s);
-/* A notice where the begin of some such objects is missing. */
+/* Writes a notice if the first calls of such objects are missing. */
 void session_report_late(struct session *s);
-/* Whether a function of that name is one of options.regions. */
+/* Returns whether a function of that name is one of options.regions. */
 bool session_is_region(const struct session *s, const char *symbol);
-/* A notice, at the end, about names of --no-key that meant nothing. */
+/* Writes a notice, at the end, about names of --no-key that matched nothing. */
 void session_report_no_keys(struct session *s);
 
 /* ---- set.c: sets of probes ---- */
 
-/* The reasons of functions that are left out for their cost: before, and after they were traced. */
+/* The reasons of functions that are skipped for their cost: before, and after they were traced. */
 extern const char session_over_budget[], session_over_budget_traced[];
 /*
- * Registers a set of the planned functions from index first on, and describes it in the file.
- * *set: NULL if it is empty.
+ * Builds a set of the planned functions from index first on, and describes it in the file. *set is
+ * NULL if the set is empty.
  */
 int session_build_set(struct session *s, size_t first, struct probeset **set, struct err *err);
-/* Takes the probes of the touched sets (one flag each) out. */
+/* Removes the probes of the touched sets (one flag each). */
 void session_quiet_sets(struct session *s, const bool *touched);
 /*
- * Builds the touched sets (one flag each) again, without the functions that are no longer possible.
- * All of them are quiet by then.
+ * Rebuilds the touched sets (one flag each) without the functions that are no longer possible. The
+ * sets must be quiet.
  */
 int session_rebuild_sets(struct session *s, const bool *touched, struct err *err);
-/* traced_until_ns: when the function's probes were taken out; 0: it had none. */
+/* traced_until_ns: when the function's probes were removed, or 0 if it had none. */
 void session_describe_left_out(struct session *s, const struct planned *p,
 			       uint64_t traced_until_ns);
-/* The throttle took the function's probes out at the first time, and they were in again at the
- * second.
- */
+/* Writes that the throttle removed the function's probes at the first time, and that they returned
+ * at the second. */
 void session_describe_again(struct session *s, const struct planned *p, uint64_t traced_until_ns,
 			    uint64_t traced_again_ns);
 struct meta_not_traced session_left_out(const struct planned *p); /* borrows the names */
-/* Writes the functions that the first of two passes left out. */
+/* Writes the functions that the first of two passes skipped. */
 void session_write_left_out(struct session *s);
-/* For probeset_create: notes that the kernel took no probe there. ctx: the session */
+/* For probeset_create(): notes that the kernel refused a probe. ctx is the session. */
 void session_point_refused(void *ctx, uint32_t function_id, int errnum);
 
 /* ---- beside.c: functions that are not timed by probes ---- */
 
 struct beside {
-	size_t n;   /* functions that are handed over */
-	bool tried; /* to patch processes for them: that is done once */
+	size_t n;   /* functions that the processes' own code times */
+	bool tried; /* patching processes for them was tried, which happens once */
 	bool is_stopped;
 };
 
 /* Offers the planned functions from index first on. */
 void session_beside_offer(struct session *s, size_t first);
-/* Offers what does not fit into the budget. Returns how many of all stay with the kernel's probes,
- * which come first then. */
+/* Offers the functions that do not fit into the budget. Returns how many of all keep the kernel's
+ * probes; those come first in the array. */
 size_t session_beside_offer_dear(struct session *s, struct planned **all, size_t n);
 void session_beside_begin(struct session *s);
-/* Executes the command, with those of its functions patched that were handed over; or patches the
- * processes that run. */
+/* Executes the command with its offered functions patched, or patches the running processes. */
 int session_beside_launch(struct session *s, struct err *err);
 int session_beside_attach(struct session *s, struct err *err);
-/* Returns after how long it is to be called again. */
+/* Returns the time until the next call. */
 uint64_t session_beside_drain(struct session *s);
 void session_beside_stop(struct session *s);
-void session_beside_let_go(const struct session *s); /* while the command is waited for */
+void session_beside_let_go(const struct session *s); /* called while the command is waited for */
 void session_beside_sums(const struct session *s, struct session_beside_sums *sums);
 
 /* ---- cputime.c: the CPU time of the target ---- */
 
 struct cputime {
 	uint64_t at_begin_ns, at_stop_ns;	    /* the target's */
-	struct cpus_time all_at_begin, all_at_stop; /* of all CPUs of the machine */
-	double usable_cpus;			    /* at the last look; NAN: not known */
+	struct cpus_time all_at_begin, all_at_stop; /* of all of the machine's CPUs */
+	double usable_cpus;			    /* at the last check; NAN: unknown */
 };
 
-/* Of all its processes, also those that have ended. */
+/* Returns the CPU time of all of the target's processes, even ended ones. */
 uint64_t session_target_cpu_ns(struct session *s);
-/* Notes the time of each process for when it has ended; called as the recording begins. */
+/* Stores the time of each process, which is lost when a process ends. Called as the recording
+ * begins. */
 void session_note_cpu(struct session *s);
-/* Called as the recording stops: the time while probes are taken out is not recorded. */
+/* Called as the recording stops, before the probes are removed, which does not count. */
 void session_note_stop(struct session *s);
-/* Looks how many CPUs the target may use. */
+/* Finds how many CPUs the target may use. */
 void session_note_usable(struct session *s);
-/* Since the recording began. */
+/* Returns the target's CPU time since the recording began. */
 uint64_t session_recorded_cpu_ns(struct session *s);
 
 /* ---- cost.c: the cost of probes ---- */
@@ -174,17 +173,17 @@ struct costs {
 	struct {
 		VEC(struct meta_calibration)
 	} calibrations;
-	/* Of a context switch and of a thread's birth, beyond the programs' own timed time:
-	 * session_calibrate_switches() */
+	/* The costs of a context switch and of a thread's birth, without the programs' own timed
+	 * time: session_calibrate_switches() */
 	struct switchcost alone, watched, carried;
 	uint32_t carriers; /* of a thread when the cost of carrying threads was measured */
 	size_t empties;	   /* the set with the points of calibration */
-	double sample_ns;  /* that a sample takes from the thread that it meets; NAN: not known */
-	/* The sums of the last look. */
+	double sample_ns;  /* cost of a sample to the thread that it interrupts; NAN: unknown */
+	/* The sums at the last check. */
 	struct {
 		uint64_t at_ns, cpu_ns;
 		double cost_ns;
-		bool warned; /* that the probes cost more than they may */
+		bool warned; /* the user was warned that the probes exceed the budget */
 	} look;
 };
 
@@ -193,7 +192,7 @@ struct costs {
  * costs unknown. when: "before" or "after".
  */
 void session_calibrate(struct session *s, const char *when, uint32_t threads);
-/* Returns the full cost of a call, measured here. */
+/* Returns the full cost of a call as measured here. */
 double session_call_cost_ns(const struct session *s, const struct planned *p);
 /* Returns the cost of a call that is only counted. */
 double session_count_cost_ns(const struct session *s, const struct planned *p);
@@ -207,20 +206,21 @@ enum switches { SWITCHES_ALONE, SWITCHES_WATCHED, SWITCHES_CARRIED };
 void session_calibrate_switches(struct session *s, enum switches how);
 /* Whether threads have more carriers by now than when the cost of theirs was measured. */
 bool session_carries_more(const struct session *s);
-/* Tells --keep-slower the costs of the planned functions from index first on. */
+/* Passes the costs of the planned functions from index first on to --keep-slower. */
 void session_report_costs(struct session *s, size_t first);
-/* The costs so far: of recording switches, of samples, and of all (calls, counting them, both). */
+/* Return the costs so far: of recording switches, of samples, and of everything (calls, counting,
+ * both of these). */
 uint64_t session_scheduling_cost_ns(const struct session *s);
 uint64_t session_sampling_cost_ns(const struct session *s);
 uint64_t session_probes_cost_ns(const struct session *s);
 /* Returns the number of calls, with those that sampling (-c) left out. */
 uint64_t session_trapped_calls(const struct session *s);
-/* Of records of calls that were dropped, if those that were read are of calls that cost so much. */
+/* Returns the cost of calls whose records were dropped, given the cost of those that were read. */
 double session_dropped_cost_ns(double read_cost_ns, uint64_t read, uint64_t dropped);
 /*
- * A notice where the probes cost more than the budget: in the first second, in any stretch of some
- * seconds after it where it is twice what was said before (the load came later), and at the end, of
- * the whole, into the file too: now_ns is the recording's end then.
+ * Writes a notice if the probes exceed the budget: in the first second, and in any later stretch of
+ * some seconds with twice the reported cost (the load came later). At the end, the notice is on the
+ * whole recording and in the file, too; now_ns is then the recording's end.
  */
 void session_warn_cost(struct session *s, uint64_t now_ns, bool at_end);
 /* Reads the costs from the file that ISPOT_CALIBRATION names, and writes them into it. */
@@ -229,42 +229,44 @@ void session_write_costs(struct session *s);
 
 /* ---- after.c: the cost of calls beyond empty ones ---- */
 
-/* The cost so far, and the counts of the last look. */
+/* The cost so far, and the counts at the last check. */
 struct after {
 	struct aftermath measured;
 	double cost_ns;
 	double calls, calls_ns;
 	uint64_t cpu_ns, look_ns, memory_ns;
-	double memory_bytes; /* of the target */
+	double memory_bytes; /* memory of the target */
 };
 
 void session_calibrate_after(struct session *s);
-/* Returns the cost for so many calls in so much of the program's own time. */
+/* Returns the cost of this many calls in this much of the program's own time. */
 double session_after_ns(const struct session *s, double work_ns, double calls);
-void session_note_after(struct session *s, uint64_t now, bool at_end); /* each turn of the loop */
+void session_note_after(struct session *s, uint64_t now,
+			bool at_end); /* in each turn of the loop */
 
 /* ---- counters.c: what calls count; in this order: ---- */
 
 struct session_counters {
 	struct pmu_list list; /* perf events first; the index is the counter's id in the file */
 	struct pmu_percpu events;
-	uint32_t period; /* one recorded call in so many is counted */
+	uint32_t period; /* one recorded call in `period` is counted */
 };
 
 int session_counters_open(struct session *s, struct err *err); /* -e, on every CPU */
 struct bpfprog_counters session_counters_plan(const struct session *s);
 int session_counters_connect(struct session *s, struct err *err); /* with the loaded programs */
 void session_counters_write(struct session *s);
-/* Returns the core PMU's name by libpfm4, else by sysfs; "none" where perf has none. */
+/* Returns the core PMU's name from libpfm4 or else from sysfs, or "none" if perf has none. */
 const char *session_counters_pmu(char *buf, size_t n);
 
 /* ---- stacks.c: call stacks ---- */
 
 /* Places that stacks name, and the stacks as rows of them. */
 struct session_place {
-	struct dso *dso; /* NULL: an address in no file: JIT code, the vdso, a mapping not known */
+	struct dso *dso; /* NULL: in no file (JIT code, the vDSO, an unknown mapping) */
 	uint64_t address;
-	/* ids in the file: the place and what it was inlined into; n_frames 0: not yet written */
+	/* the first id in the file, of the place and of what it was inlined into; n_frames 0: not
+	 * written yet */
 	uint32_t frame, n_frames;
 };
 struct session_stack {
@@ -287,15 +289,15 @@ struct session_stacks {
 	struct {
 		VEC(struct loops *)
 	} loops;
-	struct unwinder *unwinder; /* what it remembers is of this process, so many mappings ago */
+	struct unwinder *unwinder; /* caches this process, as of that number of mappings */
 	pid_t unwound_pid;
 	unsigned unwound_changes;
 };
 
-void session_add_stacks(struct session *s);   /* after each drain: those met for the first time */
-void session_write_stacks(struct session *s); /* those not yet written */
+void session_add_stacks(struct session *s);   /* called after each drain: adds new stacks */
+void session_write_stacks(struct session *s); /* writes those that are not written yet */
 void session_report_stacks(
-	struct session *s); /* at the end: a notice about those that are missing */
+	struct session *s); /* called at the end: writes a notice on missing stacks */
 /* Unwinds a copied stack, as unwind_stack() does. */
 uint32_t session_unwind(struct session *s, pid_t pid, const uint64_t *registers,
 			const uint8_t *stack, size_t stack_bytes, uint64_t *frames, uint32_t room);
@@ -303,47 +305,47 @@ void session_stacks_release(struct session *s);
 
 /* ---- addresses.c: names of addresses that were arguments ---- */
 
-/* Arguments that are places in the data of a file. */
+/* Arguments that are addresses in the data of a file. */
 struct session_address {
 	uint64_t value;
 	struct dso *dso;
-	uint64_t address; /* in the file's terms */
+	uint64_t address; /* as in the file */
 };
 
 struct session_addresses {
 	VEC(struct session_address)
 };
 
-void session_add_addresses(struct session *s); /* after session_add_stacks() */
+void session_add_addresses(struct session *s); /* called after session_add_stacks() */
 void session_write_addresses(struct session *s);
 void session_addresses_release(struct session *s);
 
 /* ---- hybrid.c: the selection without -F ---- */
 
-#define HYBRID_HOT_SHARE 0.01 /* of the samples: a candidate */
-#define SCHEDULING_MOST	 0.5  /* of the budget, that recording context switches takes away */
+#define HYBRID_HOT_SHARE 0.01 /* of the samples: from here on a function is a candidate */
+#define SCHEDULING_MOST	 0.5  /* of the budget: what recording context switches may use */
 
 struct hybrid {
 	enum { HYBRID_SAMPLING, HYBRID_COUNTING } state;
 	uint64_t state_since_ns, window_since_ns, looked_ns;
-	unsigned rounds;      /* selections made */
-	uint32_t first_hertz; /* of samples, before anything is chosen */
-	bool seldom;	      /* they come at the low rate */
+	unsigned rounds;      /* selections made so far */
+	uint32_t first_hertz; /* rate of samples before anything is chosen */
+	bool seldom;	      /* samples come at the low rate */
 	struct sampler sampler;
 	struct profile profile;
 	struct probeset counting;
-	size_t first_candidate;			     /* of the round, in the plan */
-	unsigned tries;				     /* at counting, of the round */
-	bool locks_added;			     /* the lock functions of every library */
-	size_t marked_objects;			     /* so many were looked through for markers */
-	uint64_t count_cpu_ns;			     /* the target's CPU time when counting began */
-	double counting_cost_ns;		     /* of all rounds, estimated */
-	uint64_t throttle_since_ns, throttle_cpu_ns; /* the last look at what tracing costs */
+	size_t first_candidate;	 /* index in the plan of the round's first candidate */
+	unsigned tries;		 /* attempts to count in this round */
+	bool locks_added;	 /* the lock functions of every library were added */
+	size_t marked_objects;	 /* objects that were searched for markers */
+	uint64_t count_cpu_ns;	 /* the target's CPU time when counting began */
+	double counting_cost_ns; /* estimate for all rounds */
+	uint64_t throttle_since_ns, throttle_cpu_ns; /* at the last check of the cost of tracing */
 	uint64_t throttle_scheduling_ns;
-	double throttle_choosing_ns; /* samples and counting until then */
-	double debt_ns;		     /* cost beyond the budget, not made up for yet */
-	double debt_met_ns;	     /* of it, when functions were taken out the last time */
-	double spent;		     /* of the budget */
+	double throttle_choosing_ns; /* cost of samples and counting until then */
+	double debt_ns;		     /* cost beyond the budget that is not repaid yet */
+	double debt_met_ns;	     /* the debt when functions were last removed */
+	double spent;		     /* spent share of the budget */
 	struct {
 		VEC(struct patterns *)
 	} patterns;
@@ -351,71 +353,72 @@ struct hybrid {
 
 int session_hybrid_open(struct session *s, struct err *err);
 void session_hybrid_start(struct session *s);
-/* Sets how often the first samples come, now that the cost of one is known. */
+/* Sets the rate of the first samples, once the cost of a sample is known. */
 void session_hybrid_rate(struct session *s);
 int session_hybrid_interval_ms(const struct session *s);     /* how long a turn may sleep */
-int session_hybrid_step(struct session *s, struct err *err); /* each turn of the loop */
+int session_hybrid_step(struct session *s, struct err *err); /* in each turn of the loop */
 void session_hybrid_stop(struct session *s);
-/* Chooses which planned functions a scout hands on, within room. */
+/* Chooses which planned functions a scout passes on, within room. */
 void session_hybrid_pick(struct session *s, double room);
 void session_hybrid_choice(struct session *s, struct session_choice *choice);
 void session_hybrid_release(struct session *s);
 
 /* ---- choose.c: which functions fit the budget ---- */
 
-/* Whether threads slept for each other, and more often than to be joined. */
+/* Returns whether threads waited for each other, beyond joining threads. */
 bool session_contends(const struct session *s);
 /*
- * Chooses by rank the functions that fit into room; the others are no longer possible, for this
- * reason, in_turns where they would be for a part of the time. contends: locks come first. Orders
- * the array, and returns the sum of the chosen functions' costs.
+ * Chooses, by rank, the functions that fit into room. The others become impossible for this reason,
+ * or in_turns if they fit for a part of the time. contends: locks come first. Sorts the array and
+ * returns the sum of the chosen functions' costs.
  */
 double session_choose(struct planned **candidates, size_t n, bool contends, double room,
 		      const char *reason);
-/* Begins the turn of those that are traced in turns. Returns the sum of their costs. */
+/* Begins the turn of the functions that are traced in turns. Returns the sum of their costs. */
 double session_give_turns(struct planned **candidates, size_t n);
 /*
- * Drops the functions that release locks where no function that takes such a lock is to be traced:
- * they are not possible either. Returns the sum that this gives back.
+ * Drops functions that release locks if no function that takes such a lock is traced. Returns the
+ * sum of their costs.
  */
 double session_drop_releases(const struct session *s, struct planned **candidates, size_t n,
 			     const char *reason);
-/* Remembers the costs of functions, after they were counted. */
+/* Stores the costs of functions after they were counted. */
 void session_remember_costs(struct planned **asked, size_t n);
 
 /* ---- count.c: the candidates' rates, from first_candidate on in the plan ---- */
 
 int session_count_begin(struct session *s, struct err *err);
-/* The recording ends while calls are counted, which has cost the target time all the same. */
+/* Adds the cost of counting if the recording ends while calls are counted. */
 void session_count_stop(struct session *s);
 /* *counted: all rates are known, and functions that do not fit are no longer possible. */
 int session_count_look(struct session *s, uint64_t now, bool *counted, struct err *err);
 /*
- * Returns the share of the target's CPU time that traced functions may cost: the budget without
- * what is kept for the record of switches and for wrong counts.
+ * Returns the share of the target's CPU time that traced functions may cost: the budget without the
+ * reserves for recording switches and for wrong counts.
  */
 double session_choice_room(struct session *s);
 
 /* ---- throttle.c: the budget while functions are traced ---- */
 
-/* Whether functions that cost more than the budget are taken out. */
+/* Returns whether functions that exceed the budget are removed. */
 bool session_keeps_budget(const struct session *s);
 int session_throttle(struct session *s, uint64_t now, struct err *err);
-/* Returns the part of the room that is kept to make up for earlier costs beyond the budget. */
+/* Returns the part of the room that is reserved to repay earlier costs beyond the budget. */
 double session_repayment(const struct session *s, double room);
 /*
- * Returns the share of the target's time that traced calls take, as a mean of lately: what they
- * took when they were chosen is no longer spent by a program that has gone on to something else.
+ * Returns the recent mean share of the target's time that traced calls take. Older shares do not
+ * count, because the program may have moved on to something else.
  */
 double session_spent(double spent, double share_now, double elapsed_ns);
 
 /* ---- again.c: functions that were left out for their cost ---- */
 
-/* At the end of a window: asks for those that may fit now, from first_candidate on. */
+/* Called at the end of a window: marks the functions that may fit now to be counted, from
+ * first_candidate on. */
 void session_ask_again(struct session *s);
 /*
- * Puts those that were asked for and fit, or have their turn, back into the sets that the throttle
- * took them out of.
+ * Returns functions that were counted and fit, or whose turn it is, to the sets from which the
+ * throttle removed them.
  */
 int session_rejoin(struct session *s, struct err *err);
 /* Begins the next turn of functions that are traced in turns, once the debt is repaid. */
@@ -423,17 +426,17 @@ int session_next_turn(struct session *s, struct err *err);
 
 /* ---- cpus.c ---- */
 
-/* Gives the CPUs that came online since the last look their rings. */
+/* Adds rings for the CPUs that came online since the last call. */
 void session_look_for_cpus(struct session *s);
 
 /* ---- sample.c: samples beside the calls ---- */
 
 void session_sample_open(struct session *s);
-void session_sample_rate(struct session *s, uint32_t hertz); /* from now on */
+void session_sample_rate(struct session *s, uint32_t hertz); /* sets the rate from now on */
 void session_sample_start(struct session *s);
-/* Returns the share of a thread's time that samples take which go on to the end. */
+/* Returns the share of a thread's time that the samples which last until the end take. */
 double session_sampling_share(const struct session *s);
-/* Measures the cost of a sample in a process of ispot's own. The records are thrown away. */
+/* Measures the cost of a sample in a process of ispot's own. The records are dropped. */
 void session_calibrate_samples(struct session *s);
 void session_sample_release(struct session *s);
 
@@ -441,36 +444,37 @@ void session_sample_release(struct session *s);
 
 struct burst {
 	bool off;
-	uint64_t since_ns, until_ns; /* of the phase */
+	uint64_t since_ns, until_ns; /* of the present phase */
 	uint64_t on_ns, random;
-	unsigned n; /* times that the probes came back */
+	unsigned n; /* how often the probes returned */
 };
 
-void session_burst_begin(struct session *s);			       /* the first burst */
-int session_burst_step(struct session *s, struct err *err);	       /* each turn of the loop */
-int session_burst_timeout_ms(const struct session *s, int timeout_ms); /* that a turn may sleep */
+void session_burst_begin(struct session *s);		    /* begins the first burst */
+int session_burst_step(struct session *s, struct err *err); /* in each turn of the loop */
+int session_burst_timeout_ms(const struct session *s,
+			     int timeout_ms); /* how long a turn may sleep */
 void session_burst_stop(struct session *s);
 
 /* ---- solo.c: --solo ---- */
 
 struct session_solo {
 	struct solo windows;
-	uint64_t n, cost_ns; /* of those that are over */
+	uint64_t n, cost_ns; /* of the windows that are over */
 };
 
 void session_solo_begin(struct session *s);
-void session_solo_step(struct session *s); /* each turn of the loop */
+void session_solo_step(struct session *s); /* in each turn of the loop */
 void session_solo_stop(struct session *s);
 
 /* ---- target.c: probes onto processes ---- */
 
-/* Sets that were taken off the targets and are still open. */
+/* Sets that were removed from the targets and are still open. */
 struct retired {
 	struct {
 		VEC(struct probeset)
 	} sets;
-	bool closing;	   /* the first of them is */
-	uint64_t since_ns; /* when the last one was taken off */
+	bool closing;	   /* the first of them is being closed */
+	uint64_t since_ns; /* when the last one was removed */
 };
 
 int session_open_on_process(struct session *s, struct probeset *set, pid_t pid, struct err *err);
@@ -480,11 +484,12 @@ int session_open_on_targets(struct session *s, struct probeset *set, struct err 
  * recording, so that nobody waits for it.
  */
 void session_retire_calibration(struct session *s);
-/* Takes the set's probes off the targets now. */
+/* Removes the set's probes from the targets now. */
 void session_retire_set(struct session *s, struct probeset *set);
 /*
- * Closes a retired set. An event with a program takes the kernel 0.1 s to close, under a lock that
- * putting probes in and taking them out needs as well: one at a time, when no others are about to.
+ * Closes a retired set. The kernel takes 0.1 s to close an event with a program, under a lock that
+ * inserting and removing probes needs, too. So sets are closed one at a time, while no others
+ * change.
  */
 void session_close_retired(struct session *s, uint64_t now);
 /* Lets threads close all sets at the same time. session_close_sets() waits for them. */
@@ -494,37 +499,37 @@ void session_close_sets(struct session *s);
 int session_watch_mappings(struct session *s, struct err *err);
 /* Reads the mappings so far, then closes their rings. */
 void session_unwatch_mappings(struct session *s);
-void session_report_mappings(struct session *s); /* a notice where some are not known */
+void session_report_mappings(struct session *s); /* writes a notice if some are unknown */
 
 /* ---- follow.c: how children come by their probes ---- */
 
 struct follow {
-	bool late;		   /* processes are held one by one, not by what children inherit */
+	bool late;		   /* processes are held one by one instead of by inheritance */
 	bool carried;		   /* threads have carriers */
-	uint64_t carried_from;	   /* switches of the target when they came */
-	uint64_t carried_switches; /* in the times that are over */
-	uint64_t look_ns, cpu_ns, scheduling_ns, switches; /* at the last look */
+	uint64_t carried_from;	   /* switches of the target when the carriers came */
+	uint64_t carried_switches; /* in earlier times with carriers */
+	uint64_t look_ns, cpu_ns, scheduling_ns, switches; /* at the last check */
 	double debt_ns;
-	uint64_t last_fork_ns, forks_since_ns, forks; /* of processes, since then */
-	uint64_t n_late, late_most_ns;		      /* children, and the longest time */
-	uint64_t n_children;			      /* born in all */
+	uint64_t last_fork_ns, forks_since_ns, forks; /* forks of processes since that time */
+	uint64_t n_late, late_most_ns; /* children that were held late, and the longest delay */
+	uint64_t n_children;	       /* all children so far */
 };
 
-/* Whether children inherit their parents' probes. */
+/* Returns whether children inherit their parents' probes. */
 bool session_inherits(const struct session *s);
 void session_follow_begin(struct session *s);
-/* A notice about children that are not recorded. */
+/* Writes a notice on children that are not recorded. */
 void session_follow_report_born_before(struct session *s);
-/* From now on threads have carriers. */
+/* Notes that threads have carriers from now on. */
 void session_follow_carried(struct session *s);
 /* Returns the switches of the target's threads that had carriers. */
 uint64_t session_follow_switches(const struct session *s, const struct wire_totals *now);
 /* Counts the forks of the last drain. */
 void session_follow_forks(struct session *s);
-/* Counts a child that is held from now on, and was born then. */
+/* Counts a child that was born at born_ns and is held from now on. */
 void session_follow_fork(struct session *s, uint64_t born_ns);
 int session_follow_look(struct session *s, uint64_t now, struct err *err);
-void session_follow_end(struct session *s); /* a notice about missing calls of children */
+void session_follow_end(struct session *s); /* writes a notice on missing calls of children */
 
 /* ---- hold.c: processes held one by one ---- */
 
@@ -535,36 +540,37 @@ struct holding {
 };
 
 struct holds {
-	struct map held; /* processes that keep their probes whatever the kernel swaps: -> all */
+	struct map held; /* keep their probes although the kernel swaps events: -> all */
 	struct {
 		VEC(struct holding)
 	} all;
-	struct map watched; /* the threads that hold them */
+	struct map watched; /* the threads by which processes are held */
 	uint32_t n;
-	uint64_t n_twins; /* forked by a process that was not held yet */
+	uint64_t n_twins; /* processes forked by one that was not held yet */
 };
 
 bool session_events_are_swapped(const struct session *s);
 int session_hold(struct session *s, struct probeset *set, pid_t pid, struct err *err);
-/* Holds the processes of the last drain; before session_add_stacks() takes its forks. */
+/* Holds the new processes of the last drain. Called before session_add_stacks(), which empties the
+ * list of forks. */
 int session_hold_new(struct session *s, struct err *err);
-void session_hold_end(struct session *s); /* a notice about calls that may be missing */
+void session_hold_end(struct session *s); /* writes a notice on calls that may be missing */
 
 /* ---- meta.c: what the file says about itself ---- */
 
-/* Writes a meta line and releases it. Lines from before the begin wait for the session's own. */
+/* Writes a meta line and releases it. Lines from before the beginning wait for the session's own
+ * line. */
 void session_write_line(struct session *s, struct text *line);
-/* Writes the session's line, the clocks, and the lines that have waited. pmu: the core PMU's name
- */
+/* Writes the session's line, the clocks, and the lines that waited. pmu: the core PMU's name */
 void session_write_head(struct session *s, const char *pmu);
-/* Takes some milliseconds; NAN: no counter */
+/* Takes some milliseconds. Returns NAN if there is no counter. */
 double session_cycles_per_ns(void);
 void session_write_threads(struct session *s, pid_t pid);
 void session_note(struct session *s, const char *code, const char *words); /* in the file only */
 void session_write_notice(struct session *s, const char *code, const char *text);
 void session_write_set(struct session *s, const struct probeset *set, bool on);
 void session_write_set_at(struct session *s, const struct probeset *set, bool on, uint64_t time_ns);
-/* With -c: calls that were not recorded, per thread and function. */
+/* With -c: writes the calls that were not recorded, by thread and function. */
 void session_write_call_counts(struct session *s);
 void session_write_end(struct session *s, const struct session_result *result);
 
@@ -572,15 +578,15 @@ void session_write_end(struct session *s, const struct session_result *result);
 
 struct session {
 	struct session_options options;
-	struct progress progress; /* of the start, then of the recording */
+	struct progress progress; /* of the preparation, then of the recording */
 	unsigned kernel_version;  /* KERNEL_VERSION() */
-	uint64_t open_ns;	  /* ready to record */
-	uint64_t start_ns;	  /* recording began */
+	uint64_t open_ns;	  /* when all was ready to record */
+	uint64_t start_ns;	  /* when the recording began */
 	bool begun, delayed, stopped;
-	bool began_at_end; /* it ended before the delay was over */
+	bool began_at_end; /* the recording ended before the delay did */
 	double cycles_per_ns;
 	struct text pending; /* meta lines from before the beginning */
-	struct cpus cpus;    /* online at the last look */
+	struct cpus cpus;    /* online at the last check */
 	uint64_t cpus_looked_ns;
 
 	/* what to probe */
@@ -603,16 +609,16 @@ struct session {
 	struct dynevent_session *dynevents;
 	struct bpfprog *programs;
 	struct ringbufs rings;
-	struct rings mappings; /* executable ones that any process makes */
+	struct rings mappings; /* executable mappings of all processes */
 	struct drain drain;
-	struct wire_totals totals_at_start, totals_at_stop; /* calibration left out */
-	bool calibrated;	  /* the first set carries the empty functions */
+	struct wire_totals totals_at_start, totals_at_stop; /* without the calibration's */
+	bool calibrated;	  /* the first set has the empty functions */
 	struct pmu_percpu cycles; /* the cycle counter's event on every CPU; none without -k tsc */
 
 	/* the target's */
-	pid_t waiter;	    /* the programs' events are opened on it */
-	bool starts_others; /* a shell: -F may mean what it starts */
-	char *program;	    /* base name of what runs, wrappers left aside */
+	pid_t waiter;	    /* the events of the BPF programs are opened on this process */
+	bool starts_others; /* the command is a shell: -F may mean programs that it starts */
+	char *program;	    /* base name of the program that runs, without wrappers */
 	struct launch launch;
 	struct launch_inherit inherit;
 	int signal_fd;
@@ -621,10 +627,10 @@ struct session {
 	struct trace_writer *writer;
 	uint64_t last_flush_ns;
 	const char *reason;
-	struct err write_error; /* the file took no more */
+	struct err write_error; /* why the file could not grow */
 
 	/* the parts' own states */
-	bool is_hybrid; /* no -F */
+	bool is_hybrid; /* without -F */
 	struct hybrid hybrid;
 	struct cputime cputime;
 	struct costs costs;
@@ -641,13 +647,13 @@ struct session {
 	struct holds holds;
 };
 
-/* Functions are uprobe sessions where they can be (usession.h). */
+/* Returns whether uprobe sessions time the functions that allow it (usession.h). */
 static inline bool session_has_sessions(const struct session *s)
 {
 	return bpfprog_session(s->programs) >= 0;
 }
 
-/* Whether the set has points of the target's; the hybrid's first one has only ispot's own. */
+/* Returns whether the set has probes on the target: without -F, the first has only ispot's own. */
 static inline bool session_is_on_targets(const struct session *s, size_t k)
 {
 	return k || !s->is_hybrid || !s->calibrated;

@@ -24,7 +24,7 @@
 
 #define CALIBRATION_HOLDS_NS 10000000000ull
 
-#define FLUSH_INTERVAL_NS 500000000ull /* the file is never older than a second (ispot.data(5)) */
+#define FLUSH_INTERVAL_NS 500000000ull /* the file is at most a second behind (ispot.data(5)) */
 #define LIVE_LAG_NS	  20000000ull  /* a probe's program may be interrupted before it writes */
 
 static void on_signal(struct session *s)
@@ -46,14 +46,14 @@ static void show_progress(struct session *s)
 		progress_rate(&s->progress, s->drain.entries, "calls");
 }
 
-/* Records flow from here on: the start of the file, and of every thread's observed time. */
+/* Begins to record. The file, and every thread's observed time, begin here. */
 static void begin(struct session *s)
 {
 	char pmu[64];
 	bool launched = !s->options.n_pids && !s->delayed;
 
-	/* A launched command's records begin with its exec, all others now; only then are the
-	 * probes said to be on. */
+	/* The records of a launched command begin with its exec, all others now. The set is
+	 * reported as on only then. */
 	if (!launched && !s->began_at_end)
 		bpfprog_record(s->programs, true);
 	s->start_ns = clock_now_ns();
@@ -78,7 +78,7 @@ static void begin(struct session *s)
 		bpfprog_record_from_exec(s->programs, s->launch.pid);
 }
 
-/* Probes onto the processes; the launched command's records begin with its exec. */
+/* Attaches the probes to the processes. The records of a launched command begin with its exec. */
 static int start(struct session *s, struct err *err)
 {
 	const pid_t *pids = s->options.n_pids ? s->options.pids : &s->launch.pid;
@@ -124,7 +124,7 @@ static int start(struct session *s, struct err *err)
 	if (s->is_hybrid)
 		session_hybrid_start(s);
 	session_sample_start(s);
-	on_signal(s); /* that came meanwhile: the command, not started yet, ends of it */
+	on_signal(s); /* a signal came meanwhile: it ends the command, which has not started yet */
 	progress_end(&s->progress);
 	ret = session_need_descriptors(err);
 	if (!ret && s->options.launching)
@@ -148,7 +148,7 @@ static bool any_target_alive(const struct session *s)
 	return any;
 }
 
-/* Why to stop now; NULL: go on. */
+/* Returns why to stop now, or NULL if the recording continues. */
 static const char *reason_to_stop(struct session *s)
 {
 	if (s->options.argv && launch_poll(&s->launch))
@@ -163,7 +163,7 @@ static const char *reason_to_stop(struct session *s)
 	return NULL;
 }
 
-/* When the recording is to begin, or to end; 0: whenever. */
+/* Returns when the recording begins, or ends, or 0 if no time is set. */
 static uint64_t next_moment_ns(const struct session *s)
 {
 	if (!s->begun)
@@ -171,8 +171,8 @@ static uint64_t next_moment_ns(const struct session *s)
 	return s->options.duration_ns ? s->start_ns + s->options.duration_ns : 0;
 }
 
-/* Until a descriptor has something, or the time; rings in processes are read all the while, as they
- * are full within milliseconds. */
+/* Waits until a descriptor is ready, or until until_ns. Rings in processes are read meanwhile,
+ * because they fill within milliseconds. */
 static void wait_until(struct session *s, struct pollfd *fds, uint32_t n, uint64_t until_ns)
 {
 	uint64_t now_ns = clock_now_ns();
@@ -211,7 +211,7 @@ static void begin_after_delay(struct session *s)
 		begin(s);
 }
 
-/* A recording of no time is one all the same. */
+/* Begins a recording that has already ended: one without any time is still valid. */
 static void begin_at_end(struct session *s)
 {
 	s->began_at_end = true;
@@ -221,7 +221,7 @@ static void begin_at_end(struct session *s)
 			     "give -D less");
 }
 
-/* The file takes no more: the recording ends here, the target does not. */
+/* Ends the recording because the file cannot grow. The target continues. */
 static void end_by_writer(struct session *s)
 {
 	int ret = trace_writer_flush(s->writer, &s->write_error);
@@ -231,7 +231,7 @@ static void end_by_writer(struct session *s)
 						       : "write error";
 }
 
-/* What goes wrong while functions join costs their records, not the recording. */
+/* Lets functions join. An error loses their records, but not the recording. */
 static void join(struct session *s)
 {
 	struct err err = { 0 };
@@ -255,18 +255,18 @@ static void join(struct session *s)
 		session_write_notice(s, "join", err.text);
 }
 
-/* Who looks on must be able to name what the records name. */
+/* Shows what was drained. Whoever reads along must be able to name what the records name. */
 static void show_drained(struct session *s, uint64_t drained_from_ns)
 {
 	if (!s->options.drained || !s->begun || drained_from_ns - s->start_ns < LIVE_LAG_NS)
 		return;
 	if (s->options.live)
 		session_write_stacks(s);
-	session_beside_drain(s); /* what is timed in process has to be there, too */
+	session_beside_drain(s); /* the calls that are timed in the processes must be there, too */
 	s->options.drained(s->options.drained_ctx, drained_from_ns - LIVE_LAG_NS);
 }
 
-/* One turn of the loop; false: the recording is over. */
+/* Makes one turn of the loop. Returns false if the recording is over. */
 static bool turn(struct session *s)
 {
 	const char *reason = reason_to_stop(s);
@@ -330,9 +330,9 @@ static bool is_long(const struct session *s)
 }
 
 /*
- * What calls cost may have changed in the course of a recording: the clock of the CPUs, who else
- * runs there. In a short one what was measured at its beginning holds, and whoever waits for its
- * end is not kept. What threads cost to carry depends on how many sets have joined.
+ * Measures the costs again. They may have changed during the recording, with the clock of the CPUs
+ * or with other programs. In a short recording the first measurement still holds, so that users
+ * need not wait. The cost of carriers depends on how many sets have joined.
  */
 static void calibrate_again(struct session *s)
 {
@@ -342,8 +342,8 @@ static void calibrate_again(struct session *s)
 		session_calibrate_switches(s, SWITCHES_CARRIED);
 }
 
-/* What the kernel has written is read and its losses placed before the calibration uses the rings
- * again. */
+/* Stops recording. All records are read, and their losses written, before the calibration uses the
+ * rings again. */
 static void stop(struct session *s)
 {
 	bool again = is_long(s) || session_carries_more(s);
@@ -391,7 +391,7 @@ static void wait_for_signal(void *session)
 	on_signal(s);
 }
 
-/* Each has had its line on the terminal. */
+/* Writes notices on sets that were given up. The terminal has already shown them. */
 static void note_given_up(struct session *s)
 {
 	char words[200], files[TEXT_COUNTED];
@@ -411,7 +411,7 @@ static void fill_result(struct session *s, uint64_t duration_ns, struct session_
 	struct session_beside_sums beside;
 	uint64_t written, left_out, lost;
 
-	/* What a full disk or the largest size kept out of the file is lost as well. */
+	/* Records that a full disk or the size limit kept out of the file are lost, too. */
 	trace_writer_flush(s->writer, NULL);
 	session_beside_sums(s, &beside);
 	written = trace_writer_records(s->writer) - beside.records;
@@ -443,7 +443,8 @@ static void fill_result(struct session *s, uint64_t duration_ns, struct session_
 	};
 }
 
-/* A full disk is no failure of the command: it is said, and what was written stays. */
+/* Closes the file. A full disk is not a failure of the command: it is reported, and the file stays
+ * as it is. */
 static int close_file(struct session *s, struct session_result *result, struct err *err)
 {
 	int ret;
@@ -456,7 +457,7 @@ static int close_file(struct session *s, struct session_result *result, struct e
 	if (!ret && !s->write_error.code)
 		return 0;
 	result->cut_short = true;
-	/* The largest size is an end that was asked for. */
+	/* The user set the size limit, so reaching it is no error. */
 	if (s->write_error.code == -EFBIG || (s->launch.pid && !s->options.n_pids)) {
 		log_notice("%s", s->write_error.text);
 		return 0;
@@ -479,8 +480,8 @@ int session_run(struct session *s, struct session_result *result, struct err *er
 		begin_at_end(s);
 	duration_ns = clock_now_ns() - s->start_ns;
 	stop(s);
-	/* As perf does it, so that `-d 10 ./server` returns. */
-	if (!ret) /* else the command was never let go */
+	/* The command ends with the recording, as with perf, so that `-d 10 ./server` returns. */
+	if (!ret) /* otherwise the command never started */
 		ending_wait(&s->ending, &s->launch,
 			    !s->options.n_pids && !strcmp(s->reason, "duration"), wait_for_signal,
 			    s);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Sets of probes: made of what is planned, described in the file, made again without some. */
+/* Sets of probes: builds them from the plan, describes them in the file, and rebuilds them without
+ * some functions. */
 #include <math.h>
 #include <string.h>
 
@@ -97,7 +98,8 @@ void session_describe_again(struct session *s, const struct planned *p, uint64_t
 	session_write_line(s, &line);
 }
 
-/* Of markers: a name that was chosen, and cannot be timed or not even be begun. */
+/* Reports chosen markers that cannot be timed, because one of their ends is missing, and those that
+ * were skipped. */
 static void report_half(struct session *s, size_t first)
 {
 	for (size_t i = first; i < s->plan.n; i++) {
@@ -128,7 +130,7 @@ static void report_half(struct session *s, size_t first)
 	}
 }
 
-/* Of functions that a glob chose: arguments that these do not have. */
+/* Reports functions that a glob chose and that lack the wanted arguments. */
 static void report_without(struct session *s, size_t first)
 {
 	const struct planned *one = NULL;

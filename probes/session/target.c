@@ -15,11 +15,11 @@
 #include "probes/kernel/bpfprog.h"
 #include "probes/session/internal.h"
 
-#define CALM_NS	     500000000ull /* without a set that came out */
-#define RETIRED_MOST 16		  /* then one is closed, calm or not */
+#define CALM_NS	     500000000ull /* time since the last set was removed */
+#define RETIRED_MOST 16		  /* from this number on, one is closed at any time */
 
-/* A carrier on every thread there is, until a look finds no new one: those born of threads that
- * have one inherit it. */
+/* Puts a carrier on every thread, until no new thread is found. Children of threads with a carrier
+ * inherit it. */
 static int follow_threads(struct probeset *set, pid_t pid, struct err *err)
 {
 	struct pids tids = { 0 };
@@ -138,7 +138,7 @@ int session_open_on_targets(struct session *s, struct probeset *set, struct err 
 	return ret;
 }
 
-/* Per CPU; read at each turn of the loop. */
+/* Bytes for each CPU; read at each turn of the loop. */
 #define MAPPINGS_BYTES (256u << 10)
 
 int session_watch_mappings(struct session *s, struct err *err)
