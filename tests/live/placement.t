@@ -137,15 +137,14 @@ else
 		"begins with its own loop: a probe there fires in every round" "record leaves it alone, and says why"
 	# On a busy machine the choice may fall before the loop has begun.
 	for calls in 2000 6000 18000; do
-		record chosen_loops -- "$HELPERS/looped" $calls
+		record chosen_loops -v -- "$HELPERS/looped" $calls
 		report chosen_loops
 		grep -q 'begins with its own loop' chosen_loops.json && break
 	done
 	is "$(block chosen_loops looped .calls)" null "without -F, too"
 	is "$(jq -r '[.not_traced[] | select(.name == "looped") | .reason] | join(" ")' chosen_loops.json)" \
 		"begins with its own loop: a probe there fires in every round" "and says why" || {
-		jq -c '.trace, .notices, .not_traced' chosen_loops.json | sed 's/^/# /'
-		"$ISPOT" dump -i chosen_loops.data | head -100 | sed 's/^/# /'
+		jq -c '.trace, .notices, .not_traced' chosen_loops.json | sed 's/^/# /' >&2
 		diag chosen_loops.err
 	}
 	record recorded -F 'entry_*' -- "$MB/entry_classes" -n 1009

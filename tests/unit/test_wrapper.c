@@ -12,8 +12,8 @@ static void functions_of_standard_libraries(void **state)
 		"<std::sys::sync::mutex::futex::Mutex>::lock_contended",
 		"core::ops::function::FnOnce::call_once{{vtable.shim}}",
 		"<alloc::boxed::Box<F,A> as core::ops::function::FnOnce<Args>>::call_once",
-		"<std::thread::spawn_unchecked<app::main::{closure#0}, ()>::{closure#1} as "
-		"core::ops::function::FnOnce<()>>::call_once",
+		("<std::thread::spawn_unchecked<app::main::{closure#0}, ()>::{closure#1} as "
+		 "core::ops::function::FnOnce<()>>::call_once"),
 		"<T as core::convert::Into<U>>::into",
 		"alloc::sync::Arc<T,A>::drop_slow",
 		"std::condition_variable::wait(std::unique_lock<std::mutex>&)",
