@@ -404,10 +404,8 @@ static void report_unnamed(struct session *s)
 	    s->hybrid.profile.total_samples < UNNAMED_SAMPLES)
 		return;
 	snprintf(words, sizeof(words),
-		 "%.0f%% of the CPU time is in functions of %.600s that have no names, so they "
-		 "cannot be traced; install its debug symbols (-dbgsym packages, debuginfod) or "
-		 "build it without stripping",
-		 100 * o->time_ns / s->hybrid.profile.total_ns, dso_path(o->dso));
+		 "%.600s (%.0f%% of the CPU time) has no symbols; install its -dbgsym package",
+		 text_base_name(dso_path(o->dso)), 100 * o->time_ns / s->hybrid.profile.total_ns);
 	session_write_notice(s, "no-symbols", words);
 }
 
