@@ -13,12 +13,8 @@
 /* Number of functions whose calls can be counted at once. */
 #define WIRE_COUNTS_MAX 1024
 
-/*
- * The kinds of points at instructions, in the upper half of their tags. All are points of one
- * event. Exits come first, because a call whose entry is probed before its exit could stay open for
- * good.
- */
-enum wire_point { WIRE_POINT_EXIT, WIRE_POINT_END, WIRE_POINT_ENTRY, WIRE_POINT_BEGIN };
+/* The kinds of points at instructions, in the upper half of their tags. */
+enum wire_point { WIRE_POINT_ENTRY, WIRE_POINT_EXIT, WIRE_POINT_BEGIN, WIRE_POINT_END };
 #define WIRE_POINT_BITS 32 /* of a tag, below them */
 
 #define WIRE_ID_BITS 23

@@ -307,6 +307,7 @@ static const char *program_of_class(enum point_class class)
 {
 	switch (class) {
 	case POINT_CODE:
+	case POINT_EXIT:
 		return "on_point";
 	case POINT_RETURN:
 		return "on_return";

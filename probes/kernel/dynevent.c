@@ -21,7 +21,6 @@
 
 /* All points of an event must fetch the same. */
 #define ID_ARGUMENT "id=\\%llu:u32"
-#define KIND_BITS   32 /* the bits of a tag below its kind */
 
 enum state { BUILDING, WRITTEN, SEALED };
 
@@ -235,24 +234,13 @@ static void batch_add(struct batch *b, const struct file *f, const struct point 
 	b->n_bytes += n;
 }
 
-static uint32_t highest_kind(const struct dynevent *ev)
-{
-	uint64_t highest = 0;
-
-	vec_for_each (&ev->points, const struct point, p)
-		highest = p->tag > highest ? p->tag : highest;
-	return (uint32_t)(highest >> KIND_BITS);
-}
-
-static void write_points(struct dynevent *ev, uint32_t kind, struct batch *b)
+static void write_points(struct dynevent *ev, struct batch *b)
 {
 	struct file f = { .fd = -1 };
 
 	vec_for_each (&ev->points, struct point, p) {
 		int errnum;
 
-		if (p->tag >> KIND_BITS != kind)
-			continue;
 		if (f.path != p->path) {
 			batch_flush(b);
 			file_open(&f, p->path);
@@ -296,8 +284,7 @@ int dynevent_create(struct dynevent *ev, void (*refused)(void *ctx, uint32_t id,
 		return err_set(err, e, "cannot create the probe event %s/%s: %s; see %s/error_log",
 			       ev->session->group, ev->name, strerror(-e), tracing_directory());
 	ev->state = WRITTEN;
-	for (uint32_t kind = 0; kind <= highest_kind(ev); kind++)
-		write_points(ev, kind, &b);
+	write_points(ev, &b);
 	return 0;
 }
 

@@ -30,7 +30,13 @@ struct dynevent;
 struct dynevent_session;
 
 enum point_class {
-	POINT_CODE = 'p', /* of any kind, told apart by their tags */
+	/*
+	 * Points at instructions, whose kinds their tags tell apart. Exits have an event of their
+	 * own, because the kernel puts the points of an event into a process in the order in which
+	 * it takes them out, and entries must be the last and the first.
+	 */
+	POINT_CODE = 'p',
+	POINT_EXIT = 'x',
 	POINT_RETURN = 'r',
 	POINT_COUNT = 'c',
 };
@@ -43,8 +49,7 @@ uint32_t dynevent_next_number(struct dynevent_session *s);
 struct dynevent *dynevent_new(struct dynevent_session *s, enum point_class class, uint32_t number);
 /*
  * Adds a point. path must open the file from here; tag comes back as the immediate of the event's
- * `id` argument. Its upper half is the kind of point: the kernel puts the points of lower kinds
- * into a process first.
+ * `id` argument.
  */
 void dynevent_add(struct dynevent *ev, const char *path, uint64_t file_offset, uint64_t tag);
 /*

@@ -16,7 +16,9 @@
 #include "probes/select/marker.h"
 #include "symbol/dso/dso.h"
 
-static const enum point_class class_of[SET_EVENTS] = { POINT_CODE, POINT_RETURN, POINT_COUNT };
+/* Entries are the first: see probeset_open() and probeset_quiet(). */
+static const enum point_class class_of[SET_EVENTS] = { POINT_CODE, POINT_RETURN, POINT_EXIT,
+						       POINT_COUNT };
 
 /* The event of a kind of points, and what tells it from the event's others. */
 static const struct {
@@ -24,8 +26,8 @@ static const struct {
 	enum wire_point point;
 } place_of[] = {
 	[SET_ENTRY] = { 0, WIRE_POINT_ENTRY },	  [SET_RETURN] = { 1, 0 },
-	[SET_RET_SITES] = { 0, WIRE_POINT_EXIT }, [SET_COUNT] = { 2, 0 },
-	[SET_BEGIN] = { 0, WIRE_POINT_BEGIN },	  [SET_END] = { 0, WIRE_POINT_END },
+	[SET_RET_SITES] = { 2, WIRE_POINT_EXIT }, [SET_COUNT] = { 3, 0 },
+	[SET_BEGIN] = { 0, WIRE_POINT_BEGIN },	  [SET_END] = { 2, WIRE_POINT_END },
 };
 
 void probeset_init(struct probeset *set, struct dynevent_session *session, uint32_t id)

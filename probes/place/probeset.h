@@ -2,10 +2,10 @@
 /*
  * A set: functions whose probes are registered, opened and removed together. Functions that join a
  * running recording form a set of their own (design fact 5). A set has a dynamic event for each
- * class of points that it uses (instructions, returns; or one that counts calls). Each event has
- * one perf event that carries the program (on a process of ispot's own) and, for each thread or
- * process of the target, a carrier: an inherited event without a program that lets the address
- * spaces of children through the kernel's filter (design fact 3).
+ * class of points that it uses (entries, returns, other exits; or one that counts calls). Each
+ * event has one perf event that carries the program (on a process of ispot's own) and, for each
+ * thread or process of the target, a carrier: an inherited event without a program that lets the
+ * address spaces of children through the kernel's filter (design fact 3).
  */
 #ifndef ISPOT_PROBES_PLACE_PROBESET_H
 #define ISPOT_PROBES_PLACE_PROBESET_H
@@ -24,7 +24,7 @@ struct usession;
 
 enum set_point { SET_ENTRY, SET_RETURN, SET_RET_SITES, SET_COUNT, SET_BEGIN, SET_END };
 
-#define SET_EVENTS 3 /* one for each enum point_class */
+#define SET_EVENTS 4 /* one for each enum point_class */
 
 struct probeset {
 	uint32_t id;
