@@ -168,7 +168,8 @@ static uint32_t carriers_of_thread(const struct session *s)
 
 bool session_carries_more(const struct session *s)
 {
-	return carriers_of_thread(s) > s->costs.carriers;
+	return s->options.calibrate && s->options.inherit && s->follow.carried &&
+	       carriers_of_thread(s) > s->costs.carriers;
 }
 
 static double more_ns(double ns, double alone_ns)

@@ -251,8 +251,11 @@ static int rebuild_set(struct session *s, size_t k, struct err *err)
 		probeset_add(set, p, session_path(s, p->what.dso), i);
 		n++;
 	}
-	/* The calibration afterwards finds its functions in the same set again. */
-	if (id == s->costs.empties && s->calibrated && !add_empties(s, set))
+	/* The calibration afterwards finds its functions in the same set again, or in the next set
+	 * if this one is not to be on the target any more. */
+	if (s->is_hybrid && id == s->costs.empties && !n)
+		s->costs.empties = 0;
+	else if (id == s->costs.empties && s->calibrated && !add_empties(s, set))
 		n++;
 	ret = n ? probeset_create(set, session_point_refused, s, err) : 0;
 	if (!ret && n)
