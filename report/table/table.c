@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/name.h"
 #include "base/text.h"
 #include "report/table/table.h"
 
@@ -49,12 +50,13 @@ void table_left(struct table *t, const char *s, unsigned width)
 	put(t, s, width, false);
 }
 
-static void add_cut(struct table *t, const char *s, unsigned room)
+/* Adds the name of a function that is too long: without parameters, and cut if it must be. */
+static void add_brief(struct table *t, const char *s, unsigned room)
 {
 	size_t n = 4 * (size_t)room + 1;
 	char *buf = xmalloc(n);
 
-	text_add(t->out, text_shortened(buf, n, s, room));
+	text_add(t->out, name_brief(buf, n, s, room));
 	free(buf);
 }
 
@@ -74,7 +76,7 @@ void table_last(struct table *t, const char *s)
 	if (table_columns(s) <= room)
 		text_add(t->out, s);
 	else
-		add_cut(t, s, room);
+		add_brief(t, s, room);
 	table_style(t, TABLE_PLAIN);
 	text_add(t->out, "\n");
 	t->used = 0;

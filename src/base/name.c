@@ -7,6 +7,10 @@
 
 #include "base/text.h"
 
+/* Longer names, and types in types beyond this depth, are not worth their time: they stay. */
+#define NAME_BYTES_MAX 4096
+#define DEPTH_MAX      8
+
 /* A part of a name: n bytes at s, which do not end with a NUL. */
 struct part {
 	const char *s;
@@ -63,24 +67,39 @@ static size_t operator_length(struct part p, size_t at)
 	return n - at;
 }
 
+/* Returns 1 for a bracket that opens at p.s[at], -1 for one that closes, or 0. */
+static int bracket(struct part p, size_t at)
+{
+	bool arrow = p.s[at] == '>' && at && p.s[at - 1] == '-';
+
+	return is_any_of(p.s[at], "(<[{") ? 1 : is_any_of(p.s[at], ")>]}") && !arrow ? -1 : 0;
+}
+
+/*
+ * Returns where the brackets that open from p.s[at] on are all closed, behind the last, or p.n + 1
+ * if they never are; with `all` where p ends, if they are closed there.
+ */
+static size_t closed_at(struct part p, size_t at, bool all)
+{
+	long depth = 0;
+	size_t op;
+
+	for (; at < p.n && depth >= 0; at++) {
+		op = operator_length(p, at);
+		at += op ? op - 1 : 0;
+		depth += op ? 0 : bracket(p, at);
+		if (!depth && !all)
+			return at + 1;
+	}
+	return depth ? p.n + 1 : at;
+}
+
 /* Returns the length of the group whose bracket opens at p.s[at], or 0 if nothing closes it. */
 static size_t group_length(struct part p, size_t at)
 {
-	unsigned depth = 0;
-	size_t op;
+	size_t end = closed_at(p, at, false);
 
-	for (size_t i = at; i < p.n; i++) {
-		op = operator_length(p, i);
-		if (op)
-			i += op - 1;
-		else if (is_any_of(p.s[i], "(<[{"))
-			depth++;
-		else if (is_any_of(p.s[i], ")]}") || (p.s[i] == '>' && p.s[i - 1] != '-'))
-			depth--;
-		if (!depth)
-			return i + 1 - at;
-	}
-	return 0;
+	return end <= p.n ? end - at : 0;
 }
 
 /* Returns the length of what is one thing at p.s[at]: an operator, a group, or one byte. */
@@ -103,14 +122,25 @@ static size_t find_outside(struct part p, const char *what)
 	return at < p.n ? at : p.n;
 }
 
-/* Returns where the list of parameters is in p, or p.n: unlike a remark it follows no space. */
-static size_t find_parameters(struct part p)
+/*
+ * Whether a list of parameters opens at p.s[at]. A remark follows a space, and a receiver, as in
+ * Go's "main.(*Server).Serve", has a name behind it.
+ */
+static bool opens_parameters(struct part p, size_t at)
 {
 	static const char type[] = "decltype";
+	size_t end = at + step(p, at);
 
+	return p.s[at] == '(' && at && !is_any_of(p.s[at - 1], " :.") &&
+	       !(end < p.n && (is_word(p.s[end]) || p.s[end] == '.')) &&
+	       !(at >= strlen(type) && begins(from(p, at - strlen(type)), type));
+}
+
+/* Returns where the list of parameters is in p, or p.n. */
+static size_t find_parameters(struct part p)
+{
 	for (size_t at = 0; at < p.n; at += step(p, at))
-		if (p.s[at] == '(' && at && !is_any_of(p.s[at - 1], " :") &&
-		    !(at >= strlen(type) && begins(from(p, at - strlen(type)), type)))
+		if (opens_parameters(p, at))
 			return at;
 	return p.n;
 }
@@ -126,10 +156,10 @@ static size_t behind_type(struct part p)
 	return start;
 }
 
-static void add_name(struct text *out, struct part p);
+static void add_name(struct text *out, struct part p, unsigned depth);
 
 /* Rust's "<T as Trait>::f" and "<impl Trait for T>::f" are functions of T. */
-static void add_self_type(struct text *out, struct part p)
+static void add_self_type(struct text *out, struct part p, unsigned depth)
 {
 	static const char impl[] = "impl ", of[] = " for ";
 	size_t at = find_outside(p, of);
@@ -142,20 +172,23 @@ static void add_self_type(struct text *out, struct part p)
 		p.n = find_outside(p, " as ");
 	while (begins(p, "&") || begins(p, "mut "))
 		p = from(p, *p.s == '&' ? 1 : strlen("mut "));
-	add_name(out, p);
+	add_name(out, p, depth + 1);
 }
 
 /*
  * Appends the group in brackets that is all of p. at_start: nothing of the name is before it;
  * before_path: "::" is behind it.
  */
-static void add_group(struct text *out, struct part p, bool at_start, bool before_path)
+static void add_group(struct text *out, struct part p, bool at_start, bool before_path,
+		      unsigned depth)
 {
 	bool in_path = out->n >= 2 && !memcmp(out->s + out->n - 2, "::", 2);
 	struct part inside = between(p, 1, p.n - 1);
 
-	if (*p.s == '<' && before_path && (at_start || (in_path && begins(inside, "impl "))))
-		add_self_type(out, inside);
+	if (depth > DEPTH_MAX)
+		text_addn(out, p.s, p.n);
+	else if (*p.s == '<' && before_path && (at_start || (in_path && begins(inside, "impl "))))
+		add_self_type(out, inside, depth);
 	else if (*p.s == '<' && in_path) /* "f::<u32>" */
 		out->s[out->n -= 2] = '\0';
 	else if (*p.s == '<' && !at_start)
@@ -165,14 +198,15 @@ static void add_group(struct text *out, struct part p, bool at_start, bool befor
 }
 
 /* Appends a name that has no parameters. */
-static void add_name(struct text *out, struct part p)
+static void add_name(struct text *out, struct part p, unsigned depth)
 {
 	size_t n;
 
 	for (size_t at = 0; at < p.n; at += n) {
 		n = step(p, at);
 		if (n > 1 && is_any_of(p.s[at], "<[{("))
-			add_group(out, between(p, at, at + n), !at, begins(from(p, at + n), "::"));
+			add_group(out, between(p, at, at + n), !at, begins(from(p, at + n), "::"),
+				  depth);
 		else
 			text_addn(out, p.s + at, n);
 	}
@@ -181,20 +215,20 @@ static void add_name(struct text *out, struct part p)
 /* Appends one function. What is declared in it, a lambda say, comes behind its parameters. */
 static void add_function(struct text *out, struct part p)
 {
-	size_t end = find_parameters(p), inner, more;
+	size_t end = find_parameters(p), at;
 
 	if (end == p.n) {
-		add_name(out, p);
+		add_name(out, p, 0);
 		return;
 	}
-	add_name(out, between(p, behind_type(between(p, 0, end)), end));
+	add_name(out, between(p, behind_type(between(p, 0, end)), end), 0);
 	p = from(p, end + step(p, end));
-	inner = find_outside(p, "::");
-	more = find_outside(p, ", ");
-	if (inner < more)
-		add_function(out, from(p, inner));
-	else if (more < p.n)
-		text_addn(out, p.s + more, p.n - more);
+	for (at = 0; at < p.n && !begins(from(p, at), "::") && p.s[at] != ','; at += step(p, at))
+		;
+	if (at < p.n && p.s[at] == ',')
+		text_addn(out, p.s + at, p.n - at);
+	else if (at < p.n)
+		add_function(out, from(p, at));
 }
 
 static void add_chain(struct text *out, struct part p)
@@ -215,6 +249,10 @@ void name_add_short(struct text *out, const char *s)
 {
 	struct part p = { s, strlen(s) };
 
+	if (p.n > NAME_BYTES_MAX || closed_at(p, 0, true) != p.n) {
+		text_add(out, s);
+		return;
+	}
 	if (*s != '[' || group_length(p, 0) != p.n) {
 		add_chain(out, p);
 		return;

@@ -11,10 +11,11 @@ struct text;
  * Appends the name of a function without return type, parameters and what stands in templates:
  * "void ns::Map<int>::insert<char>(char) [clone .isra.0]" becomes "ns::Map<>::insert<>", Rust's
  * "<ns::Lru<T> as Drop>::drop" "ns::Lru<>::drop". A chain of callers ("f(int) in g(int)") is
- * shortened name by name, a place in brackets inside them. Other text stays as it is.
+ * shortened name by name, a place in brackets inside them. Other text stays as it is, and what is
+ * no name at all (brackets that nothing closes, over 4,096 bytes).
  */
 void name_add_short(struct text *out, const char *s);
-/* The same for a sentence: text_shortened() (base/text.h) of the short name, also if s is short. */
+/* The same for a sentence: the short name, by text_shortened() (base/text.h). */
 char *name_brief(char *buf, size_t n, const char *s, size_t columns);
 
 #endif

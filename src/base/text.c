@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/name.h"
 
 static void reserve(struct text *t, size_t more)
 {
@@ -212,18 +211,10 @@ char *text_shortened(char *buf, size_t n, const char *s, size_t columns)
 {
 	size_t tail = (columns - 2) / 2, head = columns - 2 - tail, have;
 	char *safe = text_printable_new(s);
-	struct text name = { 0 };
-	const char *end, *rest;
+	const char *end = safe, *rest = safe;
 
-	if (columns_of(safe) > columns) {
-		name_add_short(&name, safe);
-		free(safe);
-		safe = xstrdup(name.n ? name.s : "");
-		text_release(&name);
-	}
 	drop_callers(safe, columns);
 	have = columns_of(safe);
-	end = rest = safe;
 	for (size_t i = 0; i < head; i++)
 		end = next_character(end);
 	for (size_t i = 0; i + tail < have; i++)

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <stdlib.h>
+
 #include "unit.h"
 
 #include "base/name.h"
@@ -50,7 +52,10 @@ static const char *const names[][2] = {
 	{ "<unknown>", "<unknown>" },
 	{ "step a -> step b", "step a -> step b" },
 	{ "a < b in c", "a < b in c" },
-	{ "f(unclosed", "f" },
+	{ "main.(*Server).Serve", "main.(*Server).Serve" },
+	{ "net/http.(*conn).serve in main.main", "net/http.(*conn).serve in main.main" },
+	{ "f(unclosed", "f(unclosed" },
+	{ "f(int))", "f(int))" },
 	{ "(", "(" },
 	{ ">", ">" },
 	{ "<>", "<>" },
@@ -80,8 +85,58 @@ static void is_brief_in_columns(void **state)
 	assert_string_equal(name_brief(buf, sizeof(buf), "f(int)", 24), "f");
 	assert_string_equal(text_shortened(buf, sizeof(buf), "f(int)", 24), "f(int)");
 	assert_string_equal(
-		text_shortened(buf, sizeof(buf), "ns::Handler::update(char const*, long)", 24),
+		name_brief(buf, sizeof(buf), "ns::Handler::update(char const*, long)", 24),
 		"ns::Handler::update");
+	/* A sequence of functions is no name. */
+	assert_string_equal(text_shortened(buf, sizeof(buf), "ns::lock(int) ns::unlock(int)", 24),
+			    "ns::lock(in..unlock(int)");
+}
+
+/* n times `begin`, then `end`. */
+static char *repeated(const char *begin, size_t n, const char *end)
+{
+	struct text s = { 0 };
+
+	while (n--)
+		text_add(&s, begin);
+	text_add(&s, end);
+	return s.s;
+}
+
+static void hostile_names_take_no_time(void **state)
+{
+	static const char *const parts[] = { "(",	  "<",	   "f()::", "<<<a>::f>::f",
+					     "operator ", "<f in " };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+		for (size_t n = 100; n <= 100000; n *= 10) {
+			char *name = repeated(parts[i], n, "x");
+			struct text out = { 0 };
+
+			for (int k = 0; k < 20; k++)
+				name_add_short(&out, name);
+			assert_true(out.n);
+			text_release(&out);
+			free(name);
+		}
+}
+
+static void types_in_types_end(void **state)
+{
+	struct text out = { 0 };
+	char *opened = repeated("<", 300, "a"), *closed = repeated(">::f", 300, ""), *name;
+
+	(void)state;
+	text_printf(&out, "%s%s", opened, closed);
+	name = out.s;
+	out = (struct text){ 0 };
+	name_add_short(&out, name);
+	assert_true(out.n > 0);
+	text_release(&out);
+	free(opened);
+	free(closed);
+	free(name);
 }
 
 int main(void)
@@ -89,6 +144,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shortens_names),
 		cmocka_unit_test(is_brief_in_columns),
+		cmocka_unit_test(hostile_names_take_no_time),
+		cmocka_unit_test(types_in_types_end),
 	};
 
 	return unit_run(tests);
