@@ -49,11 +49,7 @@ static void calls_notice(struct result *res, uint64_t count, const char *one, co
 			(double)count < FEW_CALLS * (double)res->calls.entries;
 }
 
-/*
- * Reports if the entries and exits that were read and dropped do not add up to those that the
- * probes made. Dropped events include scheduler events, so the check allows for them.
- */
-/* The recorder says so itself where that was over the budget. */
+/* Reports why there is no overhead. The recorder does so itself where that was over the budget. */
 static void cost_notice(struct result *res)
 {
 	if (res->lost_most_in_process && !meta_has_notice(res->meta, "over-budget"))
@@ -63,6 +59,10 @@ static void cost_notice(struct result *res)
 			      "one call in several (-c)");
 }
 
+/*
+ * Reports if the entries and exits that were read and dropped do not add up to those that the
+ * probes made. Dropped events include scheduler events, so the check allows for them.
+ */
 static void made_notice(struct result *res)
 {
 	const struct meta_end *e = &res->meta->end;

@@ -213,7 +213,7 @@ static int cut_off(const struct part *parts, unsigned n, int whole[], double res
 }
 
 /* Whole percents that add up to 100: those that rounding down cuts most get one more. Parts under
- * one percent are no whole ones, and what the line leaves out is less than that, too. */
+ * one percent are no whole ones, and the line leaves out two of them at most. */
 static void round_parts(const struct part *parts, unsigned n, int whole[])
 {
 	double rest[PARTS_MAX];
