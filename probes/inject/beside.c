@@ -180,7 +180,7 @@ static void begin_processes(struct inject_beside *b)
 static int launch(void *ctx, struct launch *l, char *const *argv, struct err *err)
 {
 	struct inject_beside *b = ctx;
-	const struct processes_program program = { b->targets.inode, b->targets.device };
+	const struct patched_program program = { b->targets.inode, b->targets.device };
 	int ret;
 
 	begin_processes(b);

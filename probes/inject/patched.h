@@ -49,6 +49,12 @@ struct patch {
 	bool is_in;
 };
 
+/* The file of a program. */
+struct patched_program {
+	uint64_t inode; /* 0: not known */
+	dev_t device;
+};
+
 struct patched {
 	pid_t pid;
 	struct injection injection;
@@ -57,10 +63,10 @@ struct patched {
 	} patches;
 	uint32_t region; /* its index among the drain's; PATCHED_NONE: it has none */
 	uint64_t region_inode;
-	uint64_t stopped_ns; /* for so long its threads stood */
-	bool is_drafted;     /* most of it was made before */
-	ino_t program;	     /* the file that it executes; 0: not known */
-	bool has_executed;   /* another one since, which has no patches */
+	uint64_t stopped_ns;		/* for so long its threads stood */
+	bool is_drafted;		/* most of it was made before */
+	struct patched_program program; /* that it executed while it stood */
+	bool has_executed;		/* another one since, which has no patches */
 };
 
 /*

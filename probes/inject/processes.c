@@ -31,12 +31,32 @@
 
 /* ---- patching ---- */
 
+/* Inode 0: it has ended, or is not ispot's to see. */
+static struct patched_program program_of(pid_t pid)
+{
+	struct patched_program program = { 0 };
+	struct stat st;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	if (!stat(path, &st))
+		program = (struct patched_program){ st.st_ino, st.st_dev };
+	return program;
+}
+
+static bool is_same(const struct patched_program *a, const struct patched_program *b)
+{
+	return a->inode == b->inode && a->device == b->device;
+}
+
 static int on_region(void *ctx, int fd, struct err *err)
 {
 	struct processes *p = ctx;
 	int ret = inproc_drain_add_stamped(p->drain, fd, p->pid, p->ring_bytes,
 					   (uint32_t)p->functions->n, p->period > 1);
 
+	/* once its threads run it may execute another one before anything is read of it */
+	vec_last(&p->patched)->program = program_of(p->pid);
 	if (!ret) {
 		vec_last(&p->patched)->region = (uint32_t)p->drain->regions.n - 1;
 		ret = p->watch(p->ctx, p->pid, vec_last(&p->drain->regions));
@@ -45,16 +65,6 @@ static int on_region(void *ctx, int fd, struct err *err)
 			     "the memory shared with process %d cannot be mapped: %s; record it with --engine kernel",
 			     p->pid, strerror(-ret))
 		   : 0;
-}
-
-/* 0: it has ended, or is not ispot's to see. */
-static ino_t program_of(pid_t pid)
-{
-	struct stat st;
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
-	return stat(path, &st) ? 0 : st.st_ino;
 }
 
 /* The threads are stopped, and run then. */
@@ -66,7 +76,6 @@ static int patch(struct processes *all, struct tracees *t, struct patched_draft 
 	all->pid = t->pid;
 	ret = patched_begin(p, t, all->functions, all->ring_bytes, all->period, d, on_region, all,
 			    err);
-	p->program = program_of(p->pid);
 	log_detail("the threads of process %d stood for %.1f ms%s", p->pid,
 		   (double)p->stopped_ns / 1e6, p->is_drafted ? ", with the code made before" : "");
 	return ret;
@@ -110,17 +119,15 @@ int processes_attach(struct processes *p, pid_t pid, struct err *err)
 	return ret;
 }
 
-static bool is_program(const struct processes_program *program, pid_t pid)
+static bool is_program(const struct patched_program *program, pid_t pid)
 {
-	struct stat st;
-	char path[64];
+	const struct patched_program now = program_of(pid);
 
-	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
-	return !stat(path, &st) && st.st_ino == program->inode && st.st_dev == program->device;
+	return now.inode && is_same(&now, program);
 }
 
-static int wait_program(const struct processes_program *program, struct launch *l,
-			struct tracees *t, struct err *err)
+static int wait_program(const struct patched_program *program, struct launch *l, struct tracees *t,
+			struct err *err)
 {
 	int ret;
 
@@ -132,7 +139,7 @@ static int wait_program(const struct processes_program *program, struct launch *
 }
 
 int processes_launch(struct processes *p, struct launch *l, char *const *argv,
-		     const struct processes_program *program, struct err *err)
+		     const struct patched_program *program, struct err *err)
 {
 	struct tracees t = { .memory = -1 };
 	int ret = tracees_seize_command(&t, l->pid, err);
@@ -176,9 +183,10 @@ static void say_executed(const struct processes *all, struct patched *p)
 static void look_for_programs(struct processes *all)
 {
 	vec_for_each (&all->patched, struct patched, p) {
-		const ino_t now = p->program && !p->has_executed ? program_of(p->pid) : 0;
+		const struct patched_program now = program_of(p->pid);
 
-		if (now && now != p->program)
+		if (now.inode && p->program.inode && !p->has_executed &&
+		    !is_same(&now, &p->program))
 			say_executed(all, p);
 	}
 }

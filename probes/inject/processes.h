@@ -37,19 +37,13 @@ struct processes {
 	bool could_not;	      /* stop a process to do so */
 };
 
-/* The file of a command's program: wrappers execute it in the end, in the same process. */
-struct processes_program {
-	uint64_t inode;
-	dev_t device;
-};
-
 int processes_attach(struct processes *p, pid_t pid, struct err *err);
 /*
  * The command that is held goes on, executes its program, and is patched where that begins. On an
  * error it is held still (!l->went), runs as it is, or has ended (l->ended).
  */
 int processes_launch(struct processes *p, struct launch *l, char *const *argv,
-		     const struct processes_program *program, struct err *err);
+		     const struct patched_program *program, struct err *err);
 /* Every now and then: other tools' breakpoints, and programs that have locked themselves up. */
 void processes_look(struct processes *p, uint64_t now_ns);
 /* Takes the patches of some functions out of all of them; false: not everywhere. */

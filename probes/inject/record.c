@@ -185,7 +185,7 @@ static int attach_all(struct recording *r, struct err *err)
 
 static int launch(struct recording *r, struct err *err)
 {
-	const struct processes_program program = { r->targets.inode, r->targets.device };
+	const struct patched_program program = { r->targets.inode, r->targets.device };
 	int ret = processes_launch(&r->processes, &r->launch, r->o->argv, &program, err);
 
 	if (ret && r->launch.pid && !launch_poll(&r->launch))

@@ -307,7 +307,7 @@ is "$(code "$running")" "$before" "and leaves the code as it was"
 cat >later.c <<'EOF'
 #include <stdlib.h>
 #include <unistd.h>
-int main(int argc, char **argv) { usleep(20000); if (argc > 1) execlp("sleep", "nap", argv[1], (char *)NULL); return 1; }
+int main(int argc, char **argv) { if (argc > 1) execlp("sleep", "nap", argv[1], (char *)NULL); return 1; }
 EOF
 if cc -O1 -o later later.c 2>compile.err; then
 	# Until a busy machine's recorder has looked while it sleeps.
