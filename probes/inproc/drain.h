@@ -167,11 +167,11 @@ void inproc_drain_safepoint(struct inproc_drain *d, pid_t pid, uint64_t end_ns, 
 void inproc_drain_stop(struct inproc_drain *d);
 /* After the last run: losses that no record told. */
 void inproc_drain_finish(struct inproc_drain *d, uint64_t now_ns);
-/* What recording has cost the program, by what its producers say of a call; UINT64_MAX: they do
- * not. */
 /* Whether more was lost than read of what code in the program stamps: what these calls cost that
  * left nothing nobody has measured. */
 bool inproc_drain_lost_most(const struct inproc_drain *d);
+/* What recording has cost the program, by what its producers say of a call; UINT64_MAX: they do
+ * not. */
 uint64_t inproc_drain_cost_ns(const struct inproc_drain *d);
 /* Methods that were left alone, and words to the user, that found no room. */
 uint64_t inproc_drain_unnamed(const struct inproc_drain *d);
