@@ -63,10 +63,14 @@ struct patched {
 	} patches;
 	uint32_t region; /* its index among the drain's; PATCHED_NONE: it has none */
 	uint64_t region_inode;
-	uint64_t stopped_ns;		/* for so long its threads stood */
-	bool is_drafted;		/* most of it was made before */
-	struct patched_program program; /* that it executed while it stood */
-	bool has_executed;		/* another one since, which has no patches */
+	uint64_t stopped_ns; /* for so long its threads stood */
+	bool is_drafted;     /* most of it was made before */
+	/* This and what it executes were read while it stood. Another process of its number began
+	 * at another time. */
+	uint64_t start_ticks;
+	struct patched_program program;
+	bool has_executed; /* another one since, which has no patches */
+	bool has_ended;
 };
 
 /*

@@ -27,7 +27,8 @@
 #define LOOK_FOR_SECCOMP_NS 100000000ull
 #define AGAIN_NS	    2000000000ull /* until a process is tried again that did not stop */
 #define REST_RUNS	    64		  /* at the end, at most */
-#define LATE_NS		    2000000	  /* for what threads have reserved to be written */
+#define COMM_ROOM	    32
+#define LATE_NS		    2000000 /* for what threads have reserved to be written */
 
 /* ---- patching ---- */
 
@@ -49,14 +50,20 @@ static bool is_same(const struct patched_program *a, const struct patched_progra
 	return a->inode == b->inode && a->device == b->device;
 }
 
+/* Once its threads run it may execute another program before anything is read of it. */
+static void identify(struct patched *p)
+{
+	p->start_ticks = target_start_ticks(p->pid);
+	p->program = program_of(p->pid);
+}
+
 static int on_region(void *ctx, int fd, struct err *err)
 {
 	struct processes *p = ctx;
 	int ret = inproc_drain_add_stamped(p->drain, fd, p->pid, p->ring_bytes,
 					   (uint32_t)p->functions->n, p->period > 1);
 
-	/* once its threads run it may execute another one before anything is read of it */
-	vec_last(&p->patched)->program = program_of(p->pid);
+	identify(vec_last(&p->patched));
 	if (!ret) {
 		vec_last(&p->patched)->region = (uint32_t)p->drain->regions.n - 1;
 		ret = p->watch(p->ctx, p->pid, vec_last(&p->drain->regions));
@@ -164,12 +171,10 @@ int processes_launch(struct processes *p, struct launch *l, char *const *argv,
 /* Called with a process that has those patches, or may have them. */
 typedef void (*process_visit)(struct processes *all, const struct patched *p, pid_t pid);
 
-static void say_executed(const struct processes *all, struct patched *p)
+static void say_executed(const struct processes *all, const struct patched *p, const char *comm)
 {
-	char comm[32] = "", shown[2 * sizeof(comm)], words[256];
+	char shown[2 * COMM_ROOM], words[256];
 
-	p->has_executed = true;
-	target_comm(p->pid, p->pid, comm, sizeof(comm));
 	snprintf(
 		words, sizeof(words),
 		"process %d has executed another program (%s), whose calls are not timed in process; "
@@ -179,16 +184,28 @@ static void say_executed(const struct processes *all, struct patched *p)
 	inproc_write_notice(all->drain->writer, "in-process-executed", words);
 }
 
+/* Its time of start is read last: then what was read before is of this process, and of no other
+ * that has its number. */
+static void look_for_program(const struct processes *all, struct patched *p)
+{
+	const struct patched_program now = program_of(p->pid);
+	char comm[COMM_ROOM] = "";
+
+	if (is_same(&now, &p->program))
+		return;
+	target_comm(p->pid, p->pid, comm, sizeof(comm));
+	p->has_ended = target_start_ticks(p->pid) != p->start_ticks;
+	p->has_executed = now.inode && !p->has_ended;
+	if (p->has_executed)
+		say_executed(all, p, comm);
+}
+
 /* What executes another program loses its patches with the rest of its memory. */
 static void look_for_programs(struct processes *all)
 {
-	vec_for_each (&all->patched, struct patched, p) {
-		const struct patched_program now = program_of(p->pid);
-
-		if (now.inode && p->program.inode && !p->has_executed &&
-		    !is_same(&now, &p->program))
-			say_executed(all, p);
-	}
+	vec_for_each (&all->patched, struct patched, p)
+		if (p->program.inode && !p->has_executed && !p->has_ended)
+			look_for_program(all, p);
 }
 
 /* The next recording of it tries again. */
