@@ -640,7 +640,7 @@ bool inproc_drain_lost_most(const struct inproc_drain *d)
 {
 	vec_for_each (&d->regions, const struct inproc_region, g)
 		if (g->is_stamped)
-			return d->lost_records > d->records;
+			return d->lost_records > d->records + inproc_drain_left_out(d);
 	return false;
 }
 

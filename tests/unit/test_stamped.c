@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "probes/drain/keep.h"
 #include "probes/inproc/drain.h"
+#include "probes/inproc/records.h"
 #include "probes/inproc/stamped.h"
 #include "trace/write/writer.h"
 
@@ -134,6 +136,25 @@ static void test_own_losses(void **state)
 	assert_int_equal(drain.lost_records, lost + 17);
 }
 
+/* Calls that are summed up were read, too. */
+static void test_summed_up(void **state)
+{
+	(void)state;
+	slots[0].lost += drain.records;
+	run();
+	assert_true(inproc_drain_lost_most(&drain));
+	inproc_sum_up_shorter(&drain, 60000000000);
+	for (uint64_t read = 0; read < drain.lost_records; read += N - 2) {
+		for (uint64_t i = 0; i < N - 2; i++)
+			put(at++, 2 + i % 2);
+		run();
+	}
+	assert_true(drain.lost_records > drain.records);
+	assert_false(inproc_drain_lost_most(&drain));
+	keep_free(drain.keep);
+	drain.keep = NULL;
+}
+
 /* Nothing that it writes ends the recorder, or keeps it busy for long. */
 static void test_scribbled(void **state)
 {
@@ -170,7 +191,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_waits),	  cmocka_unit_test(test_never_comes),
 		cmocka_unit_test(test_no_record), cmocka_unit_test(test_own_losses),
-		cmocka_unit_test(test_scribbled),
+		cmocka_unit_test(test_summed_up), cmocka_unit_test(test_scribbled),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
