@@ -168,9 +168,17 @@ static int measure_in_process(struct costs *costs, struct err *err)
 		   : 0;
 }
 
+/* Both were asked for where there are both: what the kernel's probes cost is measured by now. */
+static void leave_in_process(const struct err *why)
+{
+	log_notice("in process nothing is measured: %.*s",
+		   (int)(why->hint ? why->hint - 2 : strlen(why->text)), why->text);
+}
+
 static int measure_all(const struct bench_options *o, enum engine engine, struct costs *costs,
 		       struct err *err)
 {
+	struct err why = { 0 };
 	int ret = 0;
 
 	if (engine != ENGINE_IN_PROCESS) {
@@ -178,11 +186,16 @@ static int measure_all(const struct bench_options *o, enum engine engine, struct
 		ret = measure_kernel(o, costs, err);
 		interrupt_end();
 	}
-	if (!ret && engine != ENGINE_KERNEL)
-		ret = measure_in_process(costs, err);
-	if (!ret && engine != ENGINE_KERNEL && !o->json)
+	if (ret || engine == ENGINE_KERNEL)
+		return ret;
+	ret = measure_in_process(costs, &why);
+	if (ret && engine == ENGINE_IN_PROCESS)
+		return err_take(err, &why);
+	if (ret)
+		leave_in_process(&why);
+	else if (!o->json)
 		print_patched(costs);
-	return ret;
+	return 0;
 }
 
 static int run_bench(int argc, char **argv, struct err *err)
