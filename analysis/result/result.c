@@ -213,7 +213,7 @@ static bool take_recorders_estimate(struct result *res)
  * meet the kernel's probes are counted there. */
 static bool lost_most_in_process(const struct result *res)
 {
-	if (res->lost_records <= res->records)
+	if (res->lost_records <= res->records + 2 * res->calls.brief)
 		return false;
 	vec_for_each (&res->meta->functions, const struct meta_function, f)
 		if (f->in_process)

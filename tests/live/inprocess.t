@@ -79,8 +79,11 @@ lost_few() {
 if lost_few 256K || lost_few 1M || lost_few 64K || lost_few 512K; then
 	is "$("$ISPOT" report --json -i kept.data | jq '.self_cost | .overhead > 0 and .probes_cost_ns > 0')" true \
 		"--keep-slower: what recording costs is known where most calls are added up" || diag kept.err
+	is "$("$ISPOT" report --json --time 1us- -i kept.data | jq '[.notices[] | select(test("were dropped; trace fewer"))] | length')" 0 \
+		"--keep-slower: nor does a report of a part of it say that most were dropped" || diag kept.err
 else
 	skip "--keep-slower: what recording costs is known where most calls are added up" "too many or too few were lost"
+	skip "--keep-slower: nor does a report of a part of it say that most were dropped" "too many or too few were lost"
 fi
 
 # ---- the program is not harmed ----
