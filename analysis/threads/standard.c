@@ -210,17 +210,68 @@ static bool is_of_openmp(const struct meta_frame *f)
 	return is_of(LIBGOMP, file) || is_of(LIBOMP, file);
 }
 
+/* Whether a function of OpenMP is known to wait: others hand out work, run tasks or make memory. */
+static bool waits_in_openmp(const char *object, const char *symbol)
+{
+	static const char *const waiting[] = {
+		"do_wait",
+		"do_spin",
+		"futex_wait*",
+		"gomp_sem_wait*",
+		"gomp_ptrlock_get*",
+		"gomp_simple_barrier_wait*",
+		"gomp_ordered_sync",
+		"GOMP_ordered_start",
+		"GOMP_taskwait*",
+		"__kmp_wait*",
+		"__kmp_acquire*",
+		"__kmp_barrier*",
+		"__kmp_hyper_barrier*",
+		"__kmp_dist_barrier*",
+		"__kmp_fork_barrier*",
+		"__kmp_join_barrier*",
+		"__kmp_hardware_pause",
+		"__kmp_x86_pause",
+		"__kmp_yield*",
+		"__kmpc_omp_taskwait*",
+	};
+
+	for (size_t i = 0; i < sizeof(waiting) / sizeof(waiting[0]); i++)
+		if (is_named(symbol, waiting[i]))
+			return true;
+	/* Templates of LLVM, "bool __kmp_wait_template<...>(...)", by any name of theirs. */
+	if (strstr(symbol, "__kmp_wait_") ||
+	    (strstr(symbol, "kmp_flag_") && strstr(symbol, "wait")))
+		return true;
+	return standard_wait_of(object, symbol) != STANDARD_NONE;
+}
+
 bool standard_spins_somewhere(const struct meta_frame *f)
 {
-	return is_of_openmp(f) && !standard_wait_of(f->object, f->symbol);
+	return is_of_openmp(f) && (!*f->symbol || (waits_in_openmp(f->object, f->symbol) &&
+						   !standard_wait_of(f->object, f->symbol)));
+}
+
+/* Returns the name of the innermost function of OpenMP, or of the one that the program calls there
+ * if those of the library have none; "": neither is known. */
+static const char *name_in_openmp(const struct meta *meta, const struct meta_stack *stack)
+{
+	for (uint32_t i = 0; i < stack->n_frames && stack->frames[i] < meta->frames.n; i++) {
+		const struct meta_frame *f = &meta->frames.data[stack->frames[i]];
+
+		if (!is_of_openmp(f))
+			return f->calls;
+		if (*f->symbol)
+			return f->symbol;
+	}
+	return "";
 }
 
 static bool spins_at(const struct meta_frame *f)
 {
 	static const char *const spinning[] = { "sched_yield", "pthread_yield", "thrd_yield",
 						"pthread_spin_lock" };
-	if (is_of_openmp(f))
-		return true;
+
 	for (size_t i = 0; i < sizeof(spinning) / sizeof(spinning[0]); i++)
 		if (is_named(plain(f->symbol), spinning[i]) &&
 		    is_of(LIBC, text_base_name(f->object)))
@@ -230,8 +281,15 @@ static bool spins_at(const struct meta_frame *f)
 
 bool standard_spins(const struct meta *meta, const struct meta_stack *stack)
 {
-	return stack->n_frames && stack->frames[0] < meta->frames.n &&
-	       spins_at(&meta->frames.data[stack->frames[0]]);
+	const struct meta_frame *f = NULL;
+	const char *name;
+
+	if (stack->n_frames && stack->frames[0] < meta->frames.n)
+		f = &meta->frames.data[stack->frames[0]];
+	if (!f || !is_of_openmp(f))
+		return f && spins_at(f);
+	name = name_in_openmp(meta, stack);
+	return !*name || waits_in_openmp(f->object, name);
 }
 
 static enum standard_wait of_stack(struct threads *th, uint64_t stack)

@@ -48,10 +48,12 @@ const struct meta_frame *standard_own_function(const struct meta *meta,
 
 /*
  * Whether a thread that runs with this stack waits without sleeping: it gives up its CPU to try
- * again, or is in a library that does nothing else but wait.
+ * again, or is in a function of OpenMP that waits. If no name says which function of OpenMP it is,
+ * it may wait.
  */
 bool standard_spins(const struct meta *meta, const struct meta_stack *stack);
-/* Whether that is all that is known of the frame: it may wait at a lock or at a barrier. */
+/* Whether the frame is of OpenMP and does not say for what it waits, if it does: a lock, a barrier,
+ * or anything else. */
 bool standard_spins_somewhere(const struct meta_frame *f);
 
 /* Notes the stack of the thread's current sleep, by its number. */

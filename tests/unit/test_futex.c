@@ -387,14 +387,48 @@ static void functions_that_wait_without_sleeping(void **state)
 	const struct meta_frame gomp = { .symbol = "", .object = "/lib/libgomp.so.1" };
 	const struct meta_frame critical = { .symbol = "GOMP_critical_start",
 					     .object = "/lib/libgomp.so.1" };
+	const struct meta_frame waits = { .symbol = "do_wait", .object = "/lib/libgomp.so.1" };
+	const struct meta_frame loop = { .symbol = "GOMP_loop_dynamic_next",
+					 .object = "/lib/libgomp.so.1" };
 
 	assert_true(spins("/lib/libc.so.6", "__sched_yield"));
 	assert_true(spins("/lib/libc.so.6", "pthread_spin_lock"));
 	assert_true(spins("/lib/libgomp.so.1", ""));
 	assert_false(spins("/lib/libc.so.6", "pthread_mutex_lock"));
 	assert_false(spins("/usr/bin/app", "sched_yield"));
+	assert_true(spins("/lib/libgomp.so.1", "do_wait"));
+	assert_true(spins("/lib/libgomp.so.1", "gomp_mutex_lock_slow"));
+	assert_true(spins("/lib/libomp.so.5", "__kmp_acquire_queuing_lock"));
+	assert_true(spins("/lib/libomp.so.5", "kmp_flag_64<false, true>::wait(kmp_info*, int)"));
+	assert_false(spins("/lib/libgomp.so.1", "GOMP_loop_dynamic_next"));
+	assert_false(spins("/lib/libgomp.so.1", "gomp_malloc"));
+	assert_false(spins("/lib/libomp.so.5", "__kmpc_dispatch_next_4"));
 	assert_true(standard_spins_somewhere(&gomp));
+	assert_true(standard_spins_somewhere(&waits));
+	assert_false(standard_spins_somewhere(&loop));
 	assert_false(standard_spins_somewhere(&critical));
+}
+
+/* Of a library without names, what the program calls there is known. */
+static void openmp_without_names_is_told_by_the_call(void **state)
+{
+	static const char *const calls[] = { "GOMP_critical_start", "GOMP_loop_dynamic_next", "" };
+	static const bool expected[] = { true, false, true };
+	static const uint32_t frames[] = { 0, 0, 1 };
+	const struct meta_stack stack = { .n_frames = 3, .frames = frames };
+	struct meta meta = { 0 };
+
+	for (unsigned i = 0; i < 2; i++)
+		*vec_add(&meta.frames) =
+			(struct meta_frame){ .symbol = i ? "work" : "",
+					     .object = i ? "/usr/bin/app" : "/lib/libgomp.so.1",
+					     .file = "",
+					     .calls = "" };
+	for (unsigned i = 0; i < 3; i++) {
+		meta.frames.data[1].calls = calls[i];
+		assert_int_equal(standard_spins(&meta, &stack), expected[i]);
+	}
+	vec_release(&meta.frames);
 }
 
 static void functions_count_in_their_own_library(void **state)
@@ -474,6 +508,7 @@ int main(void)
 		cmocka_unit_test(a_condition_of_one_thread_s_own),
 		cmocka_unit_test(functions_count_in_their_own_library),
 		cmocka_unit_test(functions_that_wait_without_sleeping),
+		cmocka_unit_test(openmp_without_names_is_told_by_the_call),
 		cmocka_unit_test(a_stack_s_innermost_one_counts),
 	};
 
