@@ -7,8 +7,7 @@
 
 #define SPINS_LEAST 0.25 /* of the slow calls' own samples, by the lower end of the interval */
 
-/* Returns the share of the slow calls' own samples that spin, or 0 if there are too few samples. */
-static double spinning(const struct block *b)
+double cause_spins(const struct block *b)
 {
 	const struct block_samples *s = &b->samples;
 	double share, low, high;
@@ -32,6 +31,14 @@ static const struct coactive *holder(const struct block *b)
 	return NULL;
 }
 
+/* A library of OpenMP also works for the program where its functions have no names. */
+static bool surely_held(const struct block *b)
+{
+	const struct meta_frame *at = b->samples.spins_at;
+
+	return holder(b) && !(at && !at->spins && !*at->symbol);
+}
+
 static void say_spins(const struct block *b, struct text *evidence)
 {
 	const struct block_samples *s = &b->samples;
@@ -53,7 +60,7 @@ static void say_spins(const struct block *b, struct text *evidence)
 double cause_spin(const struct block *b, const struct meta *meta, double rest_ns,
 		  struct text *evidence)
 {
-	double share = holder(b) ? 0 : spinning(b);
+	double share = surely_held(b) ? 0 : cause_spins(b);
 
 	(void)meta;
 	if (share > 0)
@@ -64,10 +71,10 @@ double cause_spin(const struct block *b, const struct meta *meta, double rest_ns
 double cause_spin_held(const struct block *b, const struct meta *meta, double rest_ns,
 		       struct text *evidence)
 {
-	const struct coactive *c = holder(b);
+	const struct coactive *c = surely_held(b) ? holder(b) : NULL;
 
 	(void)meta;
-	if (!c || !(spinning(b) > 0))
+	if (!c || !(cause_spins(b) > 0))
 		return 0;
 	say_spins(b, evidence);
 	text_printf(
@@ -75,5 +82,5 @@ double cause_spin_held(const struct block *b, const struct meta *meta, double re
 		"; meanwhile another thread is %s%s for %.0f%% of the time, in fast calls %.0f%%",
 		c->part == COACTIVE_AFTER ? "in what follows " : "in ", c->name, 100 * c->slow_rate,
 		100 * c->fast_rate);
-	return rest_ns * spinning(b);
+	return rest_ns * cause_spins(b);
 }

@@ -12,6 +12,10 @@ struct block;
 struct meta;
 struct text;
 
+/* Returns the share of the slow calls' own samples that spin, or 0 if that is little or samples are
+ * too few. */
+double cause_spins(const struct block *b);
+
 /* Rules for POOL_RUNNING (cause.h), in this order. */
 double cause_spin_held(const struct block *b, const struct meta *meta, double rest_ns,
 		       struct text *evidence);

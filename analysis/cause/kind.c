@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/cause/by_spin.h"
 #include "analysis/score/block.h"
 #include "analysis/score/sci.h"
 #include "analysis/threads/standard.h"
@@ -268,7 +269,7 @@ static const struct cause_kind tried = {
 	.advice = { { .text = "shorten what is done under the lock, or wait for its release instead of sleeping" } },
 };
 
-/* Waits without sleeping in a library of OpenMP whose functions have no names. */
+/* Waits without sleeping in a library of OpenMP, where no name says for what. */
 static const struct cause_kind in_openmp = {
 	.kind = "lock",
 	.group = CAUSE_LOCK,
@@ -277,13 +278,24 @@ static const struct cause_kind in_openmp = {
 	.advice = { { .text = "do less in critical regions, or give each thread as much work" } },
 };
 
+/* Whether more is lost in samples that spin than asleep in any one lock. */
+static bool spins_most(const struct block *b)
+{
+	struct wait_part part = { 0 };
+
+	if (b->waits && b->all_threads)
+		part = wait_part(b->all_threads, b->waits, in_openmp.kind);
+	return !part.largest || (double)(part.largest->ns - part.largest->idle_ns) <
+					b->pools[POOL_RUNNING] * cause_spins(b);
+}
+
 static bool spins_in_openmp(const struct block *b)
 {
-	const struct meta_frame *at = b->samples.slow_spins ? b->samples.spins_at : NULL;
+	const struct meta_frame *at = cause_spins(b) ? b->samples.spins_at : NULL;
 	bool lock = b->function && b->object && b->function->symbol &&
 		    standard_wait_of(b->object->path, b->function->symbol) == STANDARD_LOCK;
 
-	return at && !lock && standard_spins_somewhere(at);
+	return at && !lock && standard_spins_somewhere(at) && spins_most(b);
 }
 
 const struct cause_kind *cause_kind_of(const struct block *b, const char *kind)

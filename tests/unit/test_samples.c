@@ -4,6 +4,7 @@
 #include "scene.h"
 
 #include "analysis/cause/judge.h"
+#include "analysis/cause/kind.h"
 #include "analysis/cause/samples_compare.h"
 #include "analysis/cause/verdict.h"
 #include "analysis/evidence/samples.h"
@@ -167,6 +168,36 @@ static void without_a_holder_it_is_less_sure(void **state)
 	end(&st);
 }
 
+/* One sample in OpenMP's library makes no other lock one of OpenMP. */
+static void a_few_samples_in_openmp_are_no_lock_of_it(void **state)
+{
+	static const struct meta_frame at = { .symbol = "", .object = "/lib/libgomp.so.1" };
+	struct block b = { .samples = { .slow = 40, .slow_spins = 1, .spins_at = &at },
+			   .pools = { [POOL_RUNNING] = 1000 } };
+
+	assert_ptr_equal(cause_kind_of(&b, "lock"), cause_kind_find("lock"));
+	b.samples.slow_spins = 40;
+	assert_string_equal(cause_kind_of(&b, "lock")->name, "lock or barrier");
+}
+
+/* Where a library of OpenMP has no names, another thread that runs meanwhile proves nothing. */
+static void without_names_a_holder_is_not_sure(void **state)
+{
+	const struct meta_frame kept = frames[1];
+	const struct block *b;
+	struct stage st;
+
+	frames[1].symbol = "";
+	frames[1].object = "/lib/libgomp.so.1";
+	frames[1].spins = false;
+	begin(&st);
+	b = play(&st, SPIN, true);
+	assert_non_null(lock(b));
+	assert_true(lock(b)->confidence < 0.7);
+	end(&st);
+	frames[1] = kept;
+}
+
 static void running_is_not_spinning(void **state)
 {
 	const struct block *b;
@@ -245,6 +276,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(spinning_behind_a_holder_is_a_lock),
 		cmocka_unit_test(without_a_holder_it_is_less_sure),
+		cmocka_unit_test(a_few_samples_in_openmp_are_no_lock_of_it),
+		cmocka_unit_test(without_names_a_holder_is_not_sure),
 		cmocka_unit_test(running_is_not_spinning),
 		cmocka_unit_test(the_place_of_the_difference_is_found),
 		cmocka_unit_test(the_same_place_is_no_difference),
