@@ -19,16 +19,17 @@ static bool same_cell(const struct wait_cell *a, const struct wait_cell *b)
 
 static struct wait_cell *cell_of(struct wait_sums *sums, const struct wait_cell *like)
 {
+	bool room = sums->n < WAIT_CELLS_MAX;
 	struct wait_cell key = {
 		.kind = like->kind,
-		.word = sums->n < WAIT_CELLS_MAX ? like->word : SLEEP_NOBODY,
+		.word = room ? like->word : SLEEP_NOBODY,
 		.call = like->call,
 		.end = like->end,
 		.uninterruptible = like->uninterruptible,
 		.iowait = like->iowait,
 		.standard = like->standard,
 		.by_call = like->by_call,
-		.tries = like->tries,
+		.tries = room ? like->tries : 0,
 	};
 
 	vec_for_each (sums, struct wait_cell, old)

@@ -40,7 +40,7 @@ struct wait_cell {
 	struct wait_waker wakers[WAIT_WAKERS_MAX];
 	uint64_t wakes; /* sleeps of others like it that the block ended */
 };
-#define WAIT_CELLS_MAX 128 /* futexes beyond these share a cell without a word */
+#define WAIT_CELLS_MAX 128 /* those beyond share cells without a word or a place */
 
 struct wait_sums {
 	VEC(struct wait_cell)

@@ -81,6 +81,26 @@ static void who_is_never_asleep_with_all_others_waits_for_a_lock(void **state)
 	end_places(&s);
 }
 
+/* However many places a block sleeps in, its sums stay few. */
+static void places_beyond_the_limit_share_a_cell(void **state)
+{
+	struct wait_sums sums = { 0 }, more = { 0 };
+
+	for (uint32_t i = 1; i <= 3 * WAIT_CELLS_MAX; i++)
+		*vec_add(&more) = (struct wait_cell){ .kind = WAIT_SLEEP,
+						      .end = SLEEP_BY_TIMER,
+						      .word = SLEEP_NOBODY,
+						      .tries = i,
+						      .sleeps = 1,
+						      .ns = 10 };
+	wait_merge(&sums, &more);
+	assert_int_equal(sums.n, WAIT_CELLS_MAX + 1);
+	assert_int_equal(sums.data[WAIT_CELLS_MAX].tries, 0);
+	assert_int_equal(sums.data[WAIT_CELLS_MAX].sleeps, 2 * WAIT_CELLS_MAX);
+	vec_release(&sums);
+	vec_release(&more);
+}
+
 /* Both sleep until there is work for one, and then for the other. */
 static void who_is_may_wait_for_anything(void **state)
 {
@@ -125,6 +145,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_is_never_asleep_with_all_others_waits_for_a_lock),
+		cmocka_unit_test(places_beyond_the_limit_share_a_cell),
 		cmocka_unit_test(who_is_may_wait_for_anything),
 		cmocka_unit_test(who_does_not_try_again_lets_time_pass),
 	};
