@@ -41,24 +41,50 @@ uint32_t tries_new_stack(struct tries *x, uint64_t stack, const struct meta_fram
 	return place;
 }
 
+/* Whoever sleeps alone waits for no other, so that its sleeps matter only beside another's. */
+static bool make_room(struct tries *x, struct tries_place *p)
+{
+	if (!p->several && p->sleeps.n >= TRIES_ALONE_MAX) {
+		x->sleeps -= p->sleeps.n;
+		p->sleeps.n = 0;
+	}
+	return x->sleeps < TRIES_SLEEPS_MAX && p->sleeps.n < TRIES_PLACE_MAX;
+}
+
 void tries_add(struct tries *x, const struct tries_sleep *sleep)
 {
-	if (sleep->place && x->sleeps.n < TRIES_SLEEPS_MAX)
-		*vec_add(&x->sleeps) = *sleep;
+	struct tries_place *p = sleep->place ? &x->places.data[sleep->place - 1] : NULL;
+
+	if (!p)
+		return;
+	if (!p->sleeps.n && !p->cut) {
+		p->first_ns = sleep->from_ns;
+		p->thread = sleep->thread;
+	}
+	p->several |= sleep->thread != p->thread;
+	p->cut |= !make_room(x, p);
+	if (p->cut)
+		return;
+	*vec_add(&p->sleeps) = *sleep;
+	x->sleeps++;
 }
 
 /* ---- at the end ---- */
 
-/* By place, thread and time. */
+/* By thread and time. */
 static int by_thread(const void *a, const void *b)
 {
 	const struct tries_sleep *x = a, *y = b;
 
-	if (x->place != y->place)
-		return x->place < y->place ? -1 : 1;
 	if (x->thread != y->thread)
 		return x->thread < y->thread ? -1 : 1;
 	return (x->from_ns > y->from_ns) - (x->from_ns < y->from_ns);
+}
+
+/* Whether the thread slept again at once: it did nothing else meanwhile. */
+static bool is_again(const struct tries_sleep *a, const struct tries_sleep *b)
+{
+	return b->from_ns - a->to_ns < (a->to_ns - a->from_ns) / AGAIN_PART;
 }
 
 /* Returns how often threads slept again at once, or did something else, whichever is rarer. */
@@ -71,7 +97,7 @@ static uint64_t repeated(const struct tries_sleep *sleeps, size_t n)
 
 		if (a->thread != b->thread)
 			continue;
-		if (b->from_ns - a->to_ns < (a->to_ns - a->from_ns) / AGAIN_PART)
+		if (is_again(a, b))
 			again++;
 		else
 			not ++;
@@ -116,22 +142,20 @@ struct window {
 	uint32_t threads;
 };
 
-static struct window window_of(const struct tries_sleep *sleeps, size_t n)
+static struct window window_of(const struct tries_place *p)
 {
-	struct window w = { .to_ns = UINT64_MAX, .first_ns = UINT64_MAX };
+	struct window w = { .to_ns = UINT64_MAX, .first_ns = p->first_ns };
 
-	for (size_t i = 0; i < n; i++) {
-		const struct tries_sleep *s = &sleeps[i];
+	for (size_t i = 0; i < p->sleeps.n; i++) {
+		const struct tries_sleep *s = &p->sleeps.data[i];
 		bool first = !i || s->thread != s[-1].thread;
-		bool last = i + 1 == n || s->thread != s[1].thread;
+		bool last = i + 1 == p->sleeps.n || s->thread != s[1].thread;
 
 		w.threads += first;
 		if (first && s->from_ns > w.from_ns)
 			w.from_ns = s->from_ns;
 		if (last && s->to_ns < w.to_ns)
 			w.to_ns = s->to_ns;
-		if (s->from_ns < w.first_ns)
-			w.first_ns = s->from_ns;
 		if (s->to_ns > w.last_ns)
 			w.last_ns = s->to_ns;
 	}
@@ -147,9 +171,11 @@ static uint64_t inside(const struct window *w, const struct tries_sleep *s)
 }
 
 /* Whether the threads are hardly ever all asleep, though each is so for much of the time. */
-static bool never_all(const struct tries_sleep *sleeps, size_t n)
+static bool never_all(const struct tries_place *p)
 {
-	struct window w = window_of(sleeps, n);
+	const struct tries_sleep *sleeps = p->sleeps.data;
+	size_t n = p->sleeps.n;
+	struct window w = window_of(p);
 	struct edge *edges;
 	double expected, span, own = 0, all = 0;
 	uint64_t met;
@@ -174,27 +200,24 @@ static bool never_all(const struct tries_sleep *sleeps, size_t n)
 	return expected >= MEET_SLEEPS * all / (double)n && (double)met * MEET_RARELY <= expected;
 }
 
-static enum tries_verdict judge(const struct tries_sleep *sleeps, size_t n)
+static enum tries_verdict judge(const struct tries_place *p)
 {
-	if (sleeps[0].thread == sleeps[n - 1].thread || repeated(sleeps, n) < AGAIN_LEAST)
+	const struct tries_sleep *sleeps = p->sleeps.data;
+	size_t n = p->sleeps.n;
+
+	if (!p->several)
 		return TRIES_NO;
-	return never_all(sleeps, n) ? TRIES_LOCK : TRIES_UNKNOWN;
+	if (!n || repeated(sleeps, n) < AGAIN_LEAST)
+		return p->cut ? TRIES_UNKNOWN : TRIES_NO;
+	return never_all(p) ? TRIES_LOCK : TRIES_UNKNOWN;
 }
 
 void tries_judge(struct tries *x)
 {
-	size_t first = 0;
-
-	if (!x->sleeps.n)
-		return;
-	vec_sort(&x->sleeps, by_thread);
-	for (size_t i = 1; i <= x->sleeps.n; i++) {
-		const struct tries_sleep *from = &x->sleeps.data[first];
-
-		if (i < x->sleeps.n && x->sleeps.data[i].place == from->place)
-			continue;
-		x->places.data[from->place - 1].verdict = judge(from, i - first);
-		first = i;
+	vec_for_each (&x->places, struct tries_place, p) {
+		if (p->sleeps.n)
+			vec_sort(&p->sleeps, by_thread);
+		p->verdict = judge(p);
 	}
 }
 
@@ -210,7 +233,8 @@ const char *tries_function(const struct tries *x, uint32_t place)
 
 void tries_release(struct tries *x)
 {
-	vec_release(&x->sleeps);
+	vec_for_each (&x->places, struct tries_place, p)
+		vec_release(&p->sleeps);
 	vec_release(&x->places);
 	map_release(&x->places_by);
 	map_release(&x->place_of);

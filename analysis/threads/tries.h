@@ -4,7 +4,8 @@
  * as the busy handler of SQLite does. No record says for what. But whoever begins such a sleep
  * found the lock taken, by a thread that is not asleep there. So the threads that sleep in a
  * function at times are never all asleep there at once, however much of the time each of them is.
- * Threads that sleep to let time pass, or until work comes, are.
+ * Threads that sleep to let time pass, or until work comes, mostly are. This is no proof: where
+ * there is always some work, but less than threads, one of them is awake as well.
  *
  * This is decided at the end of a recording, by function: the innermost of the program's own that
  * leads to the sleep. It takes threads that sleep so much that all of them would often meet there
@@ -22,17 +23,17 @@
 struct meta_frame;
 
 #define TRIES_SLEEPS_MAX 262144 /* of all functions; those that come later are not looked at */
+#define TRIES_PLACE_MAX	 65536	/* of a function in which several threads sleep */
+#define TRIES_ALONE_MAX	 8192	/* of one in which only one did so far: older ones are forgotten */
 
 enum tries_verdict {
 	TRIES_NO,      /* sleeps of one thread, or that are not repeated */
-	TRIES_UNKNOWN, /* repeated sleeps of several threads: for whatever it may be */
-	TRIES_LOCK,    /* for what one of these threads has */
+	TRIES_UNKNOWN, /* sleeps of several threads, repeated or not all seen: for whatever it is */
+	TRIES_LOCK,    /* probably for what one of these threads has */
 };
 
 struct tries {
-	struct {
-		VEC(struct tries_sleep)
-	} sleeps;
+	size_t sleeps; /* that are kept, of all places */
 	struct {
 		VEC(struct tries_place)
 	} places;	      /* [number - 1] */
@@ -48,6 +49,13 @@ struct tries_sleep {
 struct tries_place {
 	const char *function; /* the meta's; "": it has no name */
 	enum tries_verdict verdict;
+	struct {
+		VEC(struct tries_sleep)
+	} sleeps;
+	uint64_t first_ns; /* when the first sleep began, also if it is forgotten */
+	uint32_t thread;   /* of the first sleep */
+	bool several;	   /* other threads sleep there, too */
+	bool cut;	   /* not all sleeps of several threads are kept */
 };
 
 /* Returns the number of the place of a stack, by the stack's number, or MAP_NONE: not known yet. */

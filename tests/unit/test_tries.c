@@ -81,6 +81,53 @@ static void who_is_never_asleep_with_all_others_waits_for_a_lock(void **state)
 	end_places(&s);
 }
 
+static void judge_lock_behind(struct tries *x, uint32_t place, uint64_t t)
+{
+	for (unsigned round = 0; round < 40; round++)
+		for (unsigned i = 0; i < 4; i++, t += 100)
+			tries_add(x, &(struct tries_sleep){ .from_ns = t,
+							    .to_ns = t + 90,
+							    .thread = 1 + round % 2,
+							    .place = place });
+	tries_judge(x);
+}
+
+/* However often a thread lets time pass, a lock that others sleep for later is seen. */
+static void who_paces_leaves_room_for_others(void **state)
+{
+	const struct meta_frame pace = { .symbol = "pace", .object = "app" };
+	const struct meta_frame acquire = { .symbol = "acquire", .object = "app" };
+	struct tries x = { 0 };
+	uint32_t paces = tries_new_stack(&x, 1, &pace), lock = tries_new_stack(&x, 2, &acquire);
+	uint64_t t = 1000;
+
+	for (unsigned i = 0; i < TRIES_SLEEPS_MAX + 10; i++, t += 100)
+		tries_add(&x, &(struct tries_sleep){
+				      .from_ns = t, .to_ns = t + 90, .thread = 3, .place = paces });
+	judge_lock_behind(&x, lock, t);
+	assert_int_equal(tries_verdict_of(&x, paces), TRIES_NO);
+	assert_int_equal(tries_verdict_of(&x, lock), TRIES_LOCK);
+	tries_release(&x);
+}
+
+/* Of sleeps that are not kept nothing is known: not that they were for no lock, either. */
+static void what_is_cut_is_not_known(void **state)
+{
+	const struct meta_frame pace = { .symbol = "pace", .object = "app" };
+	struct tries x = { 0 };
+	uint32_t place = tries_new_stack(&x, 1, &pace);
+	uint64_t t = 1000;
+
+	for (unsigned i = 0; i < TRIES_SLEEPS_MAX; i++, t += 100)
+		tries_add(&x, &(struct tries_sleep){ .from_ns = t,
+						     .to_ns = t + 10,
+						     .thread = 1 + i % 2,
+						     .place = place });
+	judge_lock_behind(&x, place, t);
+	assert_int_equal(tries_verdict_of(&x, place), TRIES_UNKNOWN);
+	tries_release(&x);
+}
+
 /* However many places a block sleeps in, its sums stay few. */
 static void places_beyond_the_limit_share_a_cell(void **state)
 {
@@ -145,6 +192,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_is_never_asleep_with_all_others_waits_for_a_lock),
+		cmocka_unit_test(who_paces_leaves_room_for_others),
+		cmocka_unit_test(what_is_cut_is_not_known),
 		cmocka_unit_test(places_beyond_the_limit_share_a_cell),
 		cmocka_unit_test(who_is_may_wait_for_anything),
 		cmocka_unit_test(who_does_not_try_again_lets_time_pass),
