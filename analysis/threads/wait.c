@@ -496,7 +496,8 @@ struct wait_cause wait_cause_of(const struct threads *th, const struct wait_cell
 					    "sleeps there at other times" };
 	if (tries_verdict_of(&th->tries, c->tries) == TRIES_UNKNOWN)
 		return (struct wait_cause){ "sleep", 0.5,
-					    "slept between tries, for what is not known" };
+					    "slept again and again for a time, for what is not "
+					    "known" };
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const struct wait_row *r = &rows[i];
 

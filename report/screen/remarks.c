@@ -100,7 +100,7 @@ static void name_all(const struct block *const *blocks, size_t n, struct text *l
 		text_printf(line, ", %zu in all", n);
 }
 
-/* The function whose threads sleep between tries for what is not known; NULL: no such block. */
+/* The function whose threads sleep again and again for what is not known; NULL: no such block. */
 static const char *tries_for_something(const struct block *b)
 {
 	const char *function = b->verdict == VERDICT_IDLE && b->waits
@@ -120,13 +120,13 @@ static const char *tries_for_a_lock(const struct block *b)
 	return function && *function ? function : NULL;
 }
 
-/* The left out row with the longest such sleeps. */
+/* The row with the longest such sleeps, of those that are left out where not all are listed. */
 static const struct block *longest(const struct view *v, const char *(*in)(const struct block *))
 {
 	const struct block *most = NULL;
 
 	for (size_t i = 0; i < v->n_rows; i++)
-		if (is_left_out(v, i) && in(v->rows[i]) &&
+		if ((v->all || is_left_out(v, i)) && in(v->rows[i]) &&
 		    (!most || v->rows[i]->total_ns > most->total_ns))
 			most = v->rows[i];
 	return most;
@@ -140,13 +140,14 @@ static void tries(const struct view *v, struct text *out)
 	struct text line = { 0 };
 
 	if (lock)
-		text_printf(&line, "how much %s loses, which sleeps between tries for a lock",
+		text_printf(&line,
+			    "how much %s loses, which sleeps between tries for a lock",
 			    text_shortened(name, sizeof(name), tries_for_a_lock(lock),
 					   NAME_MAX_COLUMNS));
 	if (some)
 		text_printf(
 			&line,
-			"%swhether %s, which sleeps between tries, waits for a lock or for work",
+			"%swhether %s, which sleeps again and again for a time, waits for a lock or for work",
 			lock ? "; " : "",
 			text_shortened(name, sizeof(name), tries_for_something(some),
 				       NAME_MAX_COLUMNS));
@@ -497,8 +498,7 @@ static void run_queue(const struct view *v, unsigned lines, struct text *out)
 
 static void remarks(const struct view *v, unsigned lines, struct text *out)
 {
-	if (!v->all)
-		tries(v, out);
+	tries(v, out);
 	run_queue(v, lines, out);
 	not_called(v, out);
 	none_recorded(v, out);
