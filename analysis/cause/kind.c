@@ -259,14 +259,14 @@ static const struct cause_kind either[] = {
 	},
 };
 
-/* A lock that threads wait for by sleeping between tries to take it. */
+/* Probably a lock that threads wait for by sleeping between tries to take it (tries.h). */
 static const struct cause_kind tried = {
 	.kind = "lock",
 	.group = CAUSE_LOCK,
 	.name = "sleep between tries",
-	.story = "Sleeping between tries for a lock",
-	.idle = "sleeps between tries for a lock",
-	.advice = { { .text = "shorten what is done under the lock, or wait for its release instead of sleeping" } },
+	.story = "Probably sleeping between tries for a lock",
+	.idle = "probably sleeps between tries for a lock",
+	.advice = { { .text = "these threads sleep while another one works: if it has a lock, wait for its release (a mutex, a condition) instead of sleeping" } },
 };
 
 /* Waits without sleeping in a library of OpenMP, where no name says for what. */

@@ -448,8 +448,8 @@ static void copy_sums(struct block *b, const struct site *site)
 	b->shapes = 1;
 }
 
-/* Who sleeps between tries for a lock has no need to sleep at all: it is as long as is asked for.
- */
+/* A sleep between tries for a lock is as long as the program asks for, whenever the lock is free:
+ * the shortest one is lost, too. */
 static double excess_of(const struct site_cell *c, const struct site *site, double *open)
 {
 	double min = site->tried ? 0 : (double)site->sleeps.min;

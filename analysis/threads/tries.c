@@ -13,6 +13,7 @@
 #define MEET_SLEEPS   6 /* that all threads would be expected to sleep at once: mean sleeps */
 #define MEET_RARELY   8 /* they meet for at most such a part of what would be expected */
 #define TOGETHER_MOST 3 /* all are seen for at least 1 / TOGETHER_MOST of the time that any is */
+#define CROWDED_PART  4 /* of the time in which threads do something else they wait for a CPU */
 
 static uint32_t place_of_function(struct tries *x, const struct meta_frame *f)
 {
@@ -200,6 +201,26 @@ static bool never_all(const struct tries_place *p)
 	return expected >= MEET_SLEEPS * all / (double)n && (double)met * MEET_RARELY <= expected;
 }
 
+/*
+ * Whether threads that do something else than sleep wait for a CPU for much of that time. Then one
+ * of them may be awake all the time as there are too few CPUs, and not because of a lock.
+ */
+static bool crowded(const struct tries_sleep *sleeps, size_t n)
+{
+	uint64_t awake = 0, ready = 0;
+
+	for (size_t i = 1; i < n; i++) {
+		const struct tries_sleep *a = &sleeps[i - 1], *b = &sleeps[i];
+
+		if (a->thread != b->thread || is_again(a, b))
+			continue;
+		awake += b->from_ns - a->to_ns;
+		if (b->ready_ns > a->ready_ns)
+			ready += b->ready_ns - a->ready_ns;
+	}
+	return ready > awake / CROWDED_PART;
+}
+
 static enum tries_verdict judge(const struct tries_place *p)
 {
 	const struct tries_sleep *sleeps = p->sleeps.data;
@@ -209,7 +230,7 @@ static enum tries_verdict judge(const struct tries_place *p)
 		return TRIES_NO;
 	if (!n || repeated(sleeps, n) < AGAIN_LEAST)
 		return p->cut ? TRIES_UNKNOWN : TRIES_NO;
-	return never_all(p) ? TRIES_LOCK : TRIES_UNKNOWN;
+	return never_all(p) && !crowded(sleeps, n) ? TRIES_LOCK : TRIES_UNKNOWN;
 }
 
 void tries_judge(struct tries *x)

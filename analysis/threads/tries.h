@@ -43,6 +43,7 @@ struct tries {
 
 struct tries_sleep {
 	uint64_t from_ns, to_ns;
+	uint64_t ready_ns;	/* in the run queue, of all of the thread's time until then */
 	uint32_t thread, place; /* place: number */
 };
 

@@ -491,9 +491,9 @@ struct wait_cause wait_cause_of(const struct threads *th, const struct wait_cell
 					    "waited for what another thread writes that waits in "
 					    "the same place at other times" };
 	if (wait_is_tried(th, c))
-		return (struct wait_cause){ "lock", 0.7,
-					    "slept between tries, while a thread was awake that "
-					    "sleeps there at other times" };
+		return (struct wait_cause){ "lock", 0.6,
+					    "slept again and again, while a thread was awake that "
+					    "sleeps there at other times: probably for a lock" };
 	if (tries_verdict_of(&th->tries, c->tries) == TRIES_UNKNOWN)
 		return (struct wait_cause){ "sleep", 0.5,
 					    "slept again and again for a time, for what is not "

@@ -76,13 +76,13 @@ bool wait_is_signaled(const struct threads *th, const struct wait_cell *cell);
 
 /* For threads that wait in the same place at other times: they go on one after the other. */
 bool wait_is_queue(const struct threads *th, const struct wait_cell *cell);
-/* For a lock, by timed sleeps between tries to take it. */
+/* Probably for a lock, by timed sleeps between tries to take it (tries.h). */
 bool wait_is_tried(const struct threads *th, const struct wait_cell *cell);
-/* The name of the function in which threads sleep so, "" if it has none; NULL: it is a tenth of the
- * time at most. */
+/* The name of the function in which threads sleep so, "" if it has none. NULL: they sleep so for no
+ * more than a tenth of the time. */
 const char *wait_tried(const struct threads *th, const struct wait_sums *sums);
-/* The same of a function in which threads sleep between tries for what is not known; NULL: it is
- * half of the time at most. */
+/* The same of a function in which threads sleep again and again, for what is not known. NULL: they
+ * sleep so for no more than half of the time. */
 const char *wait_maybe_tried(const struct threads *th, const struct wait_sums *sums);
 /* At a lock or a condition: what was seen fits both. */
 bool wait_is_either(const struct threads *th, const struct wait_cell *cell);

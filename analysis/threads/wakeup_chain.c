@@ -329,6 +329,7 @@ static void note_timed(const struct thread *t)
 	if (!t->all->sums_up)
 		tries_add(&t->all->tries, &(struct tries_sleep){ .from_ns = s->since_ns,
 								 .to_ns = s->woken_ns,
+								 .ready_ns = t->off.preempted_ns,
 								 .thread = t->index,
 								 .place = sleep_place(t) });
 }

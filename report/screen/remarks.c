@@ -141,7 +141,7 @@ static void tries(const struct view *v, struct text *out)
 
 	if (lock)
 		text_printf(&line,
-			    "how much %s loses, which sleeps between tries for a lock",
+			    "how much %s loses, which sleeps between tries, probably for a lock",
 			    text_shortened(name, sizeof(name), tries_for_a_lock(lock),
 					   NAME_MAX_COLUMNS));
 	if (some)

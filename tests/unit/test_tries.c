@@ -75,9 +75,33 @@ static void who_is_never_asleep_with_all_others_waits_for_a_lock(void **state)
 	assert_int_equal(wait_reconsider(&s.calls.threads, &sums), sums.data[0].ns);
 	assert_int_equal(sums.data[0].idle_ns, 0);
 	assert_string_equal(wait_cause_of(&s.calls.threads, &sums.data[0]).kind, "lock");
+	assert_true(wait_cause_of(&s.calls.threads, &sums.data[0]).confidence < 0.7); /* "?" */
 	assert_string_equal(wait_tried(&s.calls.threads, &sums), "acquire");
 	assert_null(wait_maybe_tried(&s.calls.threads, &sums));
 	vec_release(&sums);
+	end_places(&s);
+}
+
+static void ready_for(struct scene *s, uint64_t from_us, uint64_t us, uint32_t i)
+{
+	other(s, REC_SWITCH_OUT, from_us * 1000, TID(i), TID(i), SWITCH_PREEMPTED, 0);
+	other(s, REC_SWITCH_IN, (from_us + us) * 1000, TID(i), TID(i), 0, 0);
+}
+
+/* The same, but that who is awake waits for a CPU: that one is awake follows from too few CPUs. */
+static void who_waits_for_a_cpu_may_be_awake_without_a_lock(void **state)
+{
+	struct scene s;
+	uint64_t t = 1000;
+
+	begin_places(&s);
+	for (unsigned round = 0; round < 40; round++)
+		for (unsigned i = 0; i < 4; i++, t += 100) {
+			sleep_for(&s, t, 90, 1 + round % 2, ACQUIRE);
+			if (round)
+				ready_for(&s, t + 20, 40, 1 + (round + 1) % 2);
+		}
+	assert_int_equal(verdict_at(&s, ACQUIRE, t), TRIES_UNKNOWN);
 	end_places(&s);
 }
 
@@ -192,6 +216,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_is_never_asleep_with_all_others_waits_for_a_lock),
+		cmocka_unit_test(who_waits_for_a_cpu_may_be_awake_without_a_lock),
 		cmocka_unit_test(who_paces_leaves_room_for_others),
 		cmocka_unit_test(what_is_cut_is_not_known),
 		cmocka_unit_test(places_beyond_the_limit_share_a_cell),
