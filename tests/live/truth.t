@@ -7,7 +7,7 @@ needs_probes
 
 # program  functions to trace, comma-separated
 engines=${ENGINES:-kernel}
-if [ "$engines" != kernel ]; then
+if [ -n "${ENGINES-}" ]; then
 	:
 elif [ "$(uname -m)" = x86_64 ] && "$ISPOT" bench --engine in-process >bench.out 2>&1; then
 	engines="kernel auto in-process"
