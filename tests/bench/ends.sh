@@ -12,9 +12,11 @@ after_end() {
 		shift
 	done
 	shift
+	rm -f ended
 	"$ISPOT" record -q -o ends.data "${recorded[@]}" -- \
 		sh -c '"$@"; date +%s.%N >ended' sh "$@" >/dev/null 2>ends.err || head -1 ends.err >&2
-	awk -v now="$(date +%s.%N)" '{ printf "%.2f\n", now - $1 }' ended >>"after.$name"
+	awk -v now="$(date +%s.%N)" '{ printf "%.2f\n", now - $1 }' ended 2>/dev/null >>"after.$name" ||
+		echo "record's end, $name: a run is left out, its command has not ended" >&2
 }
 
 bench_ends() {
