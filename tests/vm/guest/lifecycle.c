@@ -225,6 +225,68 @@ static void test_fires(void)
 	close(file);
 }
 
+#define KINDS	   3
+#define KIND_SHIFT 32 /* of a tag's kind, above its id */
+
+/* Returns how many points of the session uprobe_events lists, with the first tags in their order.
+ */
+static int listed_tags(unsigned long long *tags, int max)
+{
+	char line[1024], path[300];
+	int n = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/uprobe_events", tracefs);
+	f = fopen(path, "r");
+	while (f && fgets(line, sizeof(line), f)) {
+		const char *tag = strstr(line, "id=\\");
+
+		if (strstr(line, group) && tag && n++ < max)
+			tags[n - 1] = strtoull(tag + strlen("id=\\"), NULL, 0);
+	}
+	if (f)
+		fclose(f);
+	return n;
+}
+
+/* The gate is the first point, whatever kinds follow. */
+static bool kinds_are_in_order(void)
+{
+	unsigned long long tags[1 + KINDS] = { 0 };
+	bool in_order = true;
+
+	if (!has_lines(group, 1 + KINDS))
+		return false;
+	for (int i = 0; i < READINGS_MAX && listed_tags(tags, 1 + KINDS) < 1 + KINDS; i++)
+		usleep(10000);
+	for (unsigned kind = 0; kind < KINDS; kind++)
+		in_order = in_order && tags[1 + kind] >> KIND_SHIFT == kind;
+	return in_order;
+}
+
+static void test_kinds(void)
+{
+	struct dynevent_session *s = open_session();
+	struct dynevent *ev = dynevent_new(s, POINT_CODE, 0);
+	int file = open(TARGET_FILE, O_RDONLY), fd;
+	void (*function)(void) = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0);
+
+	dynevent_add(ev, TARGET_FILE, 0, 2ull << KIND_SHIFT | 7);
+	dynevent_add(ev, TARGET_FILE, sizeof(code) / 2, 7);
+	dynevent_add(ev, TARGET_FILE, 0, 1ull << KIND_SHIFT | 7);
+	dynevent_create(ev, NULL, NULL, NULL);
+	ok(dynevent_n(ev) == KINDS,
+	   "points of three kinds are made in one event, two of them at one offset");
+	ok(kinds_are_in_order(), "the kernel has those of lower kinds first");
+	fd = dynevent_open(ev, getpid(), 0, 0, NULL);
+	for (int i = 0; i < 97; i++)
+		function();
+	ok(hits(fd) == 97 * KINDS, "and 97 calls hit each of them");
+	dynevent_session_close(s);
+	munmap((void *)function, 4096);
+	close(file);
+}
+
 static void test_many_points(void)
 {
 	struct dynevent_session *s = open_session();
@@ -455,10 +517,10 @@ static const struct {
 	void (*run)(void);
 	int guest_only;
 } tests[] = {
-	{ test_times, 0 },	    { test_refused, 0 },	 { test_fires, 0 },
-	{ test_many_points, 0 },    { test_others_delete, 0 },	 { test_late_set, 0 },
-	{ test_killed_session, 0 }, { test_several_at_once, 0 }, { test_shut_to_others, 1 },
-	{ test_held_by_others, 1 }, { test_killed_anywhere, 1 },
+	{ test_times, 0 },	    { test_refused, 0 },	{ test_fires, 0 },
+	{ test_many_points, 0 },    { test_others_delete, 0 },	{ test_late_set, 0 },
+	{ test_kinds, 0 },	    { test_killed_session, 0 }, { test_several_at_once, 0 },
+	{ test_shut_to_others, 1 }, { test_held_by_others, 1 }, { test_killed_anywhere, 1 },
 };
 
 int main(int argc, char **argv)
