@@ -30,6 +30,8 @@ struct waiter {
 	bool contended;
 };
 
+#define HELD_MAX 16 /* locks of a thread; what it does is not known of those that it took before \
+		     */
 #define TOLD_MAX 64 /* holds kept in lock.told; further ones are counted at once */
 
 /* A hold that a REC_HELD record reported: how long the lock was held, when it was released. */
@@ -64,9 +66,9 @@ struct lock {
  * critical section. */
 struct section_thread {
 	uint64_t calls, cost_ns;
-	struct {
-		VEC(uint32_t)
-	} held; /* locks */
+	/* The locks that it took last and holds, oldest first. Every call is counted in each of
+	 * them, so there are few. */
+	uint32_t held[HELD_MAX], n_held;
 };
 
 static bool has_argument(const struct meta_function *f, uint32_t bit)
@@ -93,6 +95,8 @@ static int find_functions(struct sections *s, struct err *err)
 			continue;
 		}
 		s->functions[id] = row;
+		if (row->action == LOCK_RELEASE || row->action == LOCK_WAIT)
+			s->released |= 1u << row->kind;
 		found++;
 	}
 	if (found)
@@ -144,8 +148,6 @@ void sections_release(struct sections *s)
 	map_release(&s->first_of);
 	map_release(&s->place_of);
 	vec_release(&s->all);
-	vec_for_each (&s->threads, struct section_thread, t)
-		vec_release(&t->held);
 	vec_release(&s->threads);
 	strtab_release(&s->names);
 	blocks_release(&s->hold_blocks);
@@ -301,16 +303,27 @@ static void count_hold(struct sections *s, const struct thread *t, uint32_t lock
 	count_call(s, t, lock, h, &c);
 }
 
+static void forget_held(struct section_thread *t, uint32_t i)
+{
+	memmove(&t->held[i], &t->held[i + 1], (--t->n_held - i) * sizeof(*t->held));
+}
+
+static void note_held(struct section_thread *t, uint32_t lock)
+{
+	if (t->n_held == HELD_MAX)
+		forget_held(t, 0);
+	t->held[t->n_held++] = lock;
+}
+
 static void remove_hold(struct sections *s, struct lock *l, size_t i)
 {
 	struct section_thread *t = &s->threads.data[l->holds.data[i].thread];
-	uint32_t lock = (uint32_t)(l - s->locks.data);
+	uint32_t lock = (uint32_t)(l - s->locks.data), k = 0;
 
-	for (size_t k = 0; k < t->held.n; k++)
-		if (t->held.data[k] == lock) {
-			t->held.data[k] = t->held.data[--t->held.n];
-			break;
-		}
+	while (k < t->n_held && t->held[k] != lock)
+		k++;
+	if (k < t->n_held)
+		forget_held(t, k);
 	l->holds.data[i] = l->holds.data[--l->holds.n];
 }
 
@@ -370,7 +383,9 @@ static bool take(struct sections *s, const struct thread *t, uint32_t lock, cons
 					     .cost_ns = now->cost_ns,
 					     .cpu = c->exit_cpu,
 					     .off = t->off };
-	*vec_add(&now->held) = lock;
+	/* without releases what its holders do is never told */
+	if (s->released & 1u << s->functions[c->id]->kind)
+		note_held(now, lock);
 	return true;
 }
 
@@ -536,8 +551,8 @@ static void note_taken(struct sections *s, uint32_t lock, bool unclear)
 static void add_to_holds(struct sections *s, const struct section_thread *now,
 			 const struct thread *t, const struct call *c)
 {
-	for (size_t i = 0; i < now->held.n; i++)
-		vec_for_each (&s->locks.data[now->held.data[i]].holds, struct hold, h)
+	for (uint32_t i = 0; i < now->n_held; i++)
+		vec_for_each (&s->locks.data[now->held[i]].holds, struct hold, h)
 			if (h->thread == t->index && c->entry_ns >= h->since_ns)
 				holding_add(&h->holding, c);
 }
@@ -553,7 +568,7 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 
 	now->calls++;
 	now->cost_ns += call_cost_inside_ns(s->calls, c) + call_cost_beside_ns(s->calls, c);
-	if (now->held.n && c->end == CALL_TIMED)
+	if (now->n_held && c->end == CALL_TIMED)
 		add_to_holds(s, now, t, c);
 	if (lock == MAP_NONE)
 		return;

@@ -72,6 +72,7 @@ struct sections {
 	struct argkeys places;
 	struct callsites sites;
 	const struct lock_function **functions; /* [function id]; NULL: no lock function */
+	uint32_t released; /* bits of enum lock_kind: a function that releases such was recorded */
 	struct {
 		VEC(struct lock)
 	} locks;

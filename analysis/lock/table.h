@@ -16,11 +16,15 @@ enum lock_action {
 	LOCK_AWAIT, /* waited for the lock and took it; a REC_HELD record has the hold time */
 };
 
+/* What a function that takes a lock and the one that releases it have in common. */
+enum lock_kind { LOCK_OF_MUTEX, LOCK_OF_RWLOCK, LOCK_OF_SPIN, LOCK_OF_C11 };
+
 struct lock_function {
 	const char *name;
 	enum lock_action action;
 	uint32_t bit; /* the argument that is the lock */
 	bool shared;
+	enum lock_kind kind;
 };
 
 /* Returns the row of a function by its symbol, or NULL if it is no lock function. */

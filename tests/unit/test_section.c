@@ -372,6 +372,37 @@ static void without_releases(void **state)
 	end(&s);
 }
 
+/* A thread that holds hundreds of locks would make every call of it slow to count. */
+static void only_the_latest_locks_tell_what_is_done(void **state)
+{
+	const struct block *b;
+	struct story s;
+
+	begin(&s);
+	calls(&s, 1000, 1100, 1, LOCK, MUTEX);
+	for (uint32_t i = 1; i <= 16; i++)
+		calls(&s, 1100 + 10 * i, 1105 + 10 * i, 1, LOCK, MUTEX + 8 * i);
+	starts(&s, 2000, 2, LOCK, MUTEX);
+	starts(&s, 2000, 3, LOCK, MUTEX + 8);
+	calls(&s, 2000, 9000, 1, READ_LOCK, 2 * MUTEX);
+	calls(&s, 9900, 9950, 1, UNLOCK, MUTEX + 8);
+	calls(&s, 10000, 10050, 1, UNLOCK, MUTEX);
+	ends(&s, 10100, 3, LOCK);
+	ends(&s, 10100, 2, LOCK);
+	b = finish(&s, LOCK);
+	assert_non_null(b);
+	vec_for_each (&s.blocks, const struct block, each) {
+		const struct holding_sums *doing = &each->section->doing;
+		bool told = false;
+
+		for (unsigned i = 0; i < doing->n; i++)
+			told |= doing->parts[i].function == READ_LOCK;
+		if (doing->wait_ns > 0)
+			assert_int_equal(told, !strcmp(each->name, "0x1008"));
+	}
+	end(&s);
+}
+
 static void needs_the_argument(void **state)
 {
 	struct story s = { 0 };
@@ -407,6 +438,7 @@ int main(void)
 		cmocka_unit_test(probes_that_were_out),
 		cmocka_unit_test(unseen_releases_are_unclear),
 		cmocka_unit_test(without_releases),
+		cmocka_unit_test(only_the_latest_locks_tell_what_is_done),
 		cmocka_unit_test(needs_the_argument),
 	};
 
