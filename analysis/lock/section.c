@@ -30,7 +30,8 @@ struct waiter {
 	bool contended;
 };
 
-#define HELD_MAX 16 /* locks of a thread; what it does is not known of those that it took before \
+#define HELD_MAX                                                                                 \
+	16	    /* locks of a thread; what it does is not known of those that it took before \
 		     */
 #define TOLD_MAX 64 /* holds kept in lock.told; further ones are counted at once */
 
@@ -226,12 +227,12 @@ static struct section_holder *holder_of(struct section *section, uint32_t site)
 	return &section->holders[section->n_holders++];
 }
 
-/* Counts the wait of w while h held the lock, up to end_ns. Returns whether there was any. */
-static bool tell(struct sections *s, struct waiter *w, const struct hold *h, uint64_t end_ns)
+/* Counts the wait of w while h held the lock, up to end_ns, and was off the CPU as off says.
+ * Returns whether there was any. */
+static bool tell(struct sections *s, struct waiter *w, const struct hold *h,
+		 const struct offcpu *off, uint64_t end_ns)
 {
 	uint64_t from = w->since_ns > h->since_ns ? w->since_ns : h->since_ns;
-	const struct thread *t = s->calls->threads.all.data[h->thread];
-	const struct offcpu off = offcpu_between(&h->off, &t->off);
 	struct section_holder *holder;
 
 	if (w->thread == h->thread || from >= end_ns)
@@ -240,15 +241,60 @@ static bool tell(struct sections *s, struct waiter *w, const struct hold *h, uin
 	holder = holder_of(&s->all.data[w->group], h->site);
 	holder->waits++;
 	holder->wait_ns += end_ns - from;
-	holding_sum(&s->all.data[w->group].doing, &h->holding, &off, end_ns - h->since_ns,
+	holding_sum(&s->all.data[w->group].doing, &h->holding, off, end_ns - h->since_ns,
 		    end_ns - from);
 	return true;
 }
 
-static void tell_waiters(struct sections *s, struct lock *l, const struct hold *h, uint64_t end_ns)
+static void tell_waiters(struct sections *s, struct lock *l, const struct hold *h,
+			 const struct offcpu *off, uint64_t end_ns)
 {
 	vec_for_each (&l->waiters, struct waiter, w)
-		tell(s, w, h, end_ns);
+		tell(s, w, h, off, end_ns);
+}
+
+/* Returns the thread's off-CPU time up to time_ns, also where its latest record is before. */
+static struct offcpu off_until(const struct thread *t, uint64_t time_ns)
+{
+	uint64_t since_ns = time_ns > t->since_ns && !t->dead ? time_ns - t->since_ns : 0;
+	struct offcpu off = t->off;
+
+	if (t->state == THREAD_PREEMPTED)
+		off.preempted_ns += since_ns;
+	else if (thread_sleeps(t))
+		off.blocked_ns += since_ns;
+	return off;
+}
+
+/* Counts the calls that are open inside the hold, as if they ended now. */
+static void add_open_calls(struct hold *h, const struct thread *t, const struct offcpu *off,
+			   uint64_t end_ns)
+{
+	for (uint32_t i = t->n_open; i-- && t->open[i].entry_ns >= h->since_ns;) {
+		struct call c = t->open[i];
+		bool inner = i + 1 == t->n_open;
+		uint64_t ns = (inner ? end_ns : t->open[i + 1].entry_ns) - c.entry_ns;
+
+		c.own_ns = ns > c.children_raw_ns ? ns - c.children_raw_ns : 0;
+		c.own_off =
+			offcpu_between(&c.off_at_entry, inner ? off : &t->open[i + 1].off_at_entry);
+		if (c.children_off_any)
+			c.own_off = offcpu_between(&c.children_off, &c.own_off);
+		holding_add(&h->holding, &c);
+	}
+}
+
+/* Counts the wait of a thread that still waits at its last record for a hold that goes on. */
+static void tell_on(struct sections *s, struct waiter *w, struct hold *h, uint64_t end_ns)
+{
+	const struct thread *holder = s->calls->threads.all.data[h->thread];
+	const struct offcpu until = off_until(holder, end_ns);
+	const struct offcpu off = offcpu_between(&h->off, &until);
+	struct hold so_far = *h;
+
+	add_open_calls(&so_far, holder, &until, end_ns);
+	if (tell(s, w, &so_far, &off, end_ns))
+		h->stuck_ns = end_ns;
 }
 
 /* Counts the waits of a thread that still waits at its last record, for the threads that hold the
@@ -259,8 +305,7 @@ static void tell_holders(struct sections *s, struct lock *l, const struct thread
 	vec_for_each (&l->waiters, struct waiter, w)
 		if (w->thread == t->index)
 			vec_for_each (&l->holds, struct hold, h)
-				if (tell(s, w, h, end_ns))
-					h->stuck_ns = end_ns;
+				tell_on(s, w, h, end_ns);
 }
 
 static struct call as_call(struct sections *s, const struct thread *t, const struct hold *h,
@@ -334,10 +379,12 @@ static void release(struct sections *s, const struct thread *t, uint32_t lock, u
 	s->locks.data[l->first].released = true;
 	for (size_t i = 0; i < l->holds.n; i++) {
 		struct hold *h = &l->holds.data[i];
+		struct offcpu off;
 
 		if (h->thread != t->index || h->depth-- > 1)
 			continue;
-		tell_waiters(s, l, h, time_ns);
+		off = offcpu_between(&h->off, &t->off);
+		tell_waiters(s, l, h, &off, time_ns);
 		count_hold(s, t, lock, h, time_ns, CALL_TIMED);
 		remove_hold(s, l, i);
 		return;
@@ -476,7 +523,8 @@ static const struct call *section_below(const struct sections *s, const struct t
 
 static void count_told(struct sections *s, uint32_t lock, const struct told *told)
 {
-	tell_waiters(s, &s->locks.data[lock], &told->hold, told->as_call.exit_ns);
+	tell_waiters(s, &s->locks.data[lock], &told->hold, &told->as_call.off,
+		     told->as_call.exit_ns);
 	count_call(s, s->calls->threads.all.data[told->hold.thread], lock, &told->hold,
 		   &told->as_call);
 }
@@ -568,7 +616,7 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 
 	now->calls++;
 	now->cost_ns += call_cost_inside_ns(s->calls, c) + call_cost_beside_ns(s->calls, c);
-	if (now->n_held && c->end == CALL_TIMED)
+	if (now->n_held && (c->end == CALL_TIMED || c->end == CALL_OPEN))
 		add_to_holds(s, now, t, c);
 	if (lock == MAP_NONE)
 		return;
