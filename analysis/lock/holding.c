@@ -18,19 +18,23 @@ void holding_add(struct holding *h, const struct call *c)
 	if (i == h->n)
 		h->parts[h->n++] = (struct holding_part){ .function = c->id };
 	h->parts[i].ns += c->own_ns;
+	h->parts[i].runnable_ns += c->own_off.preempted_ns;
+	h->parts[i].asleep_ns += c->own_off.blocked_ns + c->own_off.idle_ns;
 }
 
-static void add_part(struct holding_sums *sums, uint32_t function, double ns)
+static void add_part(struct holding_sums *sums, const struct holding_sum *part)
 {
 	unsigned i = 0;
 
-	while (i < sums->n && sums->parts[i].function != function)
+	while (i < sums->n && sums->parts[i].function != part->function)
 		i++;
 	if (i == HOLDING_PARTS)
 		return;
 	if (i == sums->n)
-		sums->parts[sums->n++] = (struct holding_sum){ .function = function };
-	sums->parts[i].ns += ns;
+		sums->parts[sums->n++] = (struct holding_sum){ .function = part->function };
+	sums->parts[i].ns += part->ns;
+	sums->parts[i].runnable_ns += part->runnable_ns;
+	sums->parts[i].asleep_ns += part->asleep_ns;
 }
 
 void holding_sum(struct holding_sums *sums, const struct holding *h, const struct offcpu *off,
@@ -46,7 +50,10 @@ void holding_sum(struct holding_sums *sums, const struct holding *h, const struc
 	sums->asleep_ns += part * (double)(off->blocked_ns + off->idle_ns);
 	sums->running_ns += part * (double)(hold_ns - off_ns);
 	for (unsigned i = 0; i < h->n; i++)
-		add_part(sums, h->parts[i].function, part * (double)h->parts[i].ns);
+		add_part(sums,
+			 &(struct holding_sum){ h->parts[i].function, part * (double)h->parts[i].ns,
+						part * (double)h->parts[i].runnable_ns,
+						part * (double)h->parts[i].asleep_ns });
 }
 
 void holding_join(struct holding_sums *into, const struct holding_sums *from)
@@ -56,7 +63,15 @@ void holding_join(struct holding_sums *into, const struct holding_sums *from)
 	into->runnable_ns += from->runnable_ns;
 	into->asleep_ns += from->asleep_ns;
 	for (unsigned i = 0; i < from->n; i++)
-		add_part(into, from->parts[i].function, from->parts[i].ns);
+		add_part(into, &from->parts[i]);
+}
+
+/* Returns how most of the time in a function passes, or NULL if it runs. */
+static const char *mostly(const struct holding_sum *part)
+{
+	return part->runnable_ns >= MOST * part->ns ? "waiting for a CPU"
+	       : part->asleep_ns >= MOST * part->ns ? "asleep"
+						    : NULL;
 }
 
 struct holding_most holding_most(const struct holding_sums *sums)
@@ -69,15 +84,15 @@ struct holding_most holding_most(const struct holding_sums *sums)
 	if (sums->running_ns >= MOST * all)
 		most = (struct holding_most){ UINT32_MAX, "runs", NULL, sums->running_ns / all };
 	else if (sums->runnable_ns >= MOST * all)
-		most = (struct holding_most){ UINT32_MAX, "waits for a CPU", "waiting for a CPU",
+		most = (struct holding_most){ UINT32_MAX, "waits for a CPU", NULL,
 					      sums->runnable_ns / all };
 	else if (sums->asleep_ns >= MOST * all)
-		most = (struct holding_most){ UINT32_MAX, "sleeps", "asleep",
-					      sums->asleep_ns / all };
+		most = (struct holding_most){ UINT32_MAX, "sleeps", NULL, sums->asleep_ns / all };
 	for (unsigned i = 0; i < sums->n; i++)
 		if (sums->parts[i].ns >= MOST * all) { /* of two both have half of it */
 			most.function = sums->parts[i].function;
 			most.share = sums->parts[i].ns / all;
+			most.mostly = mostly(&sums->parts[i]);
 			break;
 		}
 	return most;

@@ -21,7 +21,8 @@ struct holding {
 	unsigned n;
 	struct holding_part {
 		uint32_t function;
-		uint64_t ns; /* own time */
+		uint64_t ns;			 /* own time */
+		uint64_t runnable_ns, asleep_ns; /* part of it */
 	} parts[HOLDING_PARTS];
 };
 
@@ -32,7 +33,8 @@ struct holding_sums {
 	unsigned n;
 	struct holding_sum {
 		uint32_t function;
-		double ns; /* part of wait_ns */
+		double ns;		       /* part of wait_ns */
+		double runnable_ns, asleep_ns; /* part of ns */
 	} parts[HOLDING_PARTS];
 };
 
@@ -47,7 +49,7 @@ void holding_join(struct holding_sums *into, const struct holding_sums *from);
 struct holding_most {
 	uint32_t function;  /* UINT32_MAX: no one function */
 	const char *doing;  /* "runs", "waits for a CPU", "sleeps"; NULL: nothing for most of it */
-	const char *mostly; /* the same behind "mostly": "asleep"; NULL: it runs, or none */
+	const char *mostly; /* of function: "asleep", "waiting for a CPU"; NULL: it runs, or none */
 	double share;	    /* of the waits: the function's, or else of what it does */
 };
 struct holding_most holding_most(const struct holding_sums *sums);

@@ -5,11 +5,18 @@
 #include "analysis/lock/holding.h"
 #include "analysis/threads/call.h"
 
-static void add(struct holding *h, uint32_t function, uint64_t own_ns)
+static void add_asleep(struct holding *h, uint32_t function, uint64_t own_ns, uint64_t asleep_ns)
 {
-	const struct call c = { .id = function, .own_ns = own_ns };
+	const struct call c = { .id = function,
+				.own_ns = own_ns,
+				.own_off = { .blocked_ns = asleep_ns } };
 
 	holding_add(h, &c);
+}
+
+static void add(struct holding *h, uint32_t function, uint64_t own_ns)
+{
+	add_asleep(h, function, own_ns, 0);
 }
 
 /* A hold counts for as long as others waited for it, in the proportions of the whole hold. */
@@ -21,7 +28,7 @@ static void holds_count_by_the_waits_for_them(void **state)
 	struct holding_most most;
 
 	add(&slow, 7, 400);
-	add(&slow, 7, 500);
+	add_asleep(&slow, 7, 500, 500);
 	add(&fast, 8, 1000);
 	holding_sum(&sums, &slow, &asleep, 1000, 600);
 	holding_sum(&sums, &fast, &ran, 1000, 100);
@@ -30,6 +37,21 @@ static void holds_count_by_the_waits_for_them(void **state)
 	assert_float_equal(most.share, 540.0 / 700, 1e-9);
 	assert_string_equal(most.doing, "sleeps");
 	assert_string_equal(most.mostly, "asleep");
+}
+
+/* The sleep beside a function is not a sleep in it. */
+static void a_function_sleeps_by_its_own_sleep(void **state)
+{
+	const struct offcpu asleep = { .blocked_ns = 500 };
+	struct holding_sums sums = { 0 };
+	struct holding h = { 0 };
+	struct holding_most most;
+
+	add(&h, 7, 500);
+	holding_sum(&sums, &h, &asleep, 1000, 1000);
+	most = holding_most(&sums);
+	assert_int_equal(most.function, 7);
+	assert_null(most.mostly);
 }
 
 /* Half of the time and more is what the holder does; a state if it is in no one function. */
@@ -70,6 +92,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(holds_count_by_the_waits_for_them),
+		cmocka_unit_test(a_function_sleeps_by_its_own_sleep),
 		cmocka_unit_test(less_than_half_is_not_what_it_does),
 		cmocka_unit_test(nothing_is_said_of_no_waits),
 	};
