@@ -10,7 +10,9 @@
 #include "analysis/cause/kind.h"
 #include "analysis/cause/verdict.h"
 #include "analysis/lock/holding.h"
+#include "analysis/lock/table.h"
 #include "analysis/result/result.h"
+#include "analysis/threads/standard.h"
 #include "base/mem.h"
 #include "base/name.h"
 #include "base/text.h"
@@ -254,6 +256,15 @@ static void groups_to_try(const struct view *v, const char *label, struct text *
 	text_release(&line);
 }
 
+/* Returns whether the function itself takes a lock, or waits: that is no work to do elsewhere. */
+static bool is_wait(const struct meta *meta, const struct meta_function *f)
+{
+	const char *object =
+		f->object < meta->objects.n ? meta->objects.data[f->object].path : NULL;
+
+	return lock_function_of(f) || (object && f->symbol && standard_wait_of(object, f->symbol));
+}
+
 /* What the holder of a lock does that others wait for is what to move. False: it is not known. */
 static bool move_out(const struct view *v, const struct block *worst, const char *kind,
 		     struct text *out)
@@ -262,7 +273,9 @@ static bool move_out(const struct view *v, const struct block *worst, const char
 	struct holding_most most = holding_most(worst->holding);
 	char name[4 * MOVED_COLUMNS + 1];
 
-	if (strcmp(kind, "lock") != 0 || most.function >= meta->functions.n)
+	if (strcmp(kind, "lock") != 0 || most.function >= meta->functions.n ||
+	    cause_kind_of(worst, kind) != cause_kind_find(kind) ||
+	    is_wait(meta, &meta->functions.data[most.function]))
 		return false;
 	text_printf(out, "move %s out of the critical section, or shard the lock",
 		    name_brief(name, sizeof(name), meta->functions.data[most.function].name,
