@@ -262,23 +262,17 @@ sums_up() {
 # is_in_process NAME BLOCK
 is_in_process() { [ "$(block "$1" "$2" .probe.engine)" = in-process ]; }
 
-# is_untold NAME BLOCK KIND: its calls are timed in process, where neither page faults are counted nor
-# arguments recorded, which that cause takes; or that engine is alone, which takes no samples, by which
-# spinning on a lock is told
-is_untold() {
-	case $3 in
-	page-fault | workload) is_in_process "$1" "$2" ;;
-	lock) [[ $2 == spin_* && $(trace "$1" .producer) == in-process ]] ;;
-	*) return 1 ;;
-	esac
-}
+# is_untold NAME BLOCK: the test has named it, as NAME/BLOCK, among those whose cause takes what is not
+# recorded in process, and there its calls are timed
+untold=
+is_untold() { [[ " $untold " == *" $1/$2 "* ]] && is_in_process "$1" "$2"; }
 
 # seen_as NAME BLOCK KIND: its first cause. Where only counters could tell, not to know is right; to name
 # a wrong one is an error everywhere.
 seen_as() {
 	local got
 	got=$(first_cause "$1" "$2" "$3")
-	if [ "$got" = unknown ] && is_untold "$1" "$2" "$3"; then
+	if [ "$got" = unknown ] && is_untold "$1" "$2"; then
 		got=$3
 	fi
 	case $3 in
@@ -317,21 +311,24 @@ verdict_agrees() {
 		skip "$1: verdict of $2" "the machine was too busy for it to wait"
 	elif taken "$1" "$2"; then
 		skip "$1: verdict of $2" "the CPUs were taken: most of it is cpu-wait"
-	elif [ "$got" = cannot-tell ] && [ "$(block "$1" "$2" '.causes[0].kind')" = unknown ] &&
-		is_untold "$1" "$2" "$(truth "$1" | awk -v b="$2" '$1 == b && $2 == "cause" { print $3 }')"; then
+	elif [ "$got" = cannot-tell ] && [ "$(block "$1" "$2" '.causes[0].kind')" = unknown ] && is_untold "$1" "$2"; then
 		skip "$1: verdict of $2" "its cause is not told in process"
 	else
 		is "$got" "$3" "$1: verdict of $2"
 	fi
 }
 
-# is_left NAME BLOCK: it could not be patched, and the recording says so
-is_left() { [ "$(jq --arg f "$2" '[.not_traced[]? | select(.name == $f and (.reason | test("^it ")))] | length' "$1.json")" -gt 0 ]; }
+# is_left NAME BLOCK: the test has named it, as NAME/BLOCK, among those that cannot be patched, and so the
+# recording says
+left=
+is_left() {
+	[[ " $left " == *" $1/$2 "* ]] &&
+		[ "$(jq --arg f "$2" '[.not_traced[]? | select(.name == $f and (.reason | test("^it ")))] | length' "$1.json")" -gt 0 ]
+}
 
 # agrees NAME BLOCK KEY VALUE: the report on NAME says so too
 agrees() {
-	local got
-	if [ "$(block "$1" "$2" .calls)" = null ] && is_left "$1" "$2"; then
+	if is_left "$1" "$2" && [ "$(block "$1" "$2" .calls)" = null ]; then
 		skip "$1: $3 of $2" "it cannot be patched"
 		return
 	fi
