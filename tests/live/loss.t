@@ -67,9 +67,14 @@ accounted() {
 		(map(select(.kind == "function" and .name == "flood_call"))[0]) as $f |
 		(map(select(.kind == "calibration" and .class == $f.class and .exit == $f.exit).full_p50_ns) | min) as $each |
 		map(select(.kind == "end"))[0] |
-		[.probes_cost_ns - .after_cost_ns - .scheduling_cost_ns - (.sampling_cost_ns // 0), 0.9 * $calls * $each]' >"$1.cost"
-	jq -e '.[0] >= .[1]' "$1.cost" >/dev/null
-	ok $? "$1: what dropped calls have cost is in the overhead" || diag "$1.cost"
+		if $each == null then "unknown" else
+		[.probes_cost_ns - .after_cost_ns - .scheduling_cost_ns - (.sampling_cost_ns // 0), 0.9 * $calls * $each] end' >"$1.cost"
+	if [ "$1" = small ] && grep -q unknown "$1.cost"; then
+		skip "$1: what dropped calls have cost is in the overhead" "the calibration did not fit into rings of 4K"
+	else
+		[ "$(jq '.[0] >= .[1]' "$1.cost")" = true ]
+		ok $? "$1: what dropped calls have cost is in the overhead" || diag "$1.cost"
+	fi
 	like <("$ISPOT" report -v -i "$1.data" 2>&1) 'open when events were dropped; they are not timed' "$1: -v: calls that it hit"
 	unlike "$1.text" 'probes made' "$1: text: the sum is right"
 	longest=$(awk '$1 == "longest_ns" { print $2 }' "$1.out")
