@@ -16,7 +16,7 @@
 #include "analysis/score/marker.h"
 #include "analysis/threads/standard.h"
 #include "analysis/threads/wait.h"
-#include "base/name.h"
+#include "symbol/name.h"
 #include "base/text.h"
 #include "report/block/coactive.h"
 #include "report/block/stacks.h"

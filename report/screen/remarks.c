@@ -13,7 +13,7 @@
 #include "analysis/score/pools.h"
 #include "analysis/threads/wait.h"
 #include "base/mem.h"
-#include "base/name.h"
+#include "symbol/name.h"
 #include "base/text.h"
 #include "report/block/column.h"
 #include "report/block/left_out.h"

@@ -11,7 +11,7 @@
 #include "analysis/result/result.h"
 #include "analysis/score/block.h"
 #include "analysis/sequence/sequence.h"
-#include "base/name.h"
+#include "symbol/name.h"
 #include "base/text.h"
 #include "report/block/column.h"
 #include "report/block/rank.h"

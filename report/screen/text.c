@@ -11,7 +11,7 @@
 #include "analysis/cause/kind.h"
 #include "analysis/cause/verdict.h"
 #include "analysis/result/result.h"
-#include "base/name.h"
+#include "symbol/name.h"
 #include "base/text.h"
 #include "report/block/column.h"
 #include "report/block/counters.h"

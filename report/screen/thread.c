@@ -6,7 +6,7 @@
 
 #include "analysis/evidence/untold.h"
 #include "analysis/result/result.h"
-#include "base/name.h"
+#include "symbol/name.h"
 #include "base/text.h"
 #include "report/block/column.h"
 #include "report/block/view.h"

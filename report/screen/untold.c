@@ -8,7 +8,7 @@
 #include "analysis/result/result.h"
 #include "analysis/threads/handout.h"
 #include "analysis/threads/standard.h"
-#include "base/name.h"
+#include "symbol/name.h"
 #include "base/text.h"
 #include "report/block/rank.h"
 #include "report/block/view.h"

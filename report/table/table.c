@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/name.h"
+#include "symbol/name.h"
 #include "base/text.h"
 #include "report/table/table.h"
 

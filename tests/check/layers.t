@@ -76,6 +76,11 @@ uphill() { # uphill ROOT: includes to the same floor or higher, or of a folder t
 		}' floors=1 <(floors) floors= -
 }
 
+crowded() { # crowded ROOT: folders with more files than somebody reads the names of
+	(cd "$1" && files "$1" 'src/*.[ch]' 'probes/*.[ch]' 'pmu/*.[ch]' 'analysis/*.[ch]' 'report/*.[ch]' |
+		sed 's|/[^/]*$||' | sort | uniq -c | awk '$1 > 40 { print $2 " has " $1 " files, 40 at most" }')
+}
+
 internals() { # internals ROOT: another folder's internal.h
 	includes "$1" | awk '$2 ~ /\/internal\.h$/ {
 		from = $1; to = $2
@@ -137,6 +142,7 @@ includers() { # includers ROOT [all: each library has a module]
 
 holds "the arrows between the layers" arrows "$top"
 holds "a folder includes lower floors, and what it may" uphill "$top"
+holds "no folder has more than 40 files" crowded "$top"
 holds "internal.h is its folder's" internals "$top"
 holds "one library, one module that includes it" includers "$top" all
 
@@ -157,6 +163,8 @@ catches "a higher floor" "analysis/stat/f.c analysis/result/r.h (floor" uphill "
 catches "a folder without a floor" "(analysis/attic has no floor in" uphill "$planted"
 catches "a folder that it may not include" "let analysis/stat include src/import)" uphill "$planted"
 catches "another folder's internal.h" "analysis/result/i.c includes analysis/stat/internal.h" internals "$planted"
+for i in {1..41}; do plant "report/slow/$i.c" </dev/null; done
+catches "a folder of 41 files" "report/slow has 41 files" crowded "$planted"
 plant src/trace/z1.c <<<'#include <zstd.h>'
 plant src/trace/y.c <<<'# include <zstd.h>'
 catches "two modules with zstd" "zstd is included by more than one module" includers "$planted"

@@ -3,7 +3,7 @@
 
 #include "unit.h"
 
-#include "base/name.h"
+#include "symbol/name.h"
 #include "base/text.h"
 
 static const char *const names[][2] = {

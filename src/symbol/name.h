@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Demangled names of C++ and Rust functions, made short enough for people to read. */
-#ifndef ISPOT_BASE_NAME_H
-#define ISPOT_BASE_NAME_H
+#ifndef ISPOT_SYMBOL_NAME_H
+#define ISPOT_SYMBOL_NAME_H
 
 #include <stddef.h>
 

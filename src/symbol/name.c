@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "base/name.h"
+#include "symbol/name.h"
 
 #include <ctype.h>
 #include <stdbool.h>
