@@ -36,22 +36,32 @@ static const struct meta_frame *innermost_own(const struct meta *meta, uint64_t 
 	return NULL;
 }
 
+static const struct following_row *most_of(const struct following *f, uint32_t function,
+					   bool caller)
+{
+	uint32_t i = map_get(&f->most, (uint64_t)function << 1 | caller);
+
+	return i == MAP_NONE ? NULL : &f->rows.data[i];
+}
+
 static void count(struct following *f, uint32_t function, const char *symbol, bool caller)
 {
 	uint32_t name = strtab_add(&f->names, symbol);
 	uint64_t key = (uint64_t)function << 32 | name << 1 | caller;
 	uint32_t i = map_get(&f->row_of, key);
+	const struct following_row *most;
 
 	if (i == MAP_NONE) {
 		if (f->rows.n >= ROWS_MAX)
 			return;
 		i = (uint32_t)f->rows.n;
 		map_put(&f->row_of, key, i);
-		*vec_add(&f->rows) = (struct following_row){ .function = function,
-							     .symbol = symbol,
-							     .caller = caller };
+		*vec_add(&f->rows) = (struct following_row){ .symbol = symbol };
 	}
 	f->rows.data[i].samples++;
+	most = most_of(f, function, caller);
+	if (!most || f->rows.data[i].samples > most->samples)
+		map_put(&f->most, (uint64_t)function << 1 | caller, i);
 }
 
 static uint32_t samples_after(const struct following *f, uint32_t function)
@@ -99,23 +109,12 @@ void following_add(struct following *f, const struct meta *meta, uint32_t functi
 		count(f, function, own->symbol, false);
 }
 
-static const struct following_row *most(const struct following *f, uint32_t function, bool caller)
-{
-	const struct following_row *most = NULL;
-
-	vec_for_each (&f->rows, const struct following_row, row)
-		if (row->function == function && row->caller == caller &&
-		    (!most || row->samples > most->samples))
-			most = row;
-	return most;
-}
-
 const char *following_name(const struct following *f, uint32_t function)
 {
 	uint32_t all = samples_after(f, function);
 
 	for (int caller = 0; caller < 2 && all >= FOLLOWING_LEAST; caller++) {
-		const struct following_row *row = most(f, function, caller);
+		const struct following_row *row = most_of(f, function, caller);
 
 		if (row && row->samples >= all - all / 4)
 			return row->symbol;
@@ -127,6 +126,7 @@ void following_release(struct following *f)
 {
 	strtab_release(&f->names);
 	map_release(&f->row_of);
+	map_release(&f->most);
 	map_release(&f->samples);
 	vec_release(&f->rows);
 }

@@ -23,13 +23,14 @@ struct following {
 	struct {
 		VEC(struct following_row)
 	} rows;
+	struct map most;    /* function id << 1 | whether it is the caller's -> the row with most
+			       samples */
 	struct map samples; /* function id -> samples after it */
 };
 
 struct following_row {
-	uint32_t function, samples;
+	uint32_t samples;
 	const char *symbol; /* the meta's */
-	bool caller;
 };
 
 /*
