@@ -11,7 +11,8 @@
 #include "analysis/threads/wait.h"
 #include "trace/meta/meta.h"
 
-/* Of sleeps in one function some may be idle, and some between tries for a lock. */
+/* Returns whether most of the block's time is idle. A block that also sleeps between tries for a
+ * lock is judged by the lock. */
 static bool waits_for_work(const struct block *b)
 {
 	return b->pools[POOL_IDLE] > block_pools_ns(b) / 2 &&

@@ -26,7 +26,8 @@ struct holding {
 	} parts[HOLDING_PARTS];
 };
 
-/* Of all waits for a lock. */
+/* What holders did during all waits for a lock, each hold weighted with the time that was waited.
+ */
 struct holding_sums {
 	double wait_ns;				   /* of threads that waited */
 	double running_ns, runnable_ns, asleep_ns; /* its parts, by what the holder did */
@@ -40,7 +41,7 @@ struct holding_sums {
 
 /* Adds a call that ended inside the hold. */
 void holding_add(struct holding *h, const struct call *c);
-/* Adds a wait of wait_ns for a hold of hold_ns, of which the holder was off the CPU as off says. */
+/* Adds a wait of wait_ns for a hold of hold_ns. off: the holder's off-CPU time in that hold. */
 void holding_sum(struct holding_sums *sums, const struct holding *h, const struct offcpu *off,
 		 uint64_t hold_ns, uint64_t wait_ns);
 void holding_join(struct holding_sums *into, const struct holding_sums *from);

@@ -30,9 +30,7 @@ struct waiter {
 	bool contended;
 };
 
-#define HELD_MAX                                                                                 \
-	16	    /* locks of a thread; what it does is not known of those that it took before \
-		     */
+#define HELD_MAX 16 /* latest locks of a thread for which its calls are counted */
 #define TOLD_MAX 64 /* holds kept in lock.told; further ones are counted at once */
 
 /* A hold that a REC_HELD record reported: how long the lock was held, when it was released. */

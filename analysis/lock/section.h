@@ -113,8 +113,10 @@ void sections_name(struct sections *s, uint32_t group, struct text *name);
 void sections_finish(struct sections *s, const struct block_options *o, struct blocks *blocks);
 /* Whether functions were recorded that release a lock while they wait. */
 bool sections_see_waits(const struct sections *s);
-/* What the holders of a lock do while others wait for it: of the lock that key names, or with key
- * NULL of all that the function takes. False: the releases were not all recorded, or nobody waited.
+/*
+ * Sums up what the holders of a lock did while others waited for it. function: the function that
+ * takes the lock; key: the name of the lock, or NULL for all locks that the function takes. Returns
+ * false if not all releases were recorded, or if no thread waited.
  */
 bool sections_holding(struct sections *s, uint32_t function, const char *key,
 		      struct holding_sums *sums);

@@ -16,7 +16,7 @@ enum lock_action {
 	LOCK_AWAIT, /* waited for the lock and took it; a REC_HELD record has the hold time */
 };
 
-/* What a function that takes a lock and the one that releases it have in common. */
+/* A lock is taken and released by functions of one kind. */
 enum lock_kind { LOCK_OF_MUTEX, LOCK_OF_RWLOCK, LOCK_OF_SPIN, LOCK_OF_C11 };
 
 struct lock_function {

@@ -30,7 +30,7 @@ static void release_locks(struct grouping *g)
 	sections_release(&g->sections);
 }
 
-/* Of a recording of locks, what their holders do; of others there is nothing to say. */
+/* Begins to sum up what the holders of locks do, if functions that take locks were recorded. */
 static void watch_holders(struct grouping *g, struct trace_reader *r, struct result *result,
 			  struct result_options *o)
 {

@@ -209,8 +209,10 @@ static bool take_recorders_estimate(struct result *res)
 	return true;
 }
 
-/* Of calls that left nothing in the file nobody has measured what they cost in process; those that
- * meet the kernel's probes are counted there. */
+/*
+ * Returns whether most calls were dropped that are timed in process. What such calls cost is not
+ * known: the kernel counts the calls that meet its probes, but no one counts these.
+ */
 static bool lost_most_in_process(const struct result *res)
 {
 	if (res->lost_records <= res->records + 2 * res->calls.brief)

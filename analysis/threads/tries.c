@@ -91,7 +91,7 @@ static bool is_again(const struct tries_sleep *a, const struct tries_sleep *b)
 /* Returns how often threads slept again at once, or did something else, whichever is rarer. */
 static uint64_t repeated(const struct tries_sleep *sleeps, size_t n)
 {
-	uint64_t again = 0, not = 0;
+	uint64_t again = 0, later = 0;
 
 	for (size_t i = 1; i < n; i++) {
 		const struct tries_sleep *a = &sleeps[i - 1], *b = &sleeps[i];
@@ -101,9 +101,9 @@ static uint64_t repeated(const struct tries_sleep *sleeps, size_t n)
 		if (is_again(a, b))
 			again++;
 		else
-			not ++;
+			later++;
 	}
-	return again < not ? again : not ;
+	return again < later ? again : later;
 }
 
 /* A thread begins or ends to sleep. */

@@ -218,7 +218,7 @@ static void begin_arena(struct stub_code *c, const struct injection *in, const s
 	c->n = (c->n + 15) & ~15ull;
 }
 
-/* What only a process that stands tells. */
+/* Writes what the stubs use and what is known only once the process is stopped. */
 static void put_facts(struct stub_code *c, const struct injection *in)
 {
 	const struct blob_facts f = { .region = in->region,

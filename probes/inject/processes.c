@@ -200,7 +200,7 @@ static void look_for_program(const struct processes *all, struct patched *p)
 		say_executed(all, p, comm);
 }
 
-/* What executes another program loses its patches with the rest of its memory. */
+/* Reports processes that have executed another program: the patches went with their memory. */
 static void look_for_programs(struct processes *all)
 {
 	vec_for_each (&all->patched, struct patched, p)

@@ -16,7 +16,7 @@ struct wire_head;
 
 /* Keeps the writer's first error, which inproc_drain_run() returns. */
 void inproc_note_error(struct inproc_drain *d, int ret);
-/* Of h only the time and the thread count. */
+/* Writes a record of the kind with the time and the thread of h, whose other members are unused. */
 void inproc_write_record(struct inproc_drain *d, const struct wire_head *h, uint32_t kind,
 			 const uint64_t *values, uint32_t n_values);
 /* The functions are recorded from this time on, or until then. */

@@ -29,7 +29,7 @@ bool ending_is_due(const struct ending *e, bool has_command);
 /* Returns why a recording is over whose command has ended: by itself, or as a signal asked for it.
  */
 const char *ending_reason(const struct ending *e);
-/* What else ends a recording of a command, or of the processes that it names. */
+/* Besides a signal, what can end a recording of a command or of the processes given by -p. */
 struct ending_facts {
 	const pid_t *pids;
 	size_t n_pids;	   /* 0: the launch has a command */

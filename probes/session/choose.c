@@ -162,7 +162,10 @@ double session_give_turns(struct planned **candidates, size_t n)
 	return sum;
 }
 
-/* Returns whether the function only releases locks of which none is traced, or only in turns. */
+/*
+ * Returns whether the function releases locks, but no function that takes such a lock is traced all
+ * the time. in_turns: one is traced in turns with others.
+ */
 static bool is_lone_release(const struct session *s, const struct planned *p, bool *in_turns)
 {
 	bool found = false;

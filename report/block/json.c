@@ -309,7 +309,7 @@ static struct json *lock_json(const struct block *b)
 	return lock;
 }
 
-/* What holders of the lock do while others wait, in parts of that waiting. */
+/* Returns what holders of the lock do while others wait, as shares of the time waited. */
 static struct json *holding_json(const struct result *res, const struct block *b)
 {
 	const struct holding_sums *sums = b->holding;
