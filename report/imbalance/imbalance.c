@@ -119,9 +119,9 @@ void imbalance_title(const struct imbalance_view *v, struct text *out)
 
 /* Whether there is nothing to gain, because all threads end at nearly the same time. */
 #define BALANCED 0.01
-#define EVEN	 0.001 /* less is no unevenness whose lines somebody would look for */
+#define EVEN	 0.001 /* of thread time: below this, nobody looks for the lines that cause it */
 
-/* Of counted regions this is also what lines are not searched for. */
+/* Lines of counted regions are searched for from the same limit on. */
 static bool is_balanced(const struct imbalance_view *v)
 {
 	double least = v->counted ? fmax(BALANCED, v->counted->min_idle) : BALANCED;

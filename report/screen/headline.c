@@ -442,8 +442,8 @@ static void detail(const struct view *v, const char *label, struct text *line, s
 	text_release(line);
 }
 
-/* The thread that limits the program, and the row that loses most, each have an advice: that of the
- * sentence which stands first is the first. */
+/* Adds the advice for the thread that limits the program and for the row that loses most, in the
+ * order of their sentences. */
 static void advice(const struct view *v, const struct block *worst, struct text *out)
 {
 	const struct giver giver = report_giver(v);

@@ -265,7 +265,8 @@ static bool is_wait(const struct meta *meta, const struct meta_function *f)
 	return lock_function_of(f) || (object && f->symbol && standard_wait_of(object, f->symbol));
 }
 
-/* What the holder of a lock does that others wait for is what to move. False: it is not known. */
+/* Advises to move what the lock's holder does out of the critical section. Returns false if that is
+ * not known, or is a wait itself. */
 static bool move_out(const struct view *v, const struct block *worst, const char *kind,
 		     struct text *out)
 {

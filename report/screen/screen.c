@@ -194,8 +194,8 @@ static bool has_half_switches(const struct meta *meta)
 	return false;
 }
 
-/* Returns the percent of the line's parts that are left when those are rounded down; rest: of each
- * part, what rounding has cut off. */
+/* Rounds each part down to whole percents. Returns how many percents are missing to 100 then; rest:
+ * what was cut off of each part. */
 static int cut_off(const struct part *parts, unsigned n, int whole[], double rest[])
 {
 	double small = 0;
@@ -212,8 +212,8 @@ static int cut_off(const struct part *parts, unsigned n, int whole[], double res
 	return left - (int)(small + 0.5);
 }
 
-/* Whole percents that add up to 100: those that rounding down cuts most get one more. Parts under
- * one percent are no whole ones, and the line leaves out two of them at most. */
+/* Rounds parts to whole percents that add up to 100: the parts from which rounding down takes most
+ * get one more. Parts under one percent stay as they are. */
 static void round_parts(const struct part *parts, unsigned n, int whole[])
 {
 	double rest[PARTS_MAX];
@@ -540,8 +540,8 @@ static bool is_row(const struct view *v, const struct block *b)
 	return false;
 }
 
-/* The causes that the sentence names may cost less than the row loses, whose number stands below
- * it: the sentence then says so, and else has the row's number. Threads are other rows. */
+/* Adds what the named causes cost. If the block has a row below, that shows all that the block
+ * loses: the sentence says which part of it this is, or has the same number. */
 static void part_of_row(const struct view *v, const struct block *worst, double ns,
 			struct text *out)
 {
@@ -562,7 +562,7 @@ static void part_of_row(const struct view *v, const struct block *worst, double 
 	text_add(out, ")");
 }
 
-/* What the causes cost that the sentence names, and what of it can be had back if that is less.
+/* Adds what the named causes cost, and how much of it can be recovered if that is less.
  * full: an earlier sentence says that the CPUs have no room. */
 static void costs(const struct view *v, const struct block *worst, bool full, struct text *out)
 {
