@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -453,6 +454,20 @@ static int write_arenas(struct patched *p, const struct tracees *t, struct objec
 }
 
 /* ---- before the threads stand ---- */
+
+struct patched_program patched_program_of(pid_t pid)
+{
+	struct patched_program program = { 0 };
+	struct statx st;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	/* the process stands: a file system that does not answer must not be asked */
+	if (!statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO, &st))
+		program = (struct patched_program){ st.stx_ino,
+						    makedev(st.stx_dev_major, st.stx_dev_minor) };
+	return program;
+}
 
 static struct patched empty(pid_t pid, const struct patched_functions *functions,
 			    uint64_t ring_bytes, uint32_t period)

@@ -54,6 +54,11 @@ struct patched_program {
 	uint64_t inode; /* 0: not known */
 	dev_t device;
 };
+/*
+ * Returns what the process executes, without asking its file system, which may not answer. Inode 0:
+ * the process has ended, or is not ispot's to see.
+ */
+struct patched_program patched_program_of(pid_t pid);
 
 struct patched {
 	pid_t pid;

@@ -32,19 +32,6 @@
 
 /* ---- patching ---- */
 
-/* Inode 0: it has ended, or is not ispot's to see. */
-static struct patched_program program_of(pid_t pid)
-{
-	struct patched_program program = { 0 };
-	struct stat st;
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
-	if (!stat(path, &st))
-		program = (struct patched_program){ st.st_ino, st.st_dev };
-	return program;
-}
-
 static bool is_same(const struct patched_program *a, const struct patched_program *b)
 {
 	return a->inode == b->inode && a->device == b->device;
@@ -54,7 +41,7 @@ static bool is_same(const struct patched_program *a, const struct patched_progra
 static void identify(struct patched *p)
 {
 	p->start_ticks = target_start_ticks(p->pid);
-	p->program = program_of(p->pid);
+	p->program = patched_program_of(p->pid);
 }
 
 static int on_region(void *ctx, int fd, struct err *err)
@@ -128,7 +115,7 @@ int processes_attach(struct processes *p, pid_t pid, struct err *err)
 
 static bool is_program(const struct patched_program *program, pid_t pid)
 {
-	const struct patched_program now = program_of(pid);
+	const struct patched_program now = patched_program_of(pid);
 
 	return now.inode && is_same(&now, program);
 }
@@ -188,7 +175,7 @@ static void say_executed(const struct processes *all, const struct patched *p, c
  * that has its number. */
 static void look_for_program(const struct processes *all, struct patched *p)
 {
-	const struct patched_program now = program_of(p->pid);
+	const struct patched_program now = patched_program_of(p->pid);
 	char comm[COMM_ROOM] = "";
 
 	if (is_same(&now, &p->program))

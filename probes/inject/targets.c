@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "probes/inject/budget.h"
 #include "probes/inject/choice.h"
+#include "probes/inject/patched.h"
 #include "probes/inject/record.h"
 #include "probes/inject/refusal.h"
 #include "probes/patch/plan.h"
@@ -106,11 +107,7 @@ static int refuse_java(pid_t pid, const struct mapping *m, struct err *err)
 
 static bool is_program_of(pid_t pid, const struct mapping *m)
 {
-	struct stat st;
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
-	return !stat(path, &st) && st.st_ino == m->inode;
+	return m->inode && patched_program_of(pid).inode == m->inode;
 }
 
 static void add_mapped(struct inject_targets *t, pid_t pid, const struct mapping *m)
