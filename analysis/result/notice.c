@@ -90,6 +90,9 @@ static void end_notice(struct result *res)
 		{ "disk full",
 		  "the recording stopped because the disk, a quota or ulimit -f let its "
 		  "file grow no further; what came after is missing" },
+		{ "out of memory",
+		  "the recording stopped because ispot had no memory left; what came after is "
+		  "missing; free some, or record fewer functions" },
 		{ "write error", "the recording stopped because its file could not be written; "
 				 "what came after is missing" },
 	};

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "probes/bpf/wire.h"
 #include "probes/drain/keep.h"
@@ -25,6 +26,7 @@
 #define CALIBRATION_HOLDS_NS 10000000000ull
 
 #define FLUSH_INTERVAL_NS 500000000ull /* the file is at most a second behind (ispot.data(5)) */
+#define RESERVED_BYTES	  (16u << 20)  /* memory to end in order, where it runs out */
 #define LIVE_LAG_NS	  20000000ull  /* a probe's program may be interrupted before it writes */
 
 static void on_signal(struct session *s)
@@ -126,6 +128,7 @@ static int start(struct session *s, struct err *err)
 	session_sample_start(s);
 	on_signal(s); /* a signal came meanwhile: it ends the command, which has not started yet */
 	progress_end(&s->progress);
+	mem_reserve(RESERVED_BYTES);
 	ret = session_need_descriptors(err);
 	if (!ret && s->options.launching)
 		ret = s->options.launching(s->options.launching_ctx, s->launch.pid, err);
@@ -160,7 +163,11 @@ static const char *reason_to_stop(struct session *s)
 		return "duration";
 	if (s->options.n_pids && !any_target_alive(s))
 		return "processes ended";
-	return NULL;
+	if (!mem_is_short())
+		return NULL;
+	log_notice(
+		"the recording ends early: ispot has no memory left; free some, or raise ulimit -v");
+	return "out of memory";
 }
 
 /* Returns when the recording begins, or ends, or 0 if no time is set. */

@@ -2,16 +2,21 @@
 #include "base/mem.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/temporary.h"
 
 static const char *line = "ispot: out of memory; free some, or read a shorter recording\n";
 static int exit_status = 1;
+static void *_Atomic reserve;
+static size_t reserve_bytes;
+static atomic_bool is_short;
 
 void mem_exhausted_says(const char *new_line, int new_status)
 {
@@ -28,6 +33,37 @@ void mem_exhausted(void)
 	_exit(exit_status);
 }
 
+void mem_reserve(size_t bytes)
+{
+	void *p;
+
+	if (atomic_load(&reserve))
+		return;
+	p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+		 -1, 0);
+	if (p == MAP_FAILED)
+		mem_exhausted();
+	reserve_bytes = bytes;
+	atomic_store(&reserve, p);
+}
+
+bool mem_is_short(void)
+{
+	return atomic_load(&is_short);
+}
+
+/* Gives the reserve back. Returns whether it is worth asking for memory again. */
+static bool more(void)
+{
+	void *p = atomic_exchange(&reserve, NULL);
+
+	if (!p)
+		return false;
+	atomic_store(&is_short, true);
+	munmap(p, reserve_bytes);
+	return true;
+}
+
 static void *must(void *p)
 {
 	if (!p)
@@ -37,27 +73,40 @@ static void *must(void *p)
 
 void *xmalloc(size_t size)
 {
-	return must(malloc(size ? size : 1));
+	void *p = malloc(size ? size : 1);
+
+	return p || !more() ? must(p) : xmalloc(size);
 }
 
 void *xcalloc(size_t n, size_t size)
 {
-	return must(n && size ? calloc(n, size) : calloc(1, 1));
+	void *p = n && size ? calloc(n, size) : calloc(1, 1);
+
+	return p || !more() ? must(p) : xcalloc(n, size);
 }
 
 void *xrealloc(void *old, size_t size)
 {
-	return must(realloc(old, size ? size : 1));
+	void *p = realloc(old, size ? size : 1);
+
+	return p || !more() ? must(p) : xrealloc(old, size);
 }
 
 char *xstrdup(const char *s)
 {
-	return must(strdup(s));
+	size_t n = strlen(s) + 1;
+
+	return memcpy(xmalloc(n), s, n);
 }
 
 char *xstrndup(const char *s, size_t n)
 {
-	return must(strndup(s, n));
+	size_t length = strnlen(s, n);
+	char *copy = xmalloc(length + 1);
+
+	memcpy(copy, s, length);
+	copy[length] = '\0';
+	return copy;
 }
 
 char *xasprintf(const char *fmt, ...)
@@ -66,6 +115,13 @@ char *xasprintf(const char *fmt, ...)
 	char *s;
 	int n;
 
+	va_start(ap, fmt);
+	n = vasprintf(&s, fmt, ap);
+	va_end(ap);
+	if (n >= 0)
+		return s;
+	if (!more())
+		mem_exhausted();
 	va_start(ap, fmt);
 	n = vasprintf(&s, fmt, ap);
 	va_end(ap);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Allocators for code that need not survive running out of memory: they end the program with one
- * line then. The record loop allocates nothing after it has started. An arena frees everything at
- * once.
+ * line then, unless a reserve is left. An arena frees everything at once.
  */
 #ifndef ISPOT_BASE_MEM_H
 #define ISPOT_BASE_MEM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 void *xmalloc(size_t size);
@@ -23,6 +23,14 @@ void mem_exhausted(void) __attribute__((noreturn));
  * is 1, as for any command that reads.
  */
 void mem_exhausted_says(const char *line, int exit_status);
+
+/*
+ * Keeps bytes of memory back until the functions above find none: then they give it back and go on,
+ * and mem_is_short() is true from then on, so that the program can end in order. Ends the program
+ * where there is not so much memory. Does nothing while there is a reserve.
+ */
+void mem_reserve(size_t bytes);
+bool mem_is_short(void);
 
 struct arena {
 	struct arena_block *blocks;

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -260,12 +261,44 @@ static void exhausted_memory_is_said(void **state)
 	assert_string_equal(said, "ispot: no memory\n");
 }
 
+/* Sets a limit on its memory and uses all; returns the status, with blocks made after the limit. */
+static int use_all_memory(size_t reserved)
+{
+	struct rlimit limit = { 64u << 20, 64u << 20 };
+
+	mem_exhausted_says("", 3);
+	if (reserved)
+		mem_reserve(reserved);
+	setrlimit(RLIMIT_DATA, &limit);
+	while (!mem_is_short())
+		memset(xmalloc(1u << 20), 1, 1u << 20);
+	return xcalloc(4, 1u << 20) && xasprintf("%d", 1) ? 0 : 1;
+}
+
+static int status_of_child(int (*run)(size_t arg), size_t arg)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (!pid)
+		_exit(run(arg));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void a_reserve_is_used_where_memory_ends(void **state)
+{
+	assert_int_equal(status_of_child(use_all_memory, 0), 3);
+	assert_int_equal(status_of_child(use_all_memory, 16u << 20), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(errors_keep_their_sentence),
 		cmocka_unit_test(errors_know_their_hint),
 		cmocka_unit_test(exhausted_memory_is_said),
+		cmocka_unit_test(a_reserve_is_used_where_memory_ends),
 		cmocka_unit_test(arenas_give_aligned_zeroed_memory),
 		cmocka_unit_test(vectors_grow_and_sort),
 		cmocka_unit_test(maps_find_what_was_put),
