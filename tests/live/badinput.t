@@ -325,6 +325,7 @@ for limit in 40 60 80 100 125 150 200 250 400; do
 		: # libdw asserts that there is memory
 	else
 		memory_else+=" $limit:$status"
+		diag "with $limit MB, status $status: $(tail -n 3 memory.err) $(tail -n 2 memory.out)"
 	fi
 done
 is "$memory_else" "" "too little memory: refused and said, or nothing is missing"
