@@ -25,18 +25,18 @@
 #include "trace/meta/meta.h"
 #include "trace/meta/print.h"
 
-#define LIKELY_CALL_NS	60.0 /* where no empty call could be measured */
-#define IN_PROCESS_MOST 0.5  /* of the budget, that one function may take */
+#define LIKELY_CALL_NS	60.0 /* assumed if no empty call could be measured */
+#define IN_PROCESS_MOST 0.5  /* part of the budget that one function may take */
 
 struct inject_beside {
 	struct session_beside hooks;
-	struct inject_targets targets; /* the program's objects; of the functions none */
+	struct inject_targets targets; /* the program's objects, but none of the functions */
 	uint32_t period;
 	double overhead;
 	struct {
 		VEC(struct beside_plan)
 	} plans;
-	struct patched_functions functions; /* [the file's id]; those of the kernel have no sites */
+	struct patched_functions functions; /* [the file's id]; no sites: kernel probes */
 	struct inproc_drain drain;
 	struct processes processes;
 	struct meta_calibration cost;
@@ -44,7 +44,7 @@ struct inject_beside {
 	struct budget budget;
 	bool *given_up;
 	struct ring_bytes ring;
-	bool is_begun; /* a process is to be patched: no function is added any more */
+	bool is_begun; /* a process is to be patched, so no function is added any more */
 };
 
 struct beside_plan {
@@ -66,7 +66,7 @@ static struct patch_plan *plan_of(struct inject_beside *b, struct dso *dso)
 	return new->plan;
 }
 
-/* Ids below it are the kernel's. */
+/* Adds functions without sites for lower ids that are missing: they have kernel probes. */
 static void add(struct inject_beside *b, uint32_t id, const struct planned *p,
 		const struct patch_function *f)
 {
@@ -96,7 +96,7 @@ static bool take(struct inject_beside *b, uint32_t id, const struct planned *p)
 	return !f->refusal;
 }
 
-/* A ret is single-stepped, jumps are not. */
+/* The kernel single-steps a probed ret, but not a jump. */
 static bool is_stepped(const struct planned *p)
 {
 	return p->place.class == CLASS_SINGLE_STEP ||
@@ -189,7 +189,7 @@ static int launch(void *ctx, struct launch *l, char *const *argv, struct err *er
 	return ret;
 }
 
-/* What it is now may not be what was looked at. */
+/* The process may have changed since it was checked. */
 static int attach(void *ctx, pid_t pid, struct err *err)
 {
 	struct inject_beside *b = ctx;
@@ -228,7 +228,7 @@ static void stop(void *ctx)
 {
 	struct inject_beside *b = ctx;
 
-	if (!b->is_begun) /* all had ended */
+	if (!b->is_begun) /* all processes had ended */
 		return;
 	processes_restore(&b->processes);
 	inproc_drain_stop(&b->drain);
@@ -252,7 +252,7 @@ static void sums(void *ctx, struct session_beside_sums *sums)
 		sums->functions += f->is_in;
 }
 
-/* ---- from begin to end ---- */
+/* ---- creating and freeing ---- */
 
 int inject_beside_new(struct inject_beside **out, const struct inject_recording *o, struct err *err)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Functions of a recording by the kernel's probes that are timed in process (probes/session). */
+/* Times some functions of a recording by the kernel's probes in the process instead. It implements
+ * struct session_beside (probes/session/engine.h). */
 #ifndef ISPOT_PROBES_INJECT_BESIDE_H
 #define ISPOT_PROBES_INJECT_BESIDE_H
 
@@ -11,12 +12,18 @@ struct inject_recording;
 struct planned;
 struct session_beside;
 
-/* Functions that wait are few calls, of which the kernel's probes tell more, for what and where:
- * such a one is not handed over where the user has chosen it, unless it would be single-stepped. */
+/*
+ * Returns whether the kernel's probes keep a function that the user chose. Blocking functions are
+ * called rarely, and the kernel's probes record more of them: what a thread waits for, and where.
+ * So they keep such a function unless its probe would be single-stepped.
+ */
 bool inject_beside_is_for_kernel(const struct planned *p);
 
-/* -ENOTSUP, -EPERM, …: what it is not to be done for, a sentence. overhead: the part of the
- * program's time that its calls may cost, 0: no bound. */
+/*
+ * Returns 0, or -errno (-ENOTSUP, -EPERM, …) with a sentence in err if functions cannot be timed in
+ * the process. o->overhead is the share of the program's time that these calls may cost, or 0 for
+ * no limit.
+ */
 int inject_beside_new(struct inject_beside **b, const struct inject_recording *o, struct err *err);
 const struct session_beside *inject_beside_get(const struct inject_beside *b);
 void inject_beside_free(struct inject_beside *b);

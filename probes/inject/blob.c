@@ -7,7 +7,7 @@
 
 /* clang-format off */
 
-/* Numbers of the region's layout that the code below has as text. */
+/* Numbers of the region's layout, which the code below needs as text. */
 #define SLOTS_AT     4096
 #define N_SLOTS	     4096
 #define SLOT_BYTES   128
@@ -47,7 +47,7 @@ _Static_assert(INPROC_INNER == 0x80000000u, "as in the code");
 #define TEXT_(x) #x
 #define TEXT(x)	 TEXT_(x)
 
-/* The stub has its registers in the 128 bytes below the stack pointer: the code goes below. */
+/* The stub has its registers in the 128 bytes below the stack pointer, so this saves below them. */
 #define SAVE                                                                                  \
 	"	lea -128(%rsp), %rsp\n"                                                       \
 	"	push %rax\n	push %rcx\n	push %rdx\n	push %rsi\n	push %rdi\n" \
@@ -69,13 +69,13 @@ __asm__(".pushsection .rodata\n"
 	"ispot_blob_rows_bytes:	.quad 0\n"
 	"ispot_blob_period:	.quad 0\n"
 
-	/* The thread takes the first slot that is free, if it may. */
+	/* Claims the first free slot for the thread, if the recorder allows it. */
 	"ispot_blob_claim:\n" SAVE
 	"	mov ispot_blob_region(%rip), %r8\n"
 	"	mov " TEXT(RECORDING_AT) "(%r8), %eax\n"
 	"	test %eax, %eax\n"
 	"	je 8f\n"
-	"	cmp $1, %eax\n" /* 2: no system call */
+	"	cmp $1, %eax\n" /* 2: no system calls */
 	"	jne 7f\n"
 	"	mov %fs:0, %r10\n"
 	"	mov $186, %eax\n" /* gettid */
@@ -102,7 +102,7 @@ __asm__(".pushsection .rodata\n"
 	"	mov ispot_blob_block_bytes(%rip), %rsi\n"
 	"	imul %rdx, %rsi\n"
 	"	add ispot_blob_blocks(%rip), %rsi\n"
-	/* turns that another thread has left there are wiped */
+	/* wipe the turns that another thread has left there */
 	"	cmpl $1, ispot_blob_period(%rip)\n"
 	"	jbe 4f\n"
 	"	mov %rdi, %r9\n"
@@ -118,7 +118,7 @@ __asm__(".pushsection .rodata\n"
 	"	je 5f\n"
 	"	xor %eax, %eax\n"
 	"	shr $3, %rcx\n"
-	"	rep stosq\n" /* locked memory is not given back */
+	"	rep stosq\n" /* madvise() does not discard locked memory */
 	"5:	mov %r9, %rdi\n"
 	"	mov %r8, %rdx\n"
 	"	mov ispot_blob_region(%rip), %r8\n"
@@ -126,10 +126,10 @@ __asm__(".pushsection .rodata\n"
 	"	imul %rdx, %rcx\n"
 	"	add ispot_blob_rows(%rip), %rcx\n"
 	"	mov %rcx, 40(%rsi)\n"
-	"	mov %rcx, 48(%rsi)\n" /* to begin with */
+	"	mov %rcx, 48(%rsi)\n" /* the first state of the random numbers */
 	"4:\n"
 	"	mov " TEXT(SLOT_TAIL) "(%rdi), %rcx\n"
-	"	shl $4, %rcx\n" /* of records */
+	"	shl $4, %rcx\n" /* from records to bytes */
 	"	mov %rcx, 8(%rsi)\n"
 	"	add ispot_blob_ring_bytes(%rip), %rcx\n"
 	"	mov %rcx, 16(%rsi)\n"
@@ -144,7 +144,7 @@ __asm__(".pushsection .rodata\n"
 	"	mov $0x1001, %edi\n" /* ARCH_SET_GS */
 	"	mov $158, %eax\n"    /* arch_prctl */
 	"	syscall\n"
-	"	test %eax, %eax\n" /* clears carry */
+	"	test %eax, %eax\n" /* clears the carry flag */
 	"	je 9f\n"
 	"	movl $2, (%r9)\n" /* INPROC_ENDED */
 	"7:	lock incq " TEXT(NO_RING_AT) "(%r8)\n"
@@ -152,9 +152,9 @@ __asm__(".pushsection .rodata\n"
 	"9:\n" RESTORE
 
 	/*
-	 * The recorder may have read meanwhile. If not, the record is given back, unless a
-	 * handler has reserved another one: then the recorder finds a record that never
-	 * comes, and counts it.
+	 * The recorder may have read records meanwhile. If not, the reserved record is given back,
+	 * unless a signal handler has reserved another one: then the recorder finds a record that
+	 * is never written, and counts it as lost.
 	 */
 	"ispot_blob_full:\n" SAVE
 	"	mov %gs:32, %rsi\n"
@@ -165,7 +165,7 @@ __asm__(".pushsection .rodata\n"
 	"	shl $4, %rax\n"
 	"	add ispot_blob_ring_bytes(%rip), %rax\n"
 	"	mov %rax, %gs:16\n"
-	"	cmp %rax, %rdx\n" /* below: carry */
+	"	cmp %rax, %rdx\n" /* carry: below the limit */
 	"	jb 6f\n"
 	"	lea 16(%rdx), %rax\n"
 	"	mov %rdx, %rcx\n"
@@ -183,9 +183,10 @@ __asm__(".pushsection .rodata\n"
 	"	\n" RESTORE
 
 	/*
-	 * It is this call's turn, or the function's first one, for which none is drawn yet. The
-	 * rows' counts are right whatever a signal handler does in between, as each changes by
-	 * one instruction. In what follows %rdi is the row, %rsi the turn, %r8 the period.
+	 * Runs for a call that is due to be recorded, and for the first call of a function, for
+	 * which none is drawn yet. Whatever a signal handler does in between, the counts of a row
+	 * are right, as each changes by one instruction. In what follows %rdi is the row, %rsi the
+	 * turn, %r8 the period.
 	 */
 	"ispot_blob_begin:\n" SAVE
 	"	mov %gs:40, %rdi\n"
@@ -206,13 +207,13 @@ __asm__(".pushsection .rodata\n"
 	"2:	mov (%rdi), %r10\n"
 	"	cmpq $0, %gs:0(%rsi)\n"
 	"	jne 3f\n"
-	"	dec %r10\n" /* the first draw is for the calls from this one on */
+	"	dec %r10\n" /* the first draw includes this call */
 	"	call 7f\n"
 	"	inc %r10\n"
 	"	cmp %r10, %gs:0(%rsi)\n"
 	"	ja 8f\n"
-	/* Frames that were left without an exit lie below this one. If there is no room above
-	 * it, those are such, too. */
+	/* Drops the open frames below this one, which were left without an exit. If the array is
+	 * full, a frame at the same stack pointer is dropped, too. */
 	"3:	mov %gs:16(%rsi), %ecx\n"
 	"	xor %eax, %eax\n"
 	"	cmp $10, %ecx\n"
@@ -227,7 +228,7 @@ __asm__(".pushsection .rodata\n"
 	"5:	cmp $10, %ecx\n"
 	"	jae 8f\n"
 	"	mov %edx, %gs:24(%rsi,%rcx,4)\n"
-	"	test %ecx, %ecx\n" /* inside a recorded one the reader sees that it is */
+	"	test %ecx, %ecx\n" /* the reader recognizes a call inside a recorded one */
 	"	je 6f\n"
 	"	test %r9d, %r9d\n"
 	"	je 6f\n"
@@ -244,7 +245,8 @@ __asm__(".pushsection .rodata\n"
 	"	mov %r9, 56(%rsp)\n" /* %rcx */
 	"	clc\n"
 	"	jmp 9f\n"
-	/* Draws the next call behind number %r10: one of the next N, and N less that later. */
+	/* Draws the call that is recorded next: one of the N calls that follow call %r10 and the
+	 * rest of its N. */
 	"7:	mov $6364136223846793005, %rax\n"
 	"	imul %gs:48, %rax\n"
 	"	mov %rax, %rcx\n"
@@ -263,12 +265,12 @@ __asm__(".pushsection .rodata\n"
 	"	dec %ecx\n"
 	"	sub %eax, %ecx\n"
 	"	mov %ecx, %gs:20(%rsi)\n"
-	"	mov 56(%rsp), %rdx\n" /* as it was before the clock was read */
+	"	mov 56(%rsp), %rdx\n" /* rdtsc has changed it */
 	"	ret\n"
 	"8:	stc\n"
 	"9:\n" RESTORE
 
-	/* The exit of the recorded call that was entered last. */
+	/* Handles the exit of the recorded call that was entered last. */
 	"ispot_blob_finish:\n" SAVE
 	"	mov %ecx, %esi\n"
 	"	shl $6, %rsi\n"

@@ -13,12 +13,12 @@
 #include "symbol/dso/dso.h"
 
 #define LOOK_NS	      10000000ull
-#define DEBT_MAX_NS   10000000.0  /* of the program's time, that one notices too late */
-#define CREDIT_MAX_NS 100000000.0 /* of its time that was cheaper than allowed */
-#define ROOM	      0.7	  /* of the budget, for what stays: looks are rare then */
-#define LATELY_NS     50000000.0  /* what is spent is forgotten by a factor e in */
-#define PROCESSES     256	  /* whose time is looked at */
-#define BUSY_LEAST    0.05	  /* of one CPU, that the program is taken to use */
+#define DEBT_MAX_NS   10000000.0  /* debt that is tolerated, in time of the program */
+#define CREDIT_MAX_NS 100000000.0 /* program time whose unspent budget may be saved up */
+#define ROOM	      0.7	  /* part of the budget for the rest, so that debt is rare */
+#define LATELY_NS     50000000.0  /* time constant of the smoothed shares */
+#define PROCESSES     256	  /* processes whose time is read, at most */
+#define BUSY_LEAST    0.05	  /* of one CPU, which the program is assumed to use at least */
 
 void budget_init(struct budget *b, double share, double pair_ns, size_t n_functions)
 {
@@ -46,7 +46,8 @@ static struct budget_process *process_of(struct budget *b, pid_t pid)
 	return vec_last(&b->processes);
 }
 
-/* Since the last look; one that is new has all of its time in it, and one that is gone none. */
+/* Returns the CPU time since the last check. That is all of a new process's time, and 0 for a
+ * process that has ended. */
 static uint64_t used_by(struct budget *b, pid_t pid)
 {
 	struct budget_process *p = process_of(b, pid);
@@ -86,7 +87,7 @@ struct ranked {
 	double share;
 };
 
-/* Functions that wait come first, as they tell of locks, then the cheapest, so that most fit. */
+/* Blocking functions come first, as they show locks, then the cheapest ones, so that most fit. */
 static int by_rank(const void *a, const void *b)
 {
 	const struct ranked *x = a, *y = b;
@@ -123,9 +124,10 @@ void budget_choose(struct budget *b, const struct patched_functions *functions, 
 	free(all);
 }
 
-/* ---- looks ---- */
+/* ---- checks ---- */
 
-/* Lost records are taken to be of all functions, as those that were read. Two are a call. */
+/* Assumes that lost records are spread over the functions like those that were read. A call has two
+ * records. */
 static double lost_factor(struct budget *b, const struct inproc_drain *d, uint64_t calls)
 {
 	uint64_t lost = d->lost_records - b->lost;
@@ -134,7 +136,7 @@ static double lost_factor(struct budget *b, const struct inproc_drain *d, uint64
 	return calls ? 1 + (double)lost / 2 / (double)calls : 1;
 }
 
-/* Sums the calls up as cost, of each function and of all. */
+/* Computes the cost of each function's calls since the last check. Returns their sum. */
 static double cost_since(struct budget *b, const struct inproc_drain *d)
 {
 	uint64_t calls = 0;

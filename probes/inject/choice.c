@@ -13,12 +13,12 @@
 #include "symbol/dso/dso.h"
 #include "symbol/dso/symbols.h"
 
-#define FEW_OF_ITS_OWN 20 /* functions: such a program is a front of its libraries */
+#define FEW_OF_ITS_OWN 20 /* a program with fewer functions is a front end of its libraries */
 
 struct candidate {
 	struct dso *dso;
 	const struct dso_function *function;
-	size_t order; /* of its object */
+	size_t order; /* index of its object */
 };
 
 struct candidates {
@@ -29,8 +29,8 @@ struct names {
 	VEC(const char *)
 };
 
-/* What every program is loaded with: its functions are many and short, and none is the program's
- * own work. Those that wait are chosen by name. */
+/* Every program loads these libraries. Their functions are many and short, and are not the
+ * program's own work; those that block are chosen by name. */
 static bool is_runtime(struct dso *dso)
 {
 	static const char *const begins[] = { "libc.",	  "libm.",	 "ld-",	    "ld.",
@@ -44,7 +44,7 @@ static bool is_runtime(struct dso *dso)
 	return false;
 }
 
-/* What linker and compiler have put there, and main, which all of the time is in. */
+/* The linker and the compiler add these functions, and main has all of the program's time. */
 static bool is_scaffold(const char *symbol)
 {
 	static const char *const names[] = { "_start",	    "_init",
@@ -76,7 +76,7 @@ static void add_all(struct candidates *all, const struct choice_of *of, size_t o
 			add(all, of, object, &functions[i]);
 }
 
-/* As the loader binds it: in the first library that exports it. */
+/* Finds the import as the loader does: in the first library that exports it. */
 static void add_import(struct candidates *all, const struct choice_of *of, const char *name)
 {
 	for (size_t k = of->n_programs; k < of->n; k++) {
@@ -146,7 +146,7 @@ static void add_name(struct names *names, const char *name)
 	*vec_add(names) = name;
 }
 
-/* Of the program all that block; of its libraries the locks. */
+/* Adds all blocking functions that a program imports, and the locks that its libraries import. */
 static void add_blocking(struct names *names, const struct choice_of *of, size_t object)
 {
 	const char *const *imports;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Which functions are patched where -F names none. A command is patched before it runs, so nothing
- * is known of what will be hot: all functions of the program are chosen, those of libraries that it
- * calls, and the functions in which threads wait for each other. What is called too often for the
- * budget is taken out again while it runs (budget.h).
+ * Chooses the functions to patch if -F names none. A command is patched before it runs, so it is
+ * not known which functions will be hot. All functions of the program are chosen, the functions of
+ * libraries that it calls, and the functions in which threads wait for each other. Functions that
+ * are called too often for the budget are removed again while the program runs (budget.h).
  */
 #ifndef ISPOT_PROBES_INJECT_CHOICE_H
 #define ISPOT_PROBES_INJECT_CHOICE_H
@@ -17,11 +17,11 @@ struct selection;
 
 struct choice_of {
 	struct dso *const *objects;
-	size_t n, n_programs; /* the programs are the first ones */
-	size_t most; /* functions of the programs and of libraries: the largest are taken */
+	size_t n, n_programs; /* the programs come first */
+	size_t most; /* functions at most; the largest ones of programs and libraries are chosen */
 };
 
-/* *named: patterns that the selection borrows from; the caller frees them after it. */
+/* *named: patterns from which the selection borrows; the caller frees them after the selection. */
 int choice_make(struct selection *s, const struct choice_of *of, struct patterns **named,
 		struct err *err);
 

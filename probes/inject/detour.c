@@ -18,7 +18,7 @@
 #define PAGE	    4096ull
 #define ENTRY_BYTES 16
 #define ENTRY_MARK  99
-#define START_NS    60000000000ull /* that loading libraries may take */
+#define START_NS    60000000000ull /* longest time for loading libraries */
 
 #define PUT(c, ...) \
 	stub_put(c, (const uint8_t[]){ __VA_ARGS__ }, sizeof((uint8_t[]){ __VA_ARGS__ }))
@@ -59,7 +59,7 @@ void detour_mark(struct stub_code *c, uint32_t tag)
 	detour_call(c, SYS_getpid);
 }
 
-/* ---- room ---- */
+/* ---- unused bytes ---- */
 
 static uint64_t end_of_segment(int fd, const struct mapping *m)
 {
@@ -81,7 +81,8 @@ static uint64_t end_of_segment(int fd, const struct mapping *m)
 	return 0;
 }
 
-/* near: of the object that has that address, 0: of any. */
+/* near: an address in the object that must have the bytes, or 0 for any object. Returns their
+ * address, or 0. */
 static uint64_t find_room(pid_t pid, uint64_t near, uint64_t bytes)
 {
 	struct mappings maps = { 0 };
@@ -113,7 +114,7 @@ uint64_t detour_room(pid_t pid)
 	return find_room(pid, 0, DETOUR_ROOM + DETOUR_ENTRY);
 }
 
-/* Both may be in the same object, so what detour_room() finds is left free. */
+/* Both may be in the same object, so the bytes that detour_room() finds are left free. */
 static uint64_t entry_room(pid_t pid, uint64_t entry)
 {
 	const uint64_t both = find_room(pid, entry, DETOUR_ROOM + DETOUR_ENTRY);
@@ -121,7 +122,7 @@ static uint64_t entry_room(pid_t pid, uint64_t entry)
 	return both ? both + DETOUR_ROOM : find_room(pid, entry, DETOUR_ENTRY);
 }
 
-/* ---- to the entry ---- */
+/* ---- running to the entry point ---- */
 
 static uint64_t entry_of(pid_t pid)
 {
@@ -140,8 +141,8 @@ static uint64_t entry_of(pid_t pid)
 	return found;
 }
 
-/* How many bytes of whole instructions make room for a jump, of those that C libraries begin with.
- * 0: others. */
+/* Returns how many bytes of whole instructions make room for a jump, or 0 if they are not those
+ * with which C libraries begin. */
 static size_t movable(const uint8_t *p)
 {
 	static const struct {

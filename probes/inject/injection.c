@@ -22,14 +22,14 @@
 #include "symbol/maps.h"
 
 #define PAGE	      4096ull
-#define REACH	      0x7f000000ull /* of a relative jump, with room to spare */
-#define LOWEST	      0x10000ull    /* that a process may map */
+#define REACH	      0x7f000000ull /* distance of a relative jump, less some room */
+#define LOWEST	      0x10000ull    /* lowest address that a process may map */
 #define PROGRAM_BYTES 4096u
-#define NAME_BYTES    8u /* of the region's name, before the code */
+#define NAME_BYTES    8u /* bytes of the region's name, which precedes the code */
 
 _Static_assert(sizeof(struct arena_header) == ARENA_HEADER, "as it is found");
 
-/* ---- where there is room ---- */
+/* ---- free addresses ---- */
 
 struct range {
 	uint64_t start, end;
@@ -66,9 +66,9 @@ static bool is_near(const struct stub_arena *a, uint64_t at)
 }
 
 /*
- * The end of a gap, for heaps grow up into its start: the one nearest to the code below it, else
- * the start of one above. A page stays free on either side, or the kernel would join arenas, whose
- * starts are looked for.
+ * Returns the end of the nearest gap below the code, as heaps grow into the start of a gap, or else
+ * the start of a gap above the code, or 0. A page stays free on both sides: the kernel would
+ * otherwise merge arenas, and sweep() searches for their starts.
  */
 static uint64_t find_room(const struct ranges *r, const struct stub_arena *a)
 {
@@ -164,11 +164,11 @@ static void put_map(struct stub_code *c, uint64_t at, uint64_t bytes, uint64_t p
 	put_call(c, SYS_mmap, (const uint64_t[6]){ at, bytes, prot, flags, UINT64_MAX, 0 });
 }
 
-/* Marks. */
+/* The tags of marks. */
 enum { AT_ARENA, AT_BLOCKS, AT_WIPED, AT_FILE, AT_REGION, AT_END, AT_ARENAS };
 
-/* The first arena, and then what the recorder has written to its start; nothing else if it has
- * not. */
+/* Maps the first arena, and then jumps to the code that the recorder has written there, or back if
+ * the recorder has not written any. */
 static void make_start(struct stub_code *c, const struct stub_arena *a, uint64_t resume)
 {
 	size_t failed, unwritten;
@@ -197,7 +197,8 @@ static uint64_t region_bytes(const struct injection *in)
 	return rows_at(in) + INPROC_SLOTS * in->rows_bytes;
 }
 
-/* Kernels that let no file be executable unless it says so are told that this one is not. */
+/* If the kernel requires files in memory to declare whether they are executable, the flags declare
+ * that this one is not. */
 static uint64_t file_flags(void)
 {
 	FILE *f = fopen("/proc/sys/vm/memfd_noexec", "re");
@@ -212,14 +213,14 @@ static uint64_t file_flags(void)
 
 static void put_wipe_on_fork(struct stub_code *c, uint64_t bytes)
 {
-	/* the mapping is in %rdi, by the mark */
+	/* the mark has left the address of the mapping in %rdi */
 	PUT(c, 0x48, 0xbe); /* mov $bytes, %rsi */
 	stub_put(c, &bytes, sizeof(bytes));
 	PUT(c, 0xba, MADV_WIPEONFORK, 0, 0, 0); /* mov $advice, %edx */
 	detour_call(c, SYS_madvise);
 }
 
-/* The mapping is in %rdi, by the mark. */
+/* The mark has left the address of the mapping in %rdi. */
 static void put_not_dumped(struct stub_code *c, uint64_t bytes)
 {
 	PUT(c, 0x48, 0xbe); /* mov $bytes, %rsi */
@@ -263,7 +264,7 @@ static void make_program(struct stub_code *c, const struct injection *in, uint64
 	detour_resume(c, resume);
 }
 
-/* ---- making it ---- */
+/* ---- mapping the memory ---- */
 
 static int failed(const struct tracees *t, const char *what, int64_t value, struct err *err)
 {
@@ -281,7 +282,7 @@ static uint64_t locked_kib(pid_t pid)
 	return n;
 }
 
-/* It would have all rings in memory, and gigabytes of them before it goes on. */
+/* The process would load all rings into memory, gigabytes of them, before it continues. */
 static int refuse_locked(const struct tracees *t, struct err *err)
 {
 	return err_set(
@@ -318,7 +319,7 @@ static int run_start(struct injection *in, struct tracees *t, uint64_t start, ui
 	return ret;
 }
 
-/* Its first 8 bytes come last: without them nobody goes there. */
+/* The jump at the arena's start is written last: the thread does not go there while it is 0. */
 static int write_program(struct injection *in, struct tracees *t, uint64_t resume, struct err *err)
 {
 	const struct stub_arena *a = &in->arenas.data[0];
@@ -348,8 +349,8 @@ static int run_to(struct tracees *t, unsigned mark, const char *what, int64_t *v
 	return ret || *value >= 0 ? ret : failed(t, what, *value, err);
 }
 
-/* Whether the file is the empty one in memory that the process was made to open: a process that
- * shares its descriptors runs meanwhile, and can put any other file at the number. */
+/* Returns whether the file is the empty one in memory that the process was made to open. A process
+ * that shares its descriptors runs meanwhile, and can put any other file at that number. */
 static bool is_new_memory(int fd)
 {
 	const int seals = fcntl(fd, F_GET_SEALS);
@@ -359,7 +360,7 @@ static bool is_new_memory(int fd)
 	       !st.st_size && !st.st_nlink;
 }
 
-/* Nobody can make it shorter or longer any more. */
+/* Opens the region and seals it, so that no process can change its size. */
 static int open_region(struct injection *in, const struct tracees *t, int64_t number,
 		       struct err *err)
 {
@@ -422,7 +423,7 @@ static int make(struct injection *in, struct tracees *t, uint64_t start, uint64_
 		ret = write_program(in, t, resume, err);
 	if (!ret)
 		ret = run_program(in, t, err);
-	if (!ret) /* it is in the arena now */
+	if (!ret) /* the thread is in the arena now */
 		tracees_write(t, start, before, sizeof(before));
 	return ret;
 }

@@ -19,7 +19,7 @@
 #include "trace/record.h"
 #include "trace/write/writer.h"
 
-#define RING_BYTES_MOST	 (512u << 10) /* with its control page, what every user may lock */
+#define RING_BYTES_MOST	 (512u << 10) /* what every user may lock, including its control page */
 #define RING_BYTES_LEAST (16u << 10)
 
 static const struct perf_event_attr switches = {
@@ -73,7 +73,7 @@ uint32_t ownswitches_cpus(const struct ownswitches *k)
 
 /* ---- the events ---- */
 
-/* What a user may lock in memory is less where other recordings of that user run. */
+/* A user may lock less memory if other recordings of the same user run. */
 static int open_rings(struct ownswitches *k, pid_t tid, struct err *err)
 {
 	int ret = -EPERM;
@@ -95,7 +95,7 @@ static int join_ring(struct ownswitches *k, const struct ring *ring, pid_t tid)
 	int fd = ring->fd < 0 ? -ESRCH : open_one(tid, ring->cpu);
 
 	if (fd < 0)
-		return fd == -ESRCH || fd == -ENODEV ? 0 : fd; /* it has gone */
+		return fd == -ESRCH || fd == -ENODEV ? 0 : fd; /* the thread has ended */
 	*vec_add(&k->others) = fd;
 	return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) ? -errno : 0;
 }
@@ -146,7 +146,7 @@ struct sample_id {
 	uint64_t time_ns;
 };
 
-struct task_record { /* of births and ends */
+struct task_record { /* a birth or an end */
 	struct perf_event_header header;
 	uint32_t pid, parent_pid, tid, parent_tid;
 	uint64_t time_ns;
@@ -166,7 +166,7 @@ struct reading {
 
 static bool is_thread(uint32_t tid)
 {
-	return tid && tid != UINT32_MAX; /* one that is gone has no number any more */
+	return tid && tid != UINT32_MAX; /* a thread that has ended has no number any more */
 }
 
 static void put(struct reading *r, const struct ring *ring, const struct sample_id *id,
@@ -251,12 +251,12 @@ static void on_record(void *ctx, const struct ring *ring, const struct perf_even
 	case PERF_RECORD_COMM:
 		on_comm(r, ring, (const void *)h);
 		break;
-	default: /* losses are counted by the ring */
+	default: /* the ring counts losses */
 		break;
 	}
 }
 
-/* The lost records lie between the newest one that was read and those that come next. */
+/* The lost records lie between the newest record that was read and the next one. */
 static void write_lost(struct reading *r, struct ring *ring)
 {
 	const uint64_t lost = ring_lost(ring) - r->of->lost;

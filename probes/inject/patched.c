@@ -31,17 +31,17 @@
 /* ---- code, a page at a time ---- */
 
 #define PAGE 4096ull
-/* A copy of the code of the process, of those pages that were asked for. Its threads stand, so it
- * stays true. */
+/* A copy of the pages of code that were asked for. The threads are stopped, so it stays valid. */
 struct pages {
 	const struct tracees *t;
-	struct map index; /* of a page's number */
+	struct map index; /* by the page's number */
 	struct {
 		VEC(uint8_t)
 	} bytes;
 };
 
-/* Returns n bytes that are there, all on one page, or NULL. Until the next call. */
+/* Returns n bytes of the code, which must lie on one page, or NULL. They are valid until the next
+ * call. */
 static uint8_t *pages_at(struct pages *all, uint64_t at, size_t n)
 {
 	const uint64_t page = at & ~(PAGE - 1);
@@ -71,13 +71,13 @@ static bool is_there(struct pages *all, uint64_t at, const uint8_t *bytes, size_
 	return first == n || is_there(all, at + first, bytes + first, n - first);
 }
 
-/* ---- where the functions are ---- */
+/* ---- the functions' objects ---- */
 
 /* An object of the process that has functions to patch. */
 struct object {
 	struct dso *dso;
 	uint64_t bias, start, end; /* of its code */
-	size_t bytes;		   /* of stubs */
+	size_t bytes;		   /* bytes of its stubs */
 	struct stub_code code;
 };
 
@@ -85,7 +85,7 @@ struct objects {
 	VEC(struct object)
 };
 
-/* Code may be in several mappings: one after the other, at the same distance from the file. */
+/* The code may be in several mappings, one after the other, which have the same load bias. */
 static void find_object(struct objects *all, const struct mappings *maps, struct dso *dso)
 {
 	struct object found = { .dso = dso };
@@ -116,7 +116,7 @@ static struct object *object_of(struct objects *all, const struct dso *dso)
 	return NULL;
 }
 
-/* Somebody else may have changed it: a debugger's breakpoint, another recorder's probe. */
+/* Another tool may have changed the code: a debugger's breakpoint, another recorder's probe. */
 static bool is_as_in_file(struct pages *code, const struct object *o, uint64_t address,
 			  const uint8_t *original, size_t n)
 {
@@ -145,7 +145,8 @@ static const char *look_at(struct pages *code, const struct object *o,
 	return NULL;
 }
 
-/* code: of the process, whose threads stand; NULL: they run, and nothing is looked at yet. */
+/* code: that of the process, whose threads are stopped, or NULL if they run and nothing is compared
+ * yet. */
 static void find_objects(struct objects *all, pid_t pid, struct pages *code,
 			 struct patched_functions *functions, bool *wanted)
 {
@@ -186,10 +187,10 @@ static size_t table_bytes(const struct patched_functions *functions, const bool 
 
 	for (size_t i = 0; i < functions->n; i++)
 		n += wanted[i] ? functions->data[i].sites.n : 0;
-	return 2 * n * sizeof(struct arena_patch); /* a site and its island */
+	return 2 * n * sizeof(struct arena_patch); /* for a site and its island */
 }
 
-/* Objects without stubs have no arena. */
+/* An object without stubs gets no arena. */
 static void wish(struct patched *p, struct objects *all, size_t table)
 {
 	const struct blob blob = blob_get();
@@ -219,7 +220,7 @@ static void begin_arena(struct stub_code *c, const struct injection *in, const s
 	c->n = (c->n + 15) & ~15ull;
 }
 
-/* Writes what the stubs use and what is known only once the process is stopped. */
+/* Writes the facts that the stubs use and that are known only once the process is stopped. */
 static void put_facts(struct stub_code *c, const struct injection *in)
 {
 	const struct blob_facts f = { .region = in->region,
@@ -233,7 +234,7 @@ static void put_facts(struct stub_code *c, const struct injection *in)
 	memcpy(c->bytes + ARENA_HEADER, &f, sizeof(f));
 }
 
-/* What stands before and behind the displaced instructions of a site. */
+/* The code before and after the displaced instructions of a site. */
 struct site_stub {
 	const struct stub_facts *facts;
 	struct stub_entry entry;
@@ -241,7 +242,7 @@ struct site_stub {
 	struct stub_gate in, out;
 };
 
-/* How long stubs are, by what they keep. */
+/* The sizes of stubs: of an entry by whether it saves the flags and the red zone. */
 struct stub_sizes {
 	size_t entry[2][2], exit;
 };
@@ -296,7 +297,7 @@ static struct stub_sizes sizes_of(const struct stub_facts *facts, bool is_sample
 	return sizes;
 }
 
-/* In a tiny function one site is both, the entry and an exit. */
+/* In a tiny function one site may be both the entry and an exit. */
 static int put_site(struct stub_code *c, const struct stub_facts *facts,
 		    const struct stub_sizes *sizes, const struct patch_site *s, uint32_t id,
 		    uint64_t bias, bool is_sampled)
@@ -355,7 +356,7 @@ static void add_patch(struct patched *p, const struct patch_site *s, uint64_t bi
 		add_island(p, s, bias, stub, function);
 }
 
-/* All its places or none. */
+/* Makes stubs for all sites of the function, or on an error for none of them. */
 static int make_stubs_of(struct patched *p, struct object *o, const struct stub_facts *facts,
 			 const struct stub_sizes *sizes, const struct patched_function *f,
 			 uint32_t id)
@@ -391,7 +392,7 @@ static void make_stubs(struct patched *p, struct object *o, const struct stub_fa
 	}
 }
 
-/* So that a later recorder can take out what this one has put in. */
+/* Writes the table by which a later recorder can remove the patches of this one. */
 static void put_table(struct patched *p, struct stub_code *c, size_t first)
 {
 	struct arena_header h = { .mark = { .magic = MARK_MAGIC,
@@ -414,7 +415,7 @@ static void put_table(struct patched *p, struct stub_code *c, size_t first)
 	memcpy(c->bytes, &h, sizeof(h));
 }
 
-/* The start of the first arena has the jump to the code that runs now. */
+/* The start of the first arena still has the jump to the code that runs now, and keeps it. */
 static int write_arena(const struct tracees *t, const struct stub_code *c)
 {
 	const size_t jump = sizeof(((struct patched_mark *)NULL)->jump);
@@ -422,7 +423,7 @@ static int write_arena(const struct tracees *t, const struct stub_code *c)
 	return tracees_write(t, c->address + jump, c->bytes + jump, c->n - jump);
 }
 
-/* All of their code, but for what put_facts() adds. */
+/* Makes all code of the arenas except for what put_facts() adds. */
 static void make_arenas(struct patched *p, struct objects *all, struct patched_functions *functions,
 			const bool *wanted)
 {
@@ -453,7 +454,7 @@ static int write_arenas(struct patched *p, const struct tracees *t, struct objec
 	return ret;
 }
 
-/* ---- before the threads stand ---- */
+/* ---- before the threads are stopped ---- */
 
 struct patched_program patched_program_of(pid_t pid)
 {
@@ -462,7 +463,7 @@ struct patched_program patched_program_of(pid_t pid)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
-	/* the process stands: a file system that does not answer must not be asked */
+	/* the process is stopped: a file system that does not answer must not be asked */
 	if (!statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO, &st))
 		program = (struct patched_program){ st.stx_ino,
 						    makedev(st.stx_dev_major, st.stx_dev_minor) };
@@ -494,7 +495,7 @@ static int draft(struct patched *p, struct objects *all, struct patched_function
 
 struct patched_draft {
 	struct objects objects;
-	struct patched p; /* with its arenas' places, and patches of all that is mapped */
+	struct patched p; /* with arena addresses and the patches of all mapped objects */
 };
 
 struct patched_draft *patched_draft_new(pid_t pid, struct patched_functions *functions,
@@ -522,7 +523,7 @@ void patched_draft_free(struct patched_draft *d)
 	free(d);
 }
 
-/* The process is what it was when the draft was made. */
+/* Returns whether the process still has the mappings for which the draft was made. */
 static bool still_holds(const struct patched_draft *d, const struct objects *now, pid_t pid)
 {
 	if (!d || d->p.pid != pid || d->objects.n != now->n)
@@ -537,7 +538,7 @@ static bool still_holds(const struct patched_draft *d, const struct objects *now
 	return injection_has_room(&d->p.injection, pid);
 }
 
-/* Functions that look otherwise in memory have stubs then, but no jumps. */
+/* A function whose code in memory differs from its file has stubs then, but no jumps. */
 static void adopt(struct patched *p, struct objects *all, struct patched_draft *d,
 		  const bool *wanted)
 {
@@ -572,13 +573,13 @@ void patched_sort(struct patched *p)
 	vec_sort(&p->patches, by_address);
 }
 
-/* The number of patches before that address. Patches are sorted. */
+/* Returns the number of patches below the address. The patches are sorted. */
 static size_t patches_before(const struct patched *p, uint64_t at)
 {
 	return vec_search(i, 0, p->patches.n, p->patches.data[i].at < at);
 }
 
-/* Returns the patch that covers this address behind its first byte, or NULL. */
+/* Returns the patch that covers this address after its first byte, or NULL. */
 static const struct patch *patch_at(const struct patched *p, uint64_t at)
 {
 	const size_t n = patches_before(p, at);
@@ -587,7 +588,7 @@ static const struct patch *patch_at(const struct patched *p, uint64_t at)
 	return before && at < before->at + before->n ? before : NULL;
 }
 
-/* The island that begins there and has its jump; NULL: none. */
+/* Returns the island that begins at this address and has its jump, or NULL. */
 static const struct patch *island_at(const struct patched *p, uint64_t at)
 {
 	const size_t n = patches_before(p, at);
@@ -619,8 +620,8 @@ static uint64_t end_of_stack(pid_t pid, uint64_t sp)
 	return stack.end - sp < STACK_MOST ? stack.end : sp + STACK_MOST;
 }
 
-/* An address on a stack is where somebody goes back to: from a call never into moved bytes, from a
- * signal handler perhaps. */
+/* A word on a stack may be an address to which the thread returns. A call never returns into
+ * displaced bytes, but a signal handler may. */
 static const struct patch *patch_on_stack(const struct patched *p, const struct tracees *t,
 					  uint64_t sp, patch_finder find)
 {
@@ -658,7 +659,7 @@ static void leave(struct patched *p, struct patched_functions *functions, uint32
 			p->patches.data[i].n = 0;
 }
 
-/* No thread is let go on for a moment to get out of the way: it might start another one. */
+/* A thread in the way is not run for a moment until it has left: it might start another thread. */
 static void clear_way(struct patched *p, const struct tracees *t,
 		      struct patched_functions *functions)
 {
@@ -703,9 +704,9 @@ static int write_slot(const struct tracees *t, uint64_t at, pid_t tid)
 }
 
 /*
- * Threads that are there already get their slots from here. So their first records take no system
- * calls, which would end a program that locks itself up (seccomp) in its first moments. Returns the
- * thread's block, or that of all that have none.
+ * Existing threads get their slots here. So their first records need no system calls, which would
+ * end a program that locks itself up (seccomp) in its first moments. Returns the address of the
+ * thread's block, or of the block that threads without one share.
  */
 static uint64_t give_slot(const struct patched *p, const struct tracees *t, const struct tracee *e,
 			  uint32_t *next)
@@ -733,19 +734,20 @@ static int set_bases(const struct patched *p, const struct tracees *t, struct er
 	return ret ? err_set(err, ret, "process %d has ended; record it while it runs", t->pid) : 0;
 }
 
-/* A short jump leads to an island that is there before it, and is gone before that. */
+/* A short jump leads to an island, whose jump is written before it and removed after it. */
 static bool is_short(const struct patch *patch)
 {
 	return patch->n_jump == PATCH_SHORT_BYTES;
 }
 
-/* No jump lies on two pages. */
+/* No jump crosses the end of a page. */
 static bool is_of_page(const struct patched *p, size_t i, uint64_t page)
 {
 	return i < p->patches.n && (p->patches.data[i].at & ~(PAGE - 1)) == page;
 }
 
-/* Those from `first` on that lie on its page: between them what is there is written again. */
+/* Writes the jumps of the page on which patch `first` lies, from that patch on. The bytes in
+ * between are written again unchanged. */
 static int put_page(struct patched *p, struct pages *code, size_t first, bool shorts)
 {
 	const uint64_t page = p->patches.data[first].at & ~(PAGE - 1);
@@ -761,7 +763,7 @@ static int put_page(struct patched *p, struct pages *code, size_t first, bool sh
 		memcpy(bytes + at, patch->jump, patch->n_jump);
 		start = at < start ? at : start;
 		end = at + patch->n_jump > end ? at + patch->n_jump : end;
-		patch->is_in = true; /* some of them are, if the write fails */
+		patch->is_in = true; /* a write that fails may have written some jumps */
 	}
 	if (!bytes)
 		return -EFAULT;
@@ -809,7 +811,7 @@ static int refuse_gs(const struct tracees *t, struct err *err)
 	return 0;
 }
 
-/* -ENOENT: no file of theirs is mapped. */
+/* Returns -ENOENT if none of the functions' files is mapped, else -ENOTSUP. */
 static int refuse_all(const struct tracees *t, struct objects *all,
 		      const struct patched_functions *functions, struct err *err)
 {
@@ -902,14 +904,14 @@ void patched_release(struct patched *p)
 	vec_release(&p->patches);
 }
 
-/* ---- taking out ---- */
+/* ---- removing patches ---- */
 
 #define BREAKPOINT 0xcc
 
 /*
- * Another tool's breakpoint may stand on a jump's first byte: then what lies behind that is put
- * back, for when the tool takes its breakpoint out it writes the byte of the file. That may have
- * happened already.
+ * Another tool's breakpoint may be on a jump's first byte. Then only the bytes after it are
+ * restored, as the tool writes the file's byte there when it removes the breakpoint. The tool may
+ * have done so already. Returns false if the bytes are neither the jump's nor the file's.
  */
 static bool put_back(const struct patch *patch, const struct tracees *t)
 {
@@ -918,7 +920,7 @@ static bool put_back(const struct patch *patch, const struct tracees *t)
 	bool others;
 
 	if (tracees_read(t, patch->at, now, n))
-		return true; /* it is not there any more */
+		return true; /* the code is not mapped any more */
 	if (!memcmp(now, patch->original, n))
 		return true;
 	others = *now == BREAKPOINT;
@@ -928,8 +930,8 @@ static bool put_back(const struct patch *patch, const struct tracees *t)
 	return !tracees_write(t, patch->at + others, patch->original + others, n - others);
 }
 
-/* A thread may be between the two jumps, or a handler of its signals may return there: an island
- * keeps its jump then, where nobody else comes. */
+/* Returns whether a thread is between the two jumps, or a signal handler may return there. The
+ * islands keep their jumps then, which no other thread reaches. */
 static bool are_islands_in_use(const struct patched *p, const struct tracees *t)
 {
 	vec_for_each (&t->threads, const struct tracee, e)
@@ -978,7 +980,7 @@ static void clear_marks(const struct patched *p, const struct tracees *t)
 
 struct look {
 	int memory;
-	uint64_t page; /* whose bytes they are; 1: none */
+	uint64_t page; /* the page of the bytes; 1: none */
 	uint8_t bytes[PAGE];
 };
 
@@ -992,7 +994,7 @@ static uint8_t byte_at(struct look *l, uint64_t at)
 	return l->bytes[at - page];
 }
 
-/* Nothing runs the bytes behind a breakpoint, so they are changed while the threads run. */
+/* No thread runs the bytes after a breakpoint, so they are changed while the threads run. */
 static bool make_way(const struct patch *patch, int memory)
 {
 	const size_t rest = patch->n_jump - 1u;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A process some of whose functions are patched: what was put into it, and how that is taken out
- * again, by this recorder or, if it was killed, by a later one. The memory that it was given stays:
- * a thread may be in a stub at any time.
+ * A process in which functions are patched: what was written into it, and how this recorder, or a
+ * later one if it was killed, removes the patches again. The memory that the process mapped stays,
+ * as a thread may be in a stub at any time.
  */
 #ifndef ISPOT_PROBES_INJECT_PATCHED_H
 #define ISPOT_PROBES_INJECT_PATCHED_H
@@ -23,15 +23,15 @@ struct tracees;
 
 #define PATCHED_NONE UINT32_MAX
 
-/* One that is to be patched, the same in all processes. */
+/* A function that is to be patched, the same in all processes. */
 struct patched_function {
 	struct dso *dso;
 	const struct dso_function *function;
 	struct {
 		VEC(struct patch_site)
 	} sites;
-	const char *why;  /* static, a clause: why it cannot be patched; NULL: it has its sites */
-	const char *left; /* why it was left alone in some process, static; NULL: it was not */
+	const char *why;  /* static clause, why it cannot be patched; NULL: it has its sites */
+	const char *left; /* static, why it was skipped in some process; NULL: it was not */
 	bool is_in;	  /* it was patched in some process */
 };
 
@@ -41,22 +41,24 @@ struct patched_functions {
 
 struct patch {
 	uint64_t at;
-	uint8_t n;	/* of the bytes that it displaces; 0: it is left alone */
-	uint8_t n_jump; /* of those that are written over */
+	uint8_t n;	/* bytes that the patch displaces; 0: it is not applied */
+	uint8_t n_jump; /* bytes that the jump overwrites */
 	uint8_t original[PATCH_JUMP_BYTES], jump[PATCH_JUMP_BYTES];
-	bool is_island;	   /* padding, where only a short jump leads: nobody returns behind it */
-	uint32_t function; /* its index, which is its id in records, too */
+	/* The jump stands in padding that only a short jump reaches, so no thread returns behind
+	 * it. */
+	bool is_island;
+	uint32_t function; /* its index, which is also its id in records */
 	bool is_in;
 };
 
-/* The file of a program. */
+/* Identifies the file of a program. */
 struct patched_program {
-	uint64_t inode; /* 0: not known */
+	uint64_t inode; /* 0: unknown */
 	dev_t device;
 };
 /*
- * Returns what the process executes, without asking its file system, which may not answer. Inode 0:
- * the process has ended, or is not ispot's to see.
+ * Returns the program that the process executes, without asking the program's file system, which
+ * may not answer. Inode 0 means that the process has ended, or that ispot may not see its program.
  */
 struct patched_program patched_program_of(pid_t pid);
 
@@ -66,51 +68,53 @@ struct patched {
 	struct {
 		VEC(struct patch)
 	} patches;
-	uint32_t region; /* its index among the drain's; PATCHED_NONE: it has none */
+	uint32_t region; /* index among the drain's regions; PATCHED_NONE: none */
 	uint64_t region_inode;
-	uint64_t stopped_ns; /* for so long its threads stood */
-	bool is_drafted;     /* most of it was made before */
-	/* This and what it executes were read while it stood. Another process of its number began
-	 * at another time. */
+	uint64_t stopped_ns; /* how long its threads were stopped */
+	bool is_drafted;     /* most of its code was made before it was stopped */
+	/* The start time and the program were read while the process was stopped. Another process
+	 * with the same number has another start time. */
 	uint64_t start_ticks;
 	struct patched_program program;
-	bool has_executed; /* another one since, which has no patches */
+	bool has_executed; /* another program since, which has no patches */
 	bool has_ended;
 };
 
 /*
- * What can be made of a process before its threads stand, so that they stand for less: where its
- * arenas will be, and their code. NULL: nothing of it. It is used if the process maps the same when
- * it stands.
+ * Prepares what can be made before the threads are stopped, so that they are stopped for less time:
+ * the addresses of the arenas, and their code. Returns NULL if nothing can be prepared. The draft
+ * is used if the process has the same mappings once it is stopped.
  */
 struct patched_draft *patched_draft_new(pid_t pid, struct patched_functions *functions,
 					uint64_t ring_bytes, uint32_t period);
 void patched_draft_free(struct patched_draft *d);
 /*
- * The threads are stopped, and run when this returns. d: used up; NULL: there is none. region:
- * called when the shared memory is there, before anything is patched; what it returns other than 0
- * ends it. period: one call in so many is recorded; 1: each.
+ * Patches a process whose threads are stopped; they run again when this returns. d: its contents
+ * are moved out, or NULL if there is no draft. region: called with the shared memory before
+ * anything is patched; a result other than 0 ends this with that error. period: one call in this
+ * many is recorded; 1: every call.
  */
 int patched_begin(struct patched *p, struct tracees *t, struct patched_functions *functions,
 		  uint64_t ring_bytes, uint32_t period, struct patched_draft *d,
 		  int (*region)(void *ctx, int fd, struct err *err), void *ctx, struct err *err);
-/* Takes the patches out of a process that has them: this one, or one that it forked. False: it has
- * them still. */
+/* Removes the patches from a process that has them: this one, or one that it forked. Returns false
+ * if the process could not be stopped and still has them. */
 bool patched_restore(const struct patched *p, pid_t pid);
-/* The same of one that is stopped. Returns how many places have been changed by somebody else, and
- * are left as they are. */
+/* Removes the patches from a stopped process. Returns the number of places that another tool has
+ * changed, which are left as they are. */
 uint64_t patched_put_back(const struct patched *p, const struct tracees *t);
 /*
- * Where another tool has set a breakpoint on a jump, which it will take out by writing the file's
- * byte there, the rest of the jump makes way: otherwise half of it would stay. Called again and
- * again. Returns a function of which that was so, or PATCHED_NONE.
+ * Another tool may have set a breakpoint on the first byte of a jump, and will write the file's
+ * byte there when it removes the breakpoint. So the rest of the jump is restored now; otherwise
+ * that part of the jump would remain. Called repeatedly. Returns a function to which this happened,
+ * or PATCHED_NONE.
  */
 uint32_t patched_make_way(const struct patched *p);
-/* Nothing of an arena's leads there any more. */
+/* Notes in an arena that no jump leads there any more. */
 void patched_clear_mark(const struct tracees *t, uint64_t arena);
-/* Whether that process has this one's region. */
+/* Returns whether the process maps this one's region. */
 bool patched_shares(const struct patched *p, pid_t pid);
-/* By address, as patched_put_back() wants them. */
+/* Sorts the patches by address, as patched_put_back() requires. */
 void patched_sort(struct patched *p);
 void patched_release(struct patched *p);
 

@@ -23,12 +23,12 @@
 #include "probes/process/target.h"
 #include "symbol/dso/dso.h"
 
-#define LOOK_NS		    200000000ull /* between two looks for other tools' breakpoints */
+#define LOOK_NS		    200000000ull /* between two checks for other tools' breakpoints */
 #define LOOK_FOR_SECCOMP_NS 100000000ull
-#define AGAIN_NS	    2000000000ull /* until a process is tried again that did not stop */
-#define REST_RUNS	    64		  /* at the end, at most */
+#define AGAIN_NS	    2000000000ull /* before another try to stop a process */
+#define REST_RUNS	    64		  /* last reads of the rings, at most */
 #define COMM_ROOM	    32
-#define LATE_NS		    2000000 /* for what threads have reserved to be written */
+#define LATE_NS		    2000000 /* for threads to write the records that they have reserved */
 
 /* ---- patching ---- */
 
@@ -37,7 +37,7 @@ static bool is_same(const struct patched_program *a, const struct patched_progra
 	return a->inode == b->inode && a->device == b->device;
 }
 
-/* Once its threads run it may execute another program before anything is read of it. */
+/* Called while the threads are stopped: once they run, the process may execute another program. */
 static void identify(struct patched *p)
 {
 	p->start_ticks = target_start_ticks(p->pid);
@@ -61,7 +61,7 @@ static int on_region(void *ctx, int fd, struct err *err)
 		   : 0;
 }
 
-/* The threads are stopped, and run then. */
+/* The threads are stopped, and run again after this. */
 static int patch(struct processes *all, struct tracees *t, struct patched_draft *d, struct err *err)
 {
 	struct patched *p = vec_add(&all->patched);
@@ -75,8 +75,8 @@ static int patch(struct processes *all, struct tracees *t, struct patched_draft 
 	return ret;
 }
 
-/* Since it was looked at it may have given rights away, or another process may have its number: now
- * it stands. */
+/* Repeats checks while the process is stopped. Since the first ones the process may have given up
+ * rights, or another process may have got its number. */
 static int refusal_of_stopped(pid_t pid, struct err *err)
 {
 	int ret = refusal_of_seccomp(pid, err);
@@ -138,7 +138,7 @@ int processes_launch(struct processes *p, struct launch *l, char *const *argv,
 	struct tracees t = { .memory = -1 };
 	int ret = tracees_seize_command(&t, l->pid, err);
 
-	/* signals stop a child that is traced: it executes only while its stops are waited for */
+	/* a signal stops a traced child, so it executes only while its stops are waited for */
 	if (!ret && launch_go(l))
 		ret = wait_program(program, l, &t, err);
 	if (ret == -ESRCH && launch_failure(l, argv, err))
@@ -153,9 +153,9 @@ int processes_launch(struct processes *p, struct launch *l, char *const *argv,
 	return ret;
 }
 
-/* ---- all that have patches ---- */
+/* ---- all patched processes ---- */
 
-/* Called with a process that has those patches, or may have them. */
+/* Called with a process that has the patches of p, or may have them. */
 typedef void (*process_visit)(struct processes *all, const struct patched *p, pid_t pid);
 
 static void say_executed(const struct processes *all, const struct patched *p, const char *comm)
@@ -171,8 +171,8 @@ static void say_executed(const struct processes *all, const struct patched *p, c
 	inproc_write_notice(all->drain->writer, "in-process-executed", words);
 }
 
-/* Its time of start is read last: then what was read before is of this process, and of no other
- * that has its number. */
+/* Reads the start time last: then everything before was read of this process, and of no other
+ * process with its number. */
 static void look_for_program(const struct processes *all, struct patched *p)
 {
 	const struct patched_program now = patched_program_of(p->pid);
@@ -187,7 +187,7 @@ static void look_for_program(const struct processes *all, struct patched *p)
 		say_executed(all, p, comm);
 }
 
-/* Reports processes that have executed another program: the patches went with their memory. */
+/* Reports processes that have executed another program: their patches went with their memory. */
 static void look_for_programs(struct processes *all)
 {
 	vec_for_each (&all->patched, struct patched, p)
@@ -195,7 +195,7 @@ static void look_for_programs(struct processes *all)
 			look_for_program(all, p);
 }
 
-/* The next recording of it tries again. */
+/* If the process could not be stopped, its next recording tries again. */
 static void visit_restore(struct processes *all, const struct patched *p, pid_t pid)
 {
 	(void)all;
@@ -212,21 +212,21 @@ static void visit_take_out(struct processes *all, const struct patched *p, pid_t
 		all->could_not = true;
 }
 
-/* What it has forked has the patches, too, and may live on. */
+/* Processes that it has forked have the patches, too, and may outlive it. */
 static void visit_family(struct processes *all, const struct patched *p, pid_t pid, unsigned depth,
 			 process_visit visit)
 {
 	struct pids children = { 0 };
 
-	visit(all, p, pid); /* first: what it forks from now on is as it is then */
+	visit(all, p, pid); /* first: later forks are then without patches, too */
 	target_children(pid, &children);
 	for (size_t i = 0; depth && i < children.n; i++)
 		visit_family(all, p, children.data[i], depth - 1, visit);
 	vec_release(&children);
 }
 
-/* Children of processes that have ended are nobody's that is known, but their records say of
- * whom they are. */
+/* Children of processes that have ended are found by their records, as no known process is their
+ * parent. */
 static void visit_writers(struct processes *all, const struct patched *p, process_visit visit)
 {
 	const struct inproc_region *g =
@@ -255,7 +255,7 @@ bool processes_take_out(struct processes *p, const bool *functions)
 	return !p->could_not;
 }
 
-/* Those are out now: that is in the file. */
+/* Writes to the file which functions are not patched any more. */
 static void write_out(struct processes *p, const struct budget *b, const bool *given_up)
 {
 	for (uint32_t i = 0; i < b->n; i++)
@@ -264,7 +264,8 @@ static void write_out(struct processes *p, const struct budget *b, const bool *g
 						 clock_now_ns(), p->drain->writer);
 }
 
-/* The next look finds them again. Each try takes seconds in which no ring is read. */
+/* Lets a later check find the same functions again. Each try takes seconds in which no ring is
+ * read. */
 static void try_again(struct budget *b, const bool *given_up)
 {
 	for (uint32_t i = 0; i < b->n; i++)
@@ -314,8 +315,8 @@ void processes_release(struct processes *all)
 
 /* ---- while they run ---- */
 
-/* A program that has locked itself up since would end by the calls that a new thread's first record
- * takes. */
+/* A program that has locked itself up since would end at the system calls that the first record of
+ * a new thread makes. */
 static void look_for_seccomp(struct processes *p)
 {
 	vec_for_each (&p->drain->regions, struct inproc_region, g) {

@@ -31,27 +31,27 @@
 #include "trace/meta/print.h"
 #include "trace/write/writer.h"
 
-#define FLUSH_NS 100000000ull /* what is lost when ispot is killed, at most */
+#define FLUSH_NS 100000000ull /* longest time whose records are lost if ispot is killed */
 
 struct recording {
 	const struct inject_recording *o;
 	struct trace_writer *writer;
 	struct inproc_drain drain;
 	struct java_switches switches;
-	struct err no_switches; /* why there are none; code 0: there are */
-	struct ownswitches own; /* then: those of the processes' own threads alone */
+	struct err no_switches; /* why they are not recorded; code 0: they are */
+	struct ownswitches own; /* without them: switches of the processes' own threads */
 	struct err no_own;
-	struct meta_calibration cost; /* calls 0: it could not be measured */
-	double passed_ns;	      /* of a call that is not recorded, where one in several is */
+	struct meta_calibration cost; /* calls 0: the cost could not be measured */
+	double passed_ns; /* cost of a call that is not recorded, if one in several is */
 	struct inject_targets targets;
 	struct budget budget;
 	struct ring_bytes ring;
-	bool *given_up; /* functions that are to be taken out now */
+	bool *given_up; /* functions that are being removed */
 	struct processes processes;
 	struct launch launch;
 	struct launch_inherit inherit;
 	struct ending ending;
-	sigset_t ends; /* the signals that end a recording */
+	sigset_t ends; /* signals that end a recording */
 	uint32_t period;
 	uint64_t start_ns, end_ns, flushed_ns;
 	const char *reason;
@@ -99,7 +99,7 @@ static void write_cost(struct recording *r)
 	inproc_write_line(r->writer, &line);
 }
 
-/* One line: what the same command would record as root. */
+/* Writes in one line what the same command would record as root. */
 static void write_without_root(const struct recording *r, struct text *words)
 {
 	char functions[TEXT_COUNTED];
@@ -263,7 +263,7 @@ static int record(struct recording *r, struct inject_result *result, struct err 
 	ret = r->o->n_pids ? 0 : launch_start(&r->launch, r->o->argv, &r->inherit, err);
 	if (ret)
 		return ret;
-	/* their rings fill while anything else is done once they run */
+	/* the rings fill once the processes run, so everything else is done before */
 	r->start_ns = clock_now_ns();
 	write_session(r);
 	ring_bytes_note(&r->ring, r->writer);
@@ -310,7 +310,8 @@ static void prepare_signals(struct recording *r)
 	signal(SIGXFSZ, SIG_IGN);
 }
 
-/* Where the kernel tells, the file has what it tells of each CPU, and the rings behind these. */
+/* If context switches are recorded, the file has a section for each CPU, and the rings get the
+ * section after these. */
 static int open_file(struct recording *r, struct err *err)
 {
 	const uint32_t cpus = java_switches_cpus(&r->switches) + ownswitches_cpus(&r->own);

@@ -53,8 +53,10 @@ int refusal_of_program(struct dso *program, struct err *err)
 	return 0;
 }
 
-/* What a process may lock that has no room for it tells whether it needs any: capabilities that are
- * listed may be those of a user namespace, which do not count for this. */
+/*
+ * Tries to lock a byte when nothing may be locked, to find out whether the limit applies. The
+ * capabilities that a process lists may be those of a user namespace, which do not lift the limit.
+ */
 static bool needs_room_to_lock(const struct rlimit *limit)
 {
 	const struct rlimit none = { .rlim_max = limit->rlim_max };
@@ -111,7 +113,7 @@ static int refuse_state(pid_t pid, struct err *err)
 	return 0;
 }
 
-/* A system call that its rules do not allow would end it. */
+/* The process's own rules would end it at a system call that they do not allow. */
 int refusal_of_seccomp(pid_t pid, struct err *err)
 {
 	if (!number_of(pid, "Seccomp:"))
@@ -122,7 +124,7 @@ int refusal_of_seccomp(pid_t pid, struct err *err)
 		       pid);
 }
 
-/* In hexadecimal digits; *there: the line is. */
+/* Returns the effective capabilities. *there: whether the process lists them. */
 static uint64_t capabilities_of(pid_t pid, bool *there)
 {
 	char *line = status_line(pid, "CapEff:");

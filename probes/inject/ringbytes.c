@@ -8,11 +8,13 @@
 #include "probes/inject/targets.h"
 #include "probes/inproc/lines.h"
 
-#define RING_BYTES	  (4u << 20) /* 13 ms of ten million calls a second */
+#define RING_BYTES	  (4u << 20) /* enough for 13 ms of ten million calls a second */
 #define RING_BYTES_LEAST  (1u << 20)
-#define RING_BYTES_LOCKED (16u << 10) /* of a program that may keep all 4,096 in memory */
-#define RINGS_OF_CPU	  8	      /* threads of so many a CPU may fill theirs, */
-#define MEMORY_PART	  16	      /* in such a part of the machine's memory */
+#define RING_BYTES_LOCKED (16u << 10) /* for a program that may keep all 4,096 rings in memory */
+/* RINGS_OF_CPU rings for each CPU may be full at the same time. Together they may take one in
+ * MEMORY_PART bytes of the machine's memory. */
+#define RINGS_OF_CPU 8
+#define MEMORY_PART  16
 
 static uint64_t default_ring_bytes(void)
 {

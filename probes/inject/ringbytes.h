@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How large the rings of threads are that are timed in process. */
+/* Chooses the size of the rings of threads that are timed in process. */
 #ifndef ISPOT_PROBES_INJECT_RINGBYTES_H
 #define ISPOT_PROBES_INJECT_RINGBYTES_H
 
@@ -12,17 +12,17 @@ struct trace_writer;
 
 struct ring_bytes {
 	uint64_t n;	 /* bytes of a thread's ring, a power of two */
-	bool has_shrunk; /* n is less than what was wanted */
+	bool has_shrunk; /* n is less than the wanted size */
 };
 
 /*
- * Chooses the size of a ring. wanted: 0 for what this machine's memory allows. Each thread might
- * have a ring, so that those of a program which may lock all its memory are small. Returns 0, or
- * -ENOTSUP if such a program could not lock its memory beside them.
+ * Chooses the size of a ring. wanted: 0 for a default that depends on this machine's memory. Every
+ * thread may have a ring, so the rings of a program that may lock all its memory are small. Returns
+ * 0, or -ENOTSUP if such a program could not lock its memory in addition to the rings.
  */
 int ring_bytes_choose(struct ring_bytes *b, uint64_t wanted, const struct inject_targets *targets,
 		      struct err *err);
-/* Tells the user and the file that the rings are smaller than wanted, if they are. */
+/* Notes for the user and in the file that the rings are smaller than wanted, if they are. */
 void ring_bytes_note(const struct ring_bytes *b, struct trace_writer *w);
 
 #endif

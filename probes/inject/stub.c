@@ -31,7 +31,7 @@ void stub_jump(struct stub_code *c, uint64_t to)
 	put_u32(c, (uint32_t)(to - (c->address + c->n + sizeof(uint32_t))));
 }
 
-/* A short branch forward, whose goal is not known yet: where its distance is. */
+/* Emits a short forward branch to a target that is not known yet. Returns where its distance is. */
 static size_t put_branch(struct stub_code *c, uint8_t opcode)
 {
 	PUT(c, opcode, 0);
@@ -47,7 +47,7 @@ static void put_goal(struct stub_code *c, size_t distance_at)
 	c->bytes[distance_at] = (uint8_t)distance;
 }
 
-/* A short one back. */
+/* Emits a short backward branch. */
 static void put_back(struct stub_code *c, uint8_t opcode, size_t to)
 {
 	PUT(c, opcode, (uint8_t)(to - (c->n + REL8_BYTES)));
@@ -55,7 +55,8 @@ static void put_back(struct stub_code *c, uint8_t opcode, size_t to)
 
 enum { JB = 0x72, JAE = 0x73, JE = 0x74, JNE = 0x75, JMP = 0xeb };
 
-/* From the blob, which goes on behind this. */
+/* Calls a routine of the blob without the stack: the routine returns to the address in %r11, which
+ * is that after the jump. */
 static void put_call(struct stub_code *c, uint64_t blob)
 {
 	PUT(c, 0x4c, 0x8d, 0x1d); /* lea 5(%rip), %r11 */
@@ -63,13 +64,14 @@ static void put_call(struct stub_code *c, uint64_t blob)
 	stub_jump(c, blob);
 }
 
-/* What is left for the end of a stub. */
+/* What the end of a stub needs to know of its beginning. */
 struct rest {
-	size_t retry, got;	  /* places to go back to */
-	size_t claim, full, none; /* branches that go on there */
+	size_t retry, got;	  /* positions to go back to */
+	size_t claim, full, none; /* branches that go to the end */
 };
 
-/* Leaves in %r11 what is reserved, and in a register what BLOCK_BASE has. */
+/* Emits code that leaves the reserved position in %r11, and BLOCK_BASE in the register that
+ * load_base names. */
 static void put_reserve(struct stub_code *c, struct rest *r, const uint8_t load_base[9],
 			const uint8_t test_base[3])
 {
@@ -87,7 +89,8 @@ static void put_reserve(struct stub_code *c, struct rest *r, const uint8_t load_
 	r->none = put_branch(c, JE);
 }
 
-/* Below the stub's end, where it seldom comes: %rdx is free. */
+/* Emits the seldom used code below the stub's end: the first record, and a full ring. %rdx is free
+ * there. */
 static void put_rest(struct stub_code *c, const struct stub_facts *f, const struct rest *r,
 		     size_t skip)
 {
@@ -133,7 +136,7 @@ static void put_what(struct stub_code *c, uint32_t what, int32_t sp)
 #define RED_ZONE    128
 #define FLAGS_BYTES 8
 
-/* Returns how far the stack pointer has gone down. */
+/* Returns how far the stack pointer moves down. */
 static int32_t put_keep(struct stub_code *c, const struct stub_entry *e)
 {
 	if (!e->keeps_flags && !e->keeps_red_zone)
@@ -203,13 +206,13 @@ void stub_exit(struct stub_code *c, const struct stub_facts *f, uint32_t id, int
 
 enum { NEAR_JB = 0x82, NEAR_JAE = 0x83, NEAR_JE = 0x84, NEAR_JNE = 0x85, NEAR_JA = 0x87 };
 
-#define GS_DISP	 0x25 /* and 4 bytes: an address of its own */
+#define GS_DISP	 0x25 /* SIB byte: a 32-bit address follows */
 #define GS_WORD	 0x65, 0x48
 #define GS_HALF	 0x65
-#define GATE_SP	 0x24 /* %esp, or %rsp */
+#define GATE_SP	 0x24 /* ModRM byte: %esp or %rsp, and an SIB byte */
 #define GATE_RDX 0x14
 
-/* Offsets in a block, and among its rows, reach as far as there are ids. */
+/* Offsets in a block and in its rows fit the 32 bits of an address for all ids. */
 static uint32_t turn_at(uint32_t id, unsigned field)
 {
 	return BLOCK_BYTES + id * TURN_BYTES + field;
@@ -220,7 +223,8 @@ static uint32_t row_at(uint32_t id, size_t field)
 	return (uint32_t)(id * sizeof(struct inproc_row) + field);
 }
 
-/* One to a goal that is not known yet, however far: where its distance is. */
+/* Emits a forward branch of any distance to a target that is not known yet. Returns where its
+ * distance is. */
 static size_t put_near(struct stub_code *c, uint8_t condition)
 {
 	PUT(c, 0x0f, condition);
@@ -242,7 +246,7 @@ static void put_near_back(struct stub_code *c, uint8_t condition, size_t to)
 	put_u32(c, (uint32_t)(to - c->n - sizeof(uint32_t)));
 }
 
-/* Leaves flags, and %rdx changed. */
+/* Emits code that leaves the address of the rows in %rdx, and the flags unchanged. */
 static void put_rows(struct stub_code *c)
 {
 	PUT(c, GS_WORD, 0x8b, GATE_RDX, GS_DISP); /* mov %gs:ROWS, %rdx */
@@ -266,8 +270,8 @@ static int32_t kept_bytes(const struct stub_entry *e)
 	return e->keeps_flags ? RED_ZONE + FLAGS_BYTES : e->keeps_red_zone ? RED_ZONE : 0;
 }
 
-/* A signal handler may call the function between any two instructions: its own calls are counted,
- * too, and this one is recorded perhaps a turn later. */
+/* A signal handler may call the function between any two of these instructions. Then the handler's
+ * calls are counted, too, and this call is perhaps recorded a turn later. */
 void stub_entry_gate(struct stub_code *c, const struct stub_entry *e, struct stub_gate *g)
 {
 	const int32_t down = put_keep(c, e);
@@ -295,7 +299,7 @@ void stub_entry_gate(struct stub_code *c, const struct stub_entry *e, struct stu
 	put_kept(c, e);
 }
 
-/* A thread that has no slot takes one, and begins anew; without one its call is lost. */
+/* A thread without a slot claims one and starts again. If there is no slot, its call is lost. */
 static void put_gate_claim(struct stub_code *c, const struct stub_facts *f,
 			   const struct stub_gate *g)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The code that records a call: what a patched place of a function jumps to first. A stub keeps
- * three or four registers in the red zone, which belongs to nobody at a function's entry and at its
- * exit, where flags mean nothing either; it pushes nothing, so that unwinding through it works, and
- * touches no return address. At an entry behind instructions for which either means something the
- * stub steps over the red zone, and saves the flags. A record is complete when its first word, the
- * time, is written.
+ * Emits the code that records a call, to which a patched place of a function jumps first. A stub
+ * saves three or four registers in the red zone: at a function's entry and at its exits the red
+ * zone is unused, and the flags have no meaning. A stub pushes nothing, so that unwinding through
+ * it works, and touches no return address. If an entry lies after instructions that use the red
+ * zone or set flags, the stub steps over the red zone, and saves the flags. A record is complete
+ * when its first word, the time, is written.
  */
 #ifndef ISPOT_PROBES_INJECT_STUB_H
 #define ISPOT_PROBES_INJECT_STUB_H
@@ -14,24 +14,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define STUB_BYTES_MOST 448 /* of a record, without the function's own instructions */
+#define STUB_BYTES_MOST 448 /* bytes of the largest stub, without the function's instructions */
 
-/* Code that is made here, and runs at an address of the target. */
+/* Code that is made here and runs at an address of the target. */
 struct stub_code {
 	uint8_t *bytes;
 	uint64_t address;
-	size_t n, room; /* n stays room where there is none for more */
+	size_t n, room; /* n stops at room if the code does not fit */
 };
 
 struct stub_facts {
-	uint64_t claim, full, begin, end; /* addresses of blob.h's four */
+	uint64_t claim, full, begin, end; /* addresses of the four routines of blob.h */
 	uint32_t ring_bytes;
 };
 
 struct stub_entry {
 	uint32_t id;	  /* below INPROC_IDS_MAX */
-	int32_t sp;	  /* the stack pointer at the place plus this is its value at the entry */
-	bool keeps_flags; /* the function reads what they say */
+	int32_t sp;	  /* added to the stack pointer at the place, gives that at the entry */
+	bool keeps_flags; /* the function reads the flags later */
 	bool keeps_red_zone;
 };
 
@@ -39,12 +39,12 @@ void stub_entry(struct stub_code *c, const struct stub_facts *f, const struct st
 void stub_exit(struct stub_code *c, const struct stub_facts *f, uint32_t id, int32_t sp);
 
 /*
- * Where one call in several is recorded the stub is a gate, which lets the others pass in a
- * nanosecond, counted, and the rest, which lies behind the function's own instructions. Of an exit
- * the stack pointer is that of the entry.
+ * If one call in several is recorded, a stub has two parts: a gate, which counts a call and lets
+ * most calls pass in a nanosecond, and the rest, which lies after the function's own instructions.
+ * At an exit the stack pointer is that of the entry.
  */
 struct stub_gate {
-	size_t back; /* where the rest goes on */
+	size_t back; /* where the rest returns to */
 	size_t retry;
 	size_t claim, inner, take; /* branches to the rest */
 };
@@ -56,7 +56,7 @@ void stub_exit_gate(struct stub_code *c, uint32_t id, struct stub_gate *g);
 void stub_exit_rest(struct stub_code *c, const struct stub_facts *f, uint32_t id,
 		    const struct stub_gate *g);
 
-void stub_jump(struct stub_code *c, uint64_t to); /* relative, 5 bytes */
+void stub_jump(struct stub_code *c, uint64_t to); /* a relative jump of 5 bytes */
 void stub_put(struct stub_code *c, const void *bytes, size_t n);
 
 #endif

@@ -29,7 +29,7 @@ struct durations {
 	VEC(uint64_t) /* cycles */
 };
 
-/* Code that nobody writes any more, and behind it the ring and the thread's block. */
+/* The code, which is read-only once it is made, and after it the ring and the thread's block. */
 struct bench {
 	uint8_t *memory;
 	struct inproc_stamp *ring;
@@ -38,13 +38,13 @@ struct bench {
 	struct durations inner, full, gate;
 };
 
-#define ROWS_AT	    (BLOCK_BYTES + TURN_BYTES) /* from the block's begin */
+#define ROWS_AT	    (BLOCK_BYTES + TURN_BYTES) /* offset in the block */
 #define BENCH_BYTES (CODE_BYTES + RING_BYTES + ROWS_AT + sizeof(struct inproc_row))
 
 static const uint8_t body[] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 }; /* a nop */
 static const uint8_t leave[] = { 0xc3 };
 
-/* One whose turn never comes. */
+/* Makes a function whose calls are never due to be recorded. */
 static void make_gated(struct bench *b, struct stub_code *c, const struct stub_facts *facts)
 {
 	const struct stub_entry entry = { .id = 0 };
@@ -59,7 +59,7 @@ static void make_gated(struct bench *b, struct stub_code *c, const struct stub_f
 	stub_exit_rest(c, facts, 0, &out);
 }
 
-/* The blob is never called: the block has been filled in, and the ring is never full. */
+/* The blob is never called: the block is filled in, and the ring is never full. */
 static int make_code(struct bench *b)
 {
 	struct stub_code c = { .bytes = b->memory,

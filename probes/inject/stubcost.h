@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Measures what timing a call in process costs: runs the stubs' code on an empty function. */
+/* Measures what timing a call in process costs, by running the stubs' code on an empty function. */
 #ifndef ISPOT_PROBES_INJECT_STUBCOST_H
 #define ISPOT_PROBES_INJECT_STUBCOST_H
 
@@ -9,8 +9,8 @@ struct meta_calibration;
 	"what of the stubs' own cost is inside of a duration could not be measured, so floors " \
 	"are n/a"
 
-/* Takes some milliseconds. *passed_ns: of a call whose turn it is not, where one in several is
- * recorded. 0, or -errno: this process may have no memory that it writes and runs. */
+/* Takes some milliseconds. *passed_ns: cost of a call that is not recorded if one in several is.
+ * Returns 0, or -errno, for example if this process may not execute memory that it has written. */
 int stubcost_measure(struct meta_calibration *cost, double *passed_ns);
 
 #endif

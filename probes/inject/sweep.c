@@ -19,8 +19,8 @@
 #include "probes/process/target.h"
 #include "symbol/maps.h"
 
-#define ROWS_MOST (1u << 20)	/* of an arena */
-#define SWEEP_NS  2000000000ull /* for which its threads stand, at most */
+#define ROWS_MOST (1u << 20)	/* rows of an arena that are read, at most */
+#define SWEEP_NS  2000000000ull /* longest time for an arena while the threads are stopped */
 
 static bool is_alive(const struct patched_mark *m)
 {
@@ -39,7 +39,7 @@ static uint64_t goal_of(uint64_t at, const uint8_t *jump, size_t n)
 	return at + n + (uint64_t)(int64_t)distance;
 }
 
-/* The jump that stands there now; its goal, 0: it is none. */
+/* Returns the target of the jump at this address, or 0 if there is none. jump: its bytes. */
 static uint64_t read_jump(const struct tracees *t, uint64_t at, uint8_t *jump, size_t n)
 {
 	const uint8_t opcode = n == PATCH_JUMP_BYTES ? 0xe9 : 0xeb;
@@ -47,7 +47,7 @@ static uint64_t read_jump(const struct tracees *t, uint64_t at, uint8_t *jump, s
 	return tracees_read(t, at, jump, n) || *jump != opcode ? 0 : goal_of(at, jump, n);
 }
 
-/* Only what leads into that arena now, and was in a file what the arena says it was. */
+/* Returns whether the row's jump leads into this arena now. jump: its bytes. */
 static bool is_patch_of(const struct tracees *t, const struct stub_arena *a,
 			const struct arena_patch *row, uint8_t *jump)
 {
@@ -62,7 +62,7 @@ static bool is_patch_of(const struct tracees *t, const struct stub_arena *a,
 	return goal >= a->at && goal < a->at + a->bytes;
 }
 
-/* The mapped file that was looked at last. */
+/* The mapped file that was opened last. */
 struct swept_file {
 	const struct mapping *mapping;
 	int fd;
@@ -173,7 +173,7 @@ struct sweeping {
 	int ret;
 };
 
-/* An arena is code of no file. */
+/* An arena is an executable mapping without a file. */
 static bool sweep_mapping(void *ctx, const struct mapping_line *line)
 {
 	struct sweeping *s = ctx;

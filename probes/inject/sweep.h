@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Takes out the patches of a recorder that was killed. What it left in the process says where they
- * are, and is the process's to change: so only what leads into its arena now, and was in a file
- * what the arena says it was, is written over.
+ * Removes the patches of a recorder that was killed. What the recorder left in the process says
+ * where they are, but the process can change that. So a place is overwritten only if its jump leads
+ * into the recorder's arena now, and only with bytes that a file has there.
  */
 #ifndef ISPOT_PROBES_INJECT_SWEEP_H
 #define ISPOT_PROBES_INJECT_SWEEP_H
@@ -12,7 +12,8 @@
 struct err;
 struct tracees;
 
-/* t: stopped. *n: patches that were taken out; -EBUSY: their recorder lives. */
+/* t: stopped. *n: number of patches that were removed. Returns -EBUSY if their recorder still
+ * runs. */
 int sweep(struct tracees *t, uint64_t *n, struct err *err);
 
 #endif

@@ -5,7 +5,7 @@
 #include "probes/inject/tracee.h"
 #include "probes/process/target.h"
 
-/* The same process with those patches alone: what puts back all of them puts back these. */
+/* Returns the process with only those patches, so that patched_put_back() restores only these. */
 static struct patched part_of(const struct patched *p, const bool *wanted)
 {
 	struct patched part = *p;

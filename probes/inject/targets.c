@@ -34,10 +34,10 @@
 #include "trace/meta/print.h"
 #include "trace/write/writer.h"
 
-#define MOST_OF_COMMAND	 10000 /* functions that ispot chooses: nobody waits for a command */
-#define MOST_OF_ATTACHED 1000  /* a process stands while it is patched */
+#define MOST_OF_COMMAND	 10000 /* functions chosen for a command, which no user waits for */
+#define MOST_OF_ATTACHED 1000  /* fewer, as a process is stopped while it is patched */
 
-#define NAMED 20 /* functions in the file of those left alone for the same reason */
+#define NAMED 20 /* functions in the file for each reason why they were not patched */
 
 /* ---- objects ---- */
 
@@ -93,7 +93,7 @@ static int objects_of_command(struct inject_targets *t, char *const *argv, struc
 	return ret;
 }
 
-/* It makes code as it runs, and looks at its own. */
+/* A Java machine makes code as it runs, and inspects its own. */
 static int refuse_java(pid_t pid, const struct mapping *m, struct err *err)
 {
 	if (strcmp(text_base_name(m->path), "libjvm.so") != 0)
@@ -147,7 +147,8 @@ static int objects_of_process(struct inject_targets *t, pid_t pid, size_t *n_pro
 	return ret;
 }
 
-/* It will lock itself up, and then not expect the calls that a new thread's first record takes. */
+/* The program will lock itself up (seccomp), and then end at the system calls that the first record
+ * of a new thread makes. */
 static int refuse_libseccomp(const char *path, const char *who, struct err *err)
 {
 	if (strncmp(text_base_name(path), "libseccomp.so", 13) != 0)
@@ -169,7 +170,7 @@ static int refuse_seccomp(const struct inject_targets *t, struct err *err)
 	return ret;
 }
 
-/* What its program is; where that cannot be read nobody knows any functions of it, either. */
+/* Checks the program of the process. If its file cannot be read, its functions are unknown, too. */
 static int refuse_program(struct inject_targets *t, pid_t pid, const struct mapping *m,
 			  struct err *err)
 {
@@ -230,7 +231,7 @@ static void choose(struct inject_targets *t)
 	vec_for_each (&t->selection.chosen, const struct selected, s) {
 		struct patched_function f = { .dso = s->dso, .function = s->function };
 
-		if (!s->marker && of != s->dso) { /* they come file by file */
+		if (!s->marker && of != s->dso) { /* functions are sorted by file */
 			patch_plan_free(plan);
 			plan = patch_plan_new(s->dso);
 			of = s->dso;
@@ -279,7 +280,7 @@ static int select_functions(struct inject_targets *t, const struct inject_record
 	return ret;
 }
 
-/* Without -F, but for what it excludes. */
+/* Chooses functions if -F names none, except for those that it excludes. */
 static int choose_functions(struct inject_targets *t, const struct inject_recording *o,
 			    size_t n_programs, struct err *err)
 {
@@ -466,7 +467,7 @@ static void leave(struct reasons *r, const struct patched_function *p, const cha
 	write_line(w, &line);
 }
 
-/* The file has every reason, the terminal that of most functions. */
+/* Writes every reason to the file, and shows the one of most functions on the terminal. */
 static void say(const struct reasons *r, struct trace_writer *w)
 {
 	char words[512], of_most[512] = "", functions[TEXT_COUNTED];
@@ -509,7 +510,7 @@ void inject_targets_write_left(struct inject_targets *t, struct trace_writer *w)
 	vec_for_each (&t->functions, const struct patched_function, f)
 		if (!f->is_in)
 			leave(&r, f, f->left ? f->left : "its process was not patched", w);
-	if (t->is_chosen) /* nobody has asked for the others */
+	if (t->is_chosen) /* no user asked for functions that ispot chose */
 		say(&r, w);
 	strtab_release(&r.words);
 	vec_release(&r.counts);

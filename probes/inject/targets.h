@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which functions of a command, or of running processes, are patched. */
+/* Finds which functions of a command, or of running processes, are patched. */
 #ifndef ISPOT_PROBES_INJECT_TARGETS_H
 #define ISPOT_PROBES_INJECT_TARGETS_H
 
@@ -23,30 +23,33 @@ struct inject_targets {
 	} objects;
 	struct patches_left {
 		VEC(struct patched_function)
-	} left; /* chosen, and not to be patched: why says it */
+	} left; /* chosen functions that cannot be patched; why has the reason */
 	struct selection selection;
-	bool is_chosen;			    /* by -F */
-	bool may_lock;			    /* the command, all its memory: it calls mlockall() */
-	struct patterns *named, *excluding; /* without it; the selection borrows from them */
+	bool is_chosen; /* the user chose functions with -F */
+	bool may_lock;	/* the command may lock all its memory: it calls mlockall() */
+	struct patterns *named, *excluding; /* without -F: the selection borrows from them */
 	struct patched_functions functions;
 	char *program;	/* base name */
-	uint64_t inode; /* of the command's program */
+	uint64_t inode; /* inode and device of the command's program */
 	dev_t device;
 };
 
-/* The objects of the command or the processes alone. -ENOTSUP: they are not to be patched. */
+/* Finds the objects of the command or the processes, but no functions. Returns -ENOTSUP if they
+ * must not be patched. */
 int inject_targets_look(struct inject_targets *t, const struct inject_recording *o,
 			size_t *n_programs, struct err *err);
-/* Nothing that -F chose can be patched: -ENOTSUP. */
+/* Finds the objects and the functions. Returns -ENOTSUP if no function that -F chose can be
+ * patched. */
 int inject_targets_find(struct inject_targets *t, const struct inject_recording *o,
 			struct err *err);
-/* Objects, functions, and what is left alone. */
+/* Write the objects and functions, and the functions that were not patched. */
 void inject_targets_write(struct inject_targets *t, struct trace_writer *w);
 void inject_targets_write_left(struct inject_targets *t, struct trace_writer *w);
-/* A function that was patched, and is not any more, as its calls cost too much. */
+/* Writes that a function is no longer patched because its calls cost too much. */
 void inject_targets_write_out(const struct patched_function *p, const struct budget_function *spent,
 			      uint64_t now_ns, struct trace_writer *w);
-/* A process that was not looked at, or is another one by now. -ENOTSUP: it is not to be patched. */
+/* Checks a process that was not checked before, or may have changed since. Returns -ENOTSUP if it
+ * must not be patched. */
 int inject_targets_refuse_mapped(struct inject_targets *t, pid_t pid, struct err *err);
 void inject_targets_release(struct inject_targets *t);
 

@@ -20,8 +20,8 @@
 #include "probes/process/target.h"
 
 #define POLL_NS	     20000
-#define SPINS	     50	 /* looks without a pause: most threads stop within microseconds */
-#define ROUNDS	     100 /* of looking for threads that were born meanwhile */
+#define SPINS	     50	 /* polls without a pause: most threads stop within microseconds */
+#define ROUNDS	     100 /* rounds of stopping threads that were born meanwhile */
 #define SYSCALL_STOP (SIGTRAP | 0x80)
 
 static int event_of(int status)
@@ -31,16 +31,16 @@ static int event_of(int status)
 
 /* ---- stopping ---- */
 
-#define LOOK_NS		   50000000ull	/* between two looks for a signal that ends the recording */
-#define STOP_NS		   200000000ull /* for which the others stand while one does not stop */
-#define AGAIN_NS	   50000000ull	/* they run before it is tried again */
+#define LOOK_NS		   50000000ull	/* between two checks for a signal that ends ispot */
+#define STOP_NS		   200000000ull /* how long one thread may hold up the others */
+#define AGAIN_NS	   50000000ull	/* for which they run before another try */
 #define TRIES		   20
 #define KCMP_SHARES_MEMORY 1
 
 /*
- * Threads that were told to stop, and had not when the others were let go: they wait in the kernel,
- * and will stop when they leave it. Being traced is a relation to this process, so there is one
- * list.
+ * Threads that were told to stop, but had not stopped when the others were released. They wait in
+ * the kernel, and will stop when they leave it. This process is the tracer of all of them, so there
+ * is one list.
  */
 static struct {
 	VEC(struct tracee)
@@ -66,7 +66,7 @@ static bool is_command(pid_t tid)
 	return is_leader && status_parent(tid) == getpid();
 }
 
-/* As waitpid(), but the end of a command can still be waited for afterwards. */
+/* Works like waitpid(), except that the end of a command can still be waited for afterwards. */
 static pid_t wait_at(pid_t tid, int *status)
 {
 	siginfo_t i = { 0 };
@@ -81,7 +81,8 @@ static pid_t wait_at(pid_t tid, int *status)
 	return tid;
 }
 
-/* *status of a thread that has stopped, or ended. -ETIMEDOUT */
+/* Waits until the thread has stopped or ended. Returns 0 with *status, or -errno; -ETIMEDOUT if it
+ * has not. */
 static int wait_for(pid_t tid, uint64_t patience_ns, int *status)
 {
 	uint64_t since_ns = clock_now_ns();
@@ -174,7 +175,7 @@ static int wait_from(struct tracees *t, size_t first, struct err *err)
 	return 0;
 }
 
-/* Those that are there now and were not before. */
+/* Stops the threads that are not known yet. */
 static int stop_new(struct tracees *t, struct err *err)
 {
 	struct pids tids = { 0 };
@@ -205,13 +206,13 @@ static int open_memory(struct tracees *t, struct err *err)
 				 t->pid, strerror(errno));
 }
 
-/* A child of vfork(), for example, which runs while its parent stands. */
+/* A child of vfork(), for example, uses its parent's memory. */
 static bool shares_memory(pid_t pid, pid_t other)
 {
 	return other > 0 && !syscall(SYS_kcmp, pid, other, KCMP_SHARES_MEMORY, 0, 0);
 }
 
-/* All that runs in that memory has to stand, and another process is not stopped here. */
+/* All threads that use this memory have to be stopped, but other processes are not stopped here. */
 static int refuse_shared(const struct tracees *t, struct err *err)
 {
 	pid_t with = status_parent(t->pid);
@@ -288,7 +289,7 @@ static int go_on(struct tracee *e, int request)
 	return ptrace(request, e->tid, NULL, (void *)(intptr_t)signal) ? -errno : 0;
 }
 
-/* For as long as it takes: a wrapper may do anything first. */
+/* Waits for as long as it takes: a wrapper may do anything before it executes the program. */
 int tracees_wait_exec(struct tracees *t, int *status, struct err *err)
 {
 	struct tracee *e = &t->threads.data[0];
@@ -375,7 +376,7 @@ int tracees_write(const struct tracees *t, uint64_t at, const void *bytes, size_
 #define ERESTARTNOINTR	      513
 #define ERESTARTNOHAND	      514
 #define ERESTART_RESTARTBLOCK 516
-#define SYSCALL_INSTRUCTION   2 /* bytes */
+#define SYSCALL_INSTRUCTION   2 /* bytes of the instruction */
 
 static int get(const struct tracee *t, struct user_regs_struct *regs)
 {
@@ -432,7 +433,7 @@ int tracee_set_bases(const struct tracee *t, uint64_t gs, uint64_t fs_if_none)
 	return set(t, &regs);
 }
 
-/* A system call that the stop interrupted is to be made again, as the kernel would do it. */
+/* Lets the thread repeat a system call that the stop interrupted, as the kernel would. */
 static void make_again(struct user_regs_struct *regs)
 {
 	if ((int64_t)regs->orig_rax < 0)
@@ -452,7 +453,7 @@ static void make_again(struct user_regs_struct *regs)
 }
 
 #define GET_RSEQ_CONFIGURATION 0x420f
-#define RSEQ_SECTION_AT	       8 /* of what a thread shares with the kernel */
+#define RSEQ_SECTION_AT	       8 /* offset of rseq_cs in struct rseq */
 
 struct rseq_place {
 	uint64_t address;
@@ -464,8 +465,8 @@ struct rseq_section {
 	uint64_t start, bytes, abort;
 };
 
-/* The kernel sends a thread that was interrupted within such a section back to its start. It would
- * not if the thread were elsewhere meanwhile. */
+/* The kernel sends a thread that was interrupted in a restartable sequence (rseq) back to its
+ * start. It would not do so if the thread were elsewhere meanwhile. */
 static bool is_restartable(const struct tracees *t, const struct tracee *e, uint64_t ip)
 {
 	struct rseq_place place = { 0 };
@@ -523,7 +524,7 @@ int tracees_begin_detour(struct tracees *t, uint64_t code, struct err *err)
 	return ret ? err_set(err, ret, "process %d is gone; record it while it runs", t->pid) : 0;
 }
 
-/* Behind its call: before it the kernel has -ENOSYS there. */
+/* Returns whether the call has returned: before it, the kernel has -ENOSYS in %rax. */
 static bool is_at_mark(const struct tracee *e, uint64_t tag, int64_t *value)
 {
 	struct user_regs_struct regs;

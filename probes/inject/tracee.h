@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A process whose threads are stopped (ptrace), and what is read, written and run in it meanwhile.
- * It is never left in a state that takes the recorder to go on: where the recorder is killed the
- * kernel lets all threads go, and what they were made to run returns to where they were.
+ * The process never depends on the recorder to continue: if the recorder is killed, the kernel
+ * releases all threads, and code that they were made to run returns to where they were.
  */
 #ifndef ISPOT_PROBES_INJECT_TRACEE_H
 #define ISPOT_PROBES_INJECT_TRACEE_H
@@ -16,12 +16,12 @@
 
 struct err;
 
-#define TRACEE_PATIENCE_NS 1000000000ull /* for a thread to come to a mark */
+#define TRACEE_PATIENCE_NS 1000000000ull /* longest wait for a thread to reach a mark */
 
 struct tracee {
 	pid_t tid;
-	int signal;	  /* that it was about to get, to be passed on; 0: none */
-	bool is_stopping; /* it was stopped by the recorder, not by a signal */
+	int signal;	  /* signal that was about to be delivered, to be passed on; 0: none */
+	bool is_stopping; /* the recorder stopped it, not a signal */
 	bool gone;
 };
 
@@ -31,55 +31,59 @@ struct tracee_blocks {
 
 struct tracees {
 	pid_t pid;
-	int memory; /* of the process: /proc/PID/mem */
+	int memory; /* descriptor of /proc/PID/mem */
 	struct {
 		VEC(struct tracee)
 	} threads;
-	struct tracee *runner; /* of a detour */
+	struct tracee *runner; /* the thread that runs a detour */
 	struct {
 		VEC(struct tracee_blocks)
-	} blocks; /* of earlier recordings: %gs may lie there */
+	} blocks; /* blocks of earlier recordings, to which %gs may still point */
 };
 
 /*
- * All its threads. -EPERM, -EACCES: it is not the user's to stop, or has another tracer; -ESRCH:
- * gone; -ETIMEDOUT: a thread waits in the kernel; -EBUSY: another process uses its memory, too.
- * Both of these are tried for seconds, in between it runs.
+ * Stops all threads. Returns -EPERM or -EACCES if the user may not stop the process or it has
+ * another tracer, -ESRCH if it has ended, -ETIMEDOUT if a thread waits in the kernel, and -EBUSY if
+ * another process uses the same memory. In the last two cases it tries again for seconds; the
+ * process runs in between.
  */
 int tracees_stop(struct tracees *t, pid_t pid, struct err *err);
-/* A command that waits to be executed. */
+/* Attaches to a command that waits to be executed. */
 int tracees_seize_command(struct tracees *t, pid_t pid, struct err *err);
-/* It goes on, and is stopped once it has executed a program, or the next one. -ESRCH: it has ended,
- * *status is waitpid()'s. */
+/* Lets the command run until it has executed a program, or the next one, and stops it there.
+ * Returns -ESRCH if it has ended; *status is then that of waitpid(). */
 int tracees_wait_exec(struct tracees *t, int *status, struct err *err);
-/* They all run again. Idempotent. */
+/* Lets all threads run again. Idempotent. */
 void tracees_let_go(struct tracees *t);
-/* So do those that had not stopped by then and have since, whichever process is theirs. Called
- * again and again. False: there are no more. */
+/* Lets threads run that stopped only after tracees_let_go(), in whichever process. Called
+ * repeatedly. Returns false if there are no more of them. */
 bool tracees_let_late_go(void);
 
-/* 0 or -errno. */
+/* Return 0 or -errno. */
 int tracees_read(const struct tracees *t, uint64_t at, void *bytes, size_t n);
 int tracees_write(const struct tracees *t, uint64_t at, const void *bytes, size_t n);
 
-/* What a thread would do next, and its stack. */
+/* Gets the address of the thread's next instruction, and its stack pointer. */
 int tracee_where(const struct tracee *t, uint64_t *ip, uint64_t *sp);
-/* Whether nobody uses its %gs but recordings before this one. */
+/* Returns whether the thread's %gs is unused, or used only by earlier recordings. */
 bool tracee_has_free_gs(const struct tracees *all, const struct tracee *t);
-/* The word at %fs:0, by which a thread knows its block; 0: it has no %fs. */
+/* Returns the word at %fs:0, by which a thread recognizes its block, or 0 if the thread has no
+ * %fs. */
 uint64_t tracee_key(const struct tracees *all, const struct tracee *t);
-/* The thread's block, or that of all that have none yet; and, where %fs has none, what it finds at
- * 0. */
+/* Points %gs to the thread's block, or to the block that all threads without one share. If the
+ * thread has no %fs, sets it to fs_if_none. */
 int tracee_set_bases(const struct tracee *t, uint64_t gs, uint64_t fs_if_none);
 
 /*
- * Code of one thread, beside its own: it begins with that thread's registers as they are, saves
- * those that it changes, and ends with them and a jump to what tracees_resume_at() says. Written
- * to the end before it begins, it needs nobody who waits for it.
+ * A detour is code that one thread runs apart from its own code. It begins with the thread's
+ * registers as they are, saves those that it changes, restores them at its end, and jumps to the
+ * address from tracees_resume_at(). All of it is written before it begins, so it can finish without
+ * the recorder.
  */
 int tracees_resume_at(struct tracees *t, uint64_t *resume, struct err *err);
 int tracees_begin_detour(struct tracees *t, uint64_t code, struct err *err);
-/* It runs until it has called getpid() with tag as second argument: *value is the first. */
+/* Lets the thread run until it has called getpid() with tag as the second argument. *value: the
+ * first argument. */
 int tracees_run_to_mark(struct tracees *t, uint64_t tag, uint64_t patience_ns, int64_t *value,
 			struct err *err);
 

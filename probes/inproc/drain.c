@@ -18,16 +18,16 @@
 #include "trace/record.h"
 #include "trace/write/writer.h"
 
-#define SP_TOP		 0x7fff00000000ull /* of stack pointers that stand for depths */
+#define SP_TOP		 0x7fff00000000ull /* stack pointer that stands for depth 0 */
 #define SP_FRAME	 64
-#define RUN_RECORDS_MAX	 (4u << 20)    /* about a second's work: nobody else is served meanwhile */
-#define LOOKS_MAX	 64	       /* each takes milliseconds, and a program decides how many */
-#define MAPS_NS_MAX	 1000000000ull /* of reading mappings: a machine's take a millisecond */
+#define RUN_RECORDS_MAX	 (4u << 20) /* about a second's work, in which nothing else is done */
+#define LOOKS_MAX	 64 /* searches: each takes milliseconds, and programs decide how many */
+#define MAPS_NS_MAX	 1000000000ull /* for mappings; those of a Java machine take a millisecond */
 #define THREAD_LOOKS_MAX (64u << 10)   /* half a second of reading */
 #define NAMES_BYTES_MAX	 (512ull << 20)
-#define RINGS_MAX	 (64u << 10) /* of a user's threads: 50 MiB that ispot keeps of them */
-#define UNIT_NS		 256	     /* of records' values */
-#define NO_MARKER	 1 /* a caller, as markers have none: exits are at the entry's stack pointer */
+#define RINGS_MAX	 (64u << 10) /* for a user's threads: ispot keeps 50 MiB of them */
+#define UNIT_NS		 256	     /* unit of times in records */
+#define NO_MARKER	 1	     /* a caller: markers have none */
 
 void inproc_drain_init(struct inproc_drain *d, const char *directory, uint64_t ring_bytes,
 		       struct trace_writer *w)
@@ -83,7 +83,7 @@ struct inproc_looks *inproc_looks_of(struct inproc_drain *d, uid_t owner)
 
 /* ---- one record ---- */
 
-/* A loss is of the thread whose ring it was: what the others did is all there. */
+/* A loss is only of the thread whose ring it was: the records of other threads are complete. */
 static void put_of(struct inproc_drain *d, uint32_t tgid, uint32_t tid, uint32_t kind,
 		   uint64_t time_ns, uint64_t a, uint64_t b)
 {
@@ -134,7 +134,7 @@ static void put_counts(struct inproc_drain *d, const struct inproc_region *g,
 	inproc_write_record(d, &h, REC_COUNTERS, values, n);
 }
 
-/* It goes on to the file, or, for --keep-slower, is held back until it is known to be long. */
+/* Writes a call to the file, or with --keep-slower keeps it until it is known to be long. */
 static void put_call(struct inproc_drain *d, struct inproc_region *g, struct inproc_seen *seen,
 		     const struct inproc_record *r)
 {
@@ -156,7 +156,7 @@ static void put_call(struct inproc_drain *d, struct inproc_region *g, struct inp
 		return;
 	}
 	d->calls += r->kind == INPROC_ENTRY;
-	/* an exit from above its frame: that one, and those below, are gone */
+	/* an exit above its frame: readers drop this call and those inside it */
 	if (r->kind == INPROC_GONE)
 		call.sp += SP_FRAME / 2;
 	if (r->kind == INPROC_ENTRY)
@@ -173,7 +173,7 @@ static uint32_t stack_of(const struct inproc_region *g, uint32_t id)
 	return id && id <= g->stacks.n ? g->stacks.data[id - 1] : 0;
 }
 
-/* A wait for a lock is a call of its own, in those that are open. */
+/* A wait for a lock is a call of its own inside of the open calls. */
 static void put_wait(struct inproc_drain *d, struct inproc_region *g, struct inproc_seen *seen,
 		     const struct inproc_record *r)
 {
@@ -231,7 +231,7 @@ static void put_resumed(struct inproc_drain *d, struct inproc_region *g, uint32_
 	put(d, g, tid, REC_PAUSE, time_ns, ns, PAUSE_COLLECTION);
 }
 
-/* One that goes on, too. */
+/* Returns whether there was a collection at that time, or one goes on. */
 static bool is_collection(const struct inproc_region *g, uint64_t start_ns, uint64_t end_ns)
 {
 	if (g->paused_ns && g->paused_ns < end_ns)
@@ -294,7 +294,7 @@ static void put_record(struct inproc_drain *d, struct inproc_region *g, struct i
 	seen->last_ns = r->time_ns;
 }
 
-/* Exits are at the entry's stack pointer. */
+/* An exit has the stack pointer of the entry. */
 static void put_stamped(struct inproc_drain *d, struct inproc_region *g, struct inproc_seen *seen,
 			const struct inproc_taken *t)
 {
@@ -311,7 +311,7 @@ static void put_stamped(struct inproc_drain *d, struct inproc_region *g, struct 
 		seen->last_ns = t->time_ns;
 	if (call.h.head >= g->n_functions) {
 		inproc_put_lost(d, g, seen, 1, t->time_ns);
-		seen->lost--; /* the thread has not counted it */
+		seen->lost--; /* the thread has not counted this loss */
 		return;
 	}
 	g->records++;
@@ -329,7 +329,7 @@ static void put_stamped(struct inproc_drain *d, struct inproc_region *g, struct 
 
 /* ---- threads ---- */
 
-/* Whose records come now. */
+/* Sets the thread whose records come next, and writes its name. */
 static void begin_thread(struct inproc_drain *d, const struct inproc_region *g,
 			 struct inproc_slot *s, struct inproc_seen *seen, uint64_t time_ns)
 {
@@ -341,7 +341,7 @@ static void begin_thread(struct inproc_drain *d, const struct inproc_region *g,
 	seen->tgid = g->is_stamped ? s->pid : (uint32_t)g->pid;
 	if (g->is_stamped && target_comm((pid_t)seen->tgid, (pid_t)seen->tid, comm, sizeof(comm)))
 		*comm = '\0';
-	/* in a container threads have other numbers than those that the kernel's records have */
+	/* in a container threads have other numbers than in the kernel's records */
 	if (d->ends_are_told && g->pid != g->named)
 		seen->tid = (uint32_t)inproc_thread_of(g->pid, (pid_t)s->tid,
 						       &inproc_looks_of(d, g->owner)->threads_left);
@@ -351,7 +351,7 @@ static void begin_thread(struct inproc_drain *d, const struct inproc_region *g,
 	inproc_note_error(d, trace_writer_record(d->writer, &r));
 }
 
-/* Those of the thread that are not told yet. */
+/* Writes the thread's losses that are not in the file yet. */
 static void put_all_lost(struct inproc_drain *d, struct inproc_region *g, uint32_t slot,
 			 uint64_t time_ns)
 {
@@ -364,11 +364,11 @@ static void put_all_lost(struct inproc_drain *d, struct inproc_region *g, uint32
 		inproc_put_lost(d, g, seen, lost - seen->lost, time_ns);
 }
 
-/* Its records are all read. */
+/* Called once all records of the thread are read. */
 static void end_thread(struct inproc_drain *d, struct inproc_region *g, uint32_t i)
 {
 	struct inproc_seen *seen = &g->seen[i];
-	/* it may have lived on without calls */
+	/* the thread may have lived on without calls */
 	uint64_t end_ns = seen->alive_ns > seen->last_ns ? seen->alive_ns : seen->last_ns;
 
 	put_all_lost(d, g, i, clock_now_ns());
@@ -410,7 +410,7 @@ static void sift_down(struct inproc_drain *d, size_t i)
 	}
 }
 
-/* What its ring has now. */
+/* Adds the records that a ring has now. */
 static void add_cursor(struct inproc_drain *d, uint32_t region, uint32_t slot)
 {
 	struct inproc_region *g = &d->regions.data[region];
@@ -455,7 +455,8 @@ static void step(struct inproc_drain *d, struct inproc_cursor *c)
 		atomic_store_explicit(&g->slots[c->slot].tail, c->end, memory_order_release);
 }
 
-/* A program decides how many rings it fills. All that is left is later than what was read. */
+/* Leaves the rest to the next run, as programs decide how many rings they fill. All records that
+ * are left are later than those that were read. */
 static void put_off(struct inproc_drain *d)
 {
 	d->behind |= d->heap.n > 0;
@@ -484,13 +485,15 @@ static void merge(struct inproc_drain *d)
 	put_off(d);
 }
 
-/* Rings are taken from the first one on: neither this one nor those behind it ever were. */
+/* Returns whether no thread has used this ring. Then none has used those after it, either, as
+ * threads claim rings from the first one on. */
 static bool is_unused(const struct inproc_slot *s)
 {
 	return atomic_load_explicit(&s->state, memory_order_acquire) == INPROC_FREE && !s->tid;
 }
 
-/* A program decides how many rings it has, and how many programs a user has. */
+/* Programs decide how many rings they have, and users how many programs, so their rings are
+ * limited. */
 static bool begin_ring(struct inproc_drain *d, struct inproc_region *g)
 {
 	struct inproc_looks *l = inproc_looks_of(d, g->owner);
@@ -499,7 +502,7 @@ static bool begin_ring(struct inproc_drain *d, struct inproc_region *g)
 	if (!l->rings_left)
 		return false;
 	l->rings_left--;
-	if (!(room & (room - 1))) { /* it is full: of 2's powers */
+	if (!(room & (room - 1))) { /* it is full: its room is a power of two */
 		room = room ? 2 * room : 1;
 		g->seen = xrealloc(g->seen, room * sizeof(*g->seen));
 		memset(g->seen + g->n_rings, 0, (room - g->n_rings) * sizeof(*g->seen));
@@ -508,14 +511,15 @@ static bool begin_ring(struct inproc_drain *d, struct inproc_region *g)
 	return true;
 }
 
-/* Whether a thread has had it, and it is read. Asked for from the first one on. */
+/* Returns whether a thread has used this ring, and it is read. Asked for rings from the first one
+ * on. */
 static bool is_read(struct inproc_drain *d, struct inproc_region *g, uint32_t slot)
 {
 	return slot < INPROC_SLOTS && !is_unused(&g->slots[slot]) &&
 	       (slot < g->n_rings || begin_ring(d, g));
 }
 
-/* Threads that had ended before their rings were read, and those rings are empty. */
+/* Frees the slots of threads that had ended before their rings were read, if these are empty. */
 static void free_slots(struct inproc_drain *d, struct inproc_region *g)
 {
 	for (uint32_t i = 0; i < g->n_rings && !is_unused(&g->slots[i]); i++) {
@@ -544,7 +548,7 @@ static void add_cursors(struct inproc_drain *d, uint32_t region)
 	}
 }
 
-/* What was read of it so far is sound; from here on zeros would be taken for records. */
+/* What was read of such a region so far is valid, but from now on zeros would pass for records. */
 static void give_up_torn(struct inproc_drain *d)
 {
 	vec_for_each (&d->regions, struct inproc_region, g) {
@@ -563,7 +567,7 @@ static void read_rings(struct inproc_drain *d)
 		if (!d->regions.data[k].shared)
 			continue;
 		add_cursors(d, k);
-		/* after the heads: what their records name is there */
+		/* read after the heads, so that what their records name is there */
 		if (!d->regions.data[k].is_stamped)
 			inproc_read_names(d, &d->regions.data[k]);
 	}
@@ -580,7 +584,7 @@ int inproc_drain_run(struct inproc_drain *d)
 	do
 		read_rings(d);
 	while (inproc_stamped_goes_on(d));
-	/* whatever had ended by then is read */
+	/* all calls that had ended before this run are read */
 	if (d->keep)
 		keep_pass(d->keep, 0, since_ns);
 	inproc_stamped_look(d);
@@ -598,7 +602,7 @@ void inproc_drain_stop(struct inproc_drain *d)
 			atomic_store(&g->shared->recording, 0);
 }
 
-/* Records in rings that are not read, by what their threads say of them. */
+/* Returns the number of records in rings that are not read, as their threads have counted them. */
 static uint64_t count_unread(struct inproc_drain *d, const struct inproc_region *g)
 {
 	uint64_t n = 0;

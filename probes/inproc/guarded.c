@@ -22,7 +22,7 @@ static struct guarded *mapping_at(uintptr_t address)
 	return NULL;
 }
 
-/* From the page that is gone to the end: files are cut at their end. */
+/* Replaces everything from the missing page on with zeros, as files are cut at their end. */
 static bool fill(struct guarded *g, uintptr_t address)
 {
 	uintptr_t page = address & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
@@ -40,7 +40,7 @@ static void on_bus_error(int number, siginfo_t *info, void *context)
 
 	(void)context;
 	if (!g || !fill(g, (uintptr_t)info->si_addr)) {
-		sigaction(number, &before, NULL); /* the same access, once more, ends ispot */
+		sigaction(number, &before, NULL); /* the access happens again, and ends ispot */
 		return;
 	}
 	errno = saved;

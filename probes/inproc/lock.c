@@ -62,7 +62,7 @@ void inproc_lock_add(struct inproc_drain *d, struct inproc_region *g, uint32_t n
 	struct meta_address a = { .symbol = name, .object = g->header.vm };
 	struct text line = { 0 };
 
-	/* they are numbered as they come */
+	/* the program numbers its locks one after the other */
 	if (number != g->n_locks + 1 || number > INPROC_LOCKS_MAX)
 		return;
 	g->n_locks++;

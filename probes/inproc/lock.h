@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * The locks of in-process producers: the file has their waits as calls of a function of its own,
- * one for each program, whose argument is the lock.
- */
+/* The locks of in-process producers. In the file their waits are calls of a function that stands
+ * for all locks of a program and has the lock as its argument. */
 #ifndef ISPOT_PROBES_INPROC_LOCK_H
 #define ISPOT_PROBES_INPROC_LOCK_H
 
@@ -11,14 +9,15 @@
 struct inproc_drain;
 struct inproc_region;
 
-#define INPROC_TAKES_LOCK "monitorenter" /* as the Java machine's instruction is called */
+#define INPROC_TAKES_LOCK "monitorenter" /* name of the Java machine's instruction */
 
-/* The file's id of that function; its line is written when it is first asked for. */
+/* Returns the file's id of that function, and writes the function's line the first time. */
 uint32_t inproc_lock_function(struct inproc_drain *d, struct inproc_region *g);
-/* What stands for the lock of that number: no address, but as unlike any other. */
+/* Returns a value that stands for the lock with this number: it is no address, but no other lock
+ * has it. */
 uint64_t inproc_lock_value(const struct inproc_drain *d, const struct inproc_region *g,
 			   uint32_t number);
-/* The program has named one. */
+/* Adds a lock that the program has named. */
 void inproc_lock_add(struct inproc_drain *d, struct inproc_region *g, uint32_t number,
 		     const char *name);
 

@@ -15,11 +15,11 @@
 #include "trace/meta/meta.h"
 #include "trace/meta/print.h"
 
-#define LEFT_NAMED   20 /* methods that are named of those left alone for the same reason */
+#define LEFT_NAMED   20 /* methods named in the file for each reason why they were left alone */
 #define NAME_STRINGS 3
 #define NOTICES_MAX  10 /* of a region; an agent has fewer different ones */
 
-/* The file's number of a place, which is written when it is new. */
+/* Returns the file's id of a place, and writes the place if it is new. */
 static uint32_t place_of(struct inproc_drain *d, const struct inproc_region *g, const char *symbol,
 			 const char *file, uint32_t line)
 {
@@ -41,7 +41,7 @@ static uint32_t place_of(struct inproc_drain *d, const struct inproc_region *g, 
 	return id;
 }
 
-/* Where a section takes its lock: the function without what tells its blocks apart. */
+/* Adds the place where a section takes its lock: its name ends where that of the function does. */
 static void add_section_place(struct inproc_drain *d, const struct inproc_region *g,
 			      const struct inproc_name *n, const char *const strings[NAME_STRINGS])
 {
@@ -96,7 +96,7 @@ static void add_function(struct inproc_drain *d, struct inproc_region *g,
 static void add_frame(struct inproc_drain *d, struct inproc_region *g, const struct inproc_name *n,
 		      const char *const strings[NAME_STRINGS])
 {
-	/* they are numbered as they come */
+	/* the program numbers its frames one after the other */
 	if (n->id != g->frames.n || n->id >= INPROC_IDS_MAX)
 		return;
 	*vec_add(&g->frames) = place_of(d, g, strings[0], strings[2], n->line);
@@ -112,7 +112,7 @@ static uint32_t write_stack(struct inproc_drain *d, const uint32_t *frames, uint
 	return s.id;
 }
 
-/* The place where a thread waits for a lock is a stack, and the next one is that of the wait. */
+/* If a thread waits for a lock in the stack, the next id is that of the stack of the wait. */
 static void add_stack(struct inproc_drain *d, struct inproc_region *g, const struct inproc_name *n,
 		      const char *ids)
 {
@@ -165,7 +165,7 @@ static void note(struct inproc_drain *d, const char *words)
 	inproc_write_line(d->writer, &line);
 }
 
-/* The program may have written anything there: the words are said to be its own. */
+/* The program may have written anything, so the message says that these are the program's words. */
 static void note_of(struct inproc_drain *d, struct inproc_region *g, const char *words)
 {
 	char *printable, *said;
@@ -181,7 +181,7 @@ static void note_of(struct inproc_drain *d, struct inproc_region *g, const char 
 	free(printable);
 }
 
-/* Its strings, each with its end. */
+/* Finds the strings of a row. Returns false if one of them has no end. */
 static bool strings_of(const char *row, const char *end, const char *strings[NAME_STRINGS])
 {
 	const char *p = row + sizeof(struct inproc_name);
@@ -197,7 +197,8 @@ static bool strings_of(const char *row, const char *end, const char *strings[NAM
 	return true;
 }
 
-/* Machines say how many names there are; the calls of a function without one count as lost. */
+/* Programs choose how many names they have. The calls of a function without a name count as
+ * lost. */
 static bool has_room(struct inproc_drain *d, uint32_t bytes)
 {
 	bool had_room = d->names_bytes <= d->names_bytes_max;
@@ -236,7 +237,8 @@ static void add_row(struct inproc_drain *d, struct inproc_region *g, const struc
 	}
 }
 
-/* Once a program: what an empty call costs, as it has measured that in compiled code. */
+/* Writes once for each program what an empty call costs, as the program has measured it in compiled
+ * code. */
 static void write_cost(struct inproc_drain *d, struct inproc_region *g)
 {
 	const uint32_t pair_ns = atomic_load_explicit(&g->shared->pair_ns, memory_order_acquire);
@@ -262,7 +264,7 @@ static void write_cost(struct inproc_drain *d, struct inproc_region *g)
 	inproc_write_line(d->writer, &line);
 }
 
-#define ROW_MAX (256u << 10) /* bytes; a producer's longest is a stack of 64 frames */
+#define ROW_MAX (256u << 10) /* bytes; the longest row of a producer is a stack of 64 frames */
 
 void inproc_read_names(struct inproc_drain *d, struct inproc_region *g)
 {
@@ -272,7 +274,7 @@ void inproc_read_names(struct inproc_drain *d, struct inproc_region *g)
 	struct inproc_name n;
 
 	write_cost(d, g);
-	/* The program may write there at any time: a row is copied, then looked at. */
+	/* the program may write there at any time, so a row is copied before it is checked */
 	if (end > g->header.names_bytes)
 		end = g->header.names_bytes;
 	while (g->names_read + sizeof(n) <= end) {

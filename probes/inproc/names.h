@@ -6,7 +6,7 @@
 struct inproc_drain;
 struct inproc_region;
 
-/* Writes the lines of the names that the program added since the call before. */
+/* Writes the lines of the names that the program has added since the last call. */
 void inproc_read_names(struct inproc_drain *d, struct inproc_region *g);
 
 #endif

@@ -45,7 +45,8 @@ static void write_call(struct inproc_drain *d, uint32_t kind, const struct wire_
 					       call->h.tid, call->h.tgid, call->h.head, call->sp));
 }
 
-/* What it waits for and where, if it waits for a lock (names.c: the stack of the wait follows). */
+/* Writes the entry and, if the call waits for a lock, the stack of the wait and the lock. The stack
+ * of the wait has the next id after e->stack (names.c). */
 static void write_entry(struct inproc_drain *d, const struct keep_entry *e)
 {
 	const uint64_t stack[RECORD_VALUES_MIN] = { e->stack + 1 };

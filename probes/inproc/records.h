@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * The records that in-process calls become in the file. With --keep-slower a call's records wait
- * until the call proves long; short calls are summed up instead.
- */
+/* Writes the records of in-process calls to the file. With --keep-slower a call's records wait
+ * until the call proves long; short calls are only summed up. */
 #ifndef ISPOT_PROBES_INPROC_RECORDS_H
 #define ISPOT_PROBES_INPROC_RECORDS_H
 
@@ -19,12 +17,12 @@ void inproc_note_error(struct inproc_drain *d, int ret);
 /* Writes a record of the kind with the time and the thread of h, whose other members are unused. */
 void inproc_write_record(struct inproc_drain *d, const struct wire_head *h, uint32_t kind,
 			 const uint64_t *values, uint32_t n_values);
-/* The functions are recorded from this time on, or until then. */
+/* Writes that the functions are recorded from this time on, or were until then. */
 void inproc_write_set(struct inproc_drain *d, bool on, uint64_t time_ns);
 
-/* Before the first run: sums up the calls that are shorter, and notes that in the file. */
+/* Sums up calls that are shorter, and notes that in the file; called before the first run. */
 void inproc_sum_up_shorter(struct inproc_drain *d, uint64_t ns);
-/* The same without the note. */
+/* Does the same without the note. */
 void inproc_drain_keep_slower(struct inproc_drain *d, uint64_t slower_ns);
 
 /* beside: the entry with the records that come before it, or NULL if there are none. */

@@ -20,11 +20,12 @@
 #include "trace/meta/meta.h"
 #include "trace/meta/print.h"
 
-/* In a user's directory, which he may fill; with all regions that are read one more is seen. */
+/* Names that are read of a user's directory, which the user may fill. They suffice to find one
+ * region more than are read. */
 #define FIND_TURN_NAMES (2 * INPROC_REGIONS_MAX)
 
-/* Rings are of the size that was asked for: a producer cannot make one turn of reading them long.
- */
+/* Rings must have the size that the recorder asked for, so that a producer cannot make one run read
+ * for long. */
 static bool is_sound(const struct inproc_header *h, uint64_t ring_bytes, uint64_t bytes)
 {
 	uint64_t rings_at = INPROC_PAGE + INPROC_SLOTS * sizeof(struct inproc_slot) + INPROC_NAMES;
@@ -35,7 +36,7 @@ static bool is_sound(const struct inproc_header *h, uint64_t ring_bytes, uint64_
 	       h->ring_bytes == ring_bytes && bytes == rings_at + h->slots * h->ring_bytes;
 }
 
-/* A file of the directory's owner, not one that he has linked there. */
+/* Accepts only a file of the directory's owner, and no link to another one. */
 static bool map_region(struct inproc_region *g, int fd, struct stat *st, uint64_t ring_bytes)
 {
 	char *p;

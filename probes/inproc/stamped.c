@@ -19,21 +19,23 @@
 #include "trace/record.h"
 #include "trace/write/writer.h"
 
-#define TAKEN_MOST (4u << 20) /* records of a run: about a second's work */
-/* Of a slice of time: such numbers of records are in the second-level cache, as are their rings. */
+#define TAKEN_MOST (4u << 20) /* records of a slice, at most: about a second's work */
+/* The records of a slice of time. So many of them are in the second-level cache, with their
+ * rings. */
 #define SLICE_RECORDS	   8192u
-#define SLICE_CYCLES	   (1ull << 20) /* the first one */
+#define SLICE_CYCLES	   (1ull << 20) /* the first slice */
 #define SLICE_CYCLES_LEAST (1ull << 14)
 #define SLICE_CYCLES_MOST  (1ull << 36)
-#define FULL		   0.25		  /* of a ring: read again at once */
-#define LOOK_NS		   100000000ull	  /* between two looks which threads live */
-#define MISSING_NS	   1000000000ull  /* a record that is reserved may take as long to come */
-#define AHEAD_CYCLES	   (1ull << 36)	  /* more than that the clock was never ahead: no stamp */
-#define BEHIND_NS	   10000000000ull /* nor a record that late */
+#define FULL		   0.25 /* part of a ring; a ring that is fuller is read again at once */
+#define LOOK_NS		   100000000ull	  /* between two checks of which threads live */
+#define MISSING_NS	   1000000000ull  /* how long a reserved record may remain unwritten */
+#define AHEAD_CYCLES	   (1ull << 36)	  /* a stamp further ahead of the clock is invalid */
+#define BEHIND_NS	   10000000000ull /* a stamp further behind is invalid */
 
 _Static_assert(sizeof(struct inproc_stamp) == sizeof(struct inproc_record), "rings are the same");
 
-/* As is_sound() wants it; of what is in memory nothing is read again but the slots and rings. */
+/* Fills in a header as the check of other regions requires. After this only the slots and rings are
+ * read from shared memory. */
 static void fill_header(struct inproc_region *g, uint64_t ring_bytes)
 {
 	char *p = g->memory->start;
@@ -69,7 +71,7 @@ int inproc_drain_add_stamped(struct inproc_drain *d, int fd, pid_t pid, uint64_t
 	if (fstat(fd, &st))
 		return -errno;
 	g->memory = xcalloc(1, sizeof(*g->memory));
-	g->n_rings = INPROC_SLOTS; /* the program has ispot's own rights */
+	g->n_rings = INPROC_SLOTS; /* no limit: the program has ispot's own rights */
 	g->seen = xcalloc(INPROC_SLOTS, sizeof(*g->seen));
 	if (guarded_map(g->memory, fd, (size_t)st.st_size))
 		return -ENOMEM;
@@ -89,8 +91,8 @@ static bool has_stamped(const struct inproc_drain *d)
 }
 
 /*
- * What a run reads is read in parts, each of them what all threads wrote in a slice of time: then
- * it is still in the cache when it is written to the file, and threads have room again early.
+ * A run is read in slices, each of them the records that all threads wrote in a slice of time. They
+ * are then still in the cache when they are written to the file, and threads have room again early.
  */
 static void begin_slice(struct inproc_drain *d)
 {
@@ -116,7 +118,7 @@ static void adapt_slice(struct inproc_drain *d)
 		d->slice_cycles = SLICE_CYCLES_MOST;
 }
 
-/* How full the fullest ring would have been by now. */
+/* Returns how full the fullest ring would be now without this run. */
 static double fill_of(const struct inproc_drain *d)
 {
 	double most = 0;
@@ -159,14 +161,14 @@ bool inproc_stamped_goes_on(struct inproc_drain *d)
 	}
 	d->behind |= d->until_cycles < d->last.cycles;
 	end_run(d);
-	/* the next run goes on there */
+	/* the next run continues there */
 	d->last.ns = time_of(d, d->until_cycles);
 	d->last.cycles = d->until_cycles;
 	return false;
 }
 
-/* Only what is older than the new pair is read: between two pairs the line through them is exact.
- */
+/* Reads only records that are older than the new pair of clocks, as time is exact between two
+ * pairs. */
 void inproc_stamped_begin(struct inproc_drain *d)
 {
 	double rate;
@@ -190,7 +192,7 @@ void inproc_stamped_begin(struct inproc_drain *d)
 
 static struct inproc_stamp *stamp_at(const struct inproc_region *g, uint32_t slot, uint64_t i)
 {
-	const uint64_t bytes = g->header.ring_bytes; /* of two's powers */
+	const uint64_t bytes = g->header.ring_bytes; /* a power of two */
 	char *ring = (char *)g->rings + slot * bytes;
 
 	return (struct inproc_stamp *)(ring + (i * sizeof(struct inproc_stamp) & (bytes - 1)));
@@ -201,15 +203,15 @@ static uint64_t cycles_at(const struct inproc_region *g, uint32_t slot, uint64_t
 	return __atomic_load_n(&stamp_at(g, slot, i)->cycles, __ATOMIC_ACQUIRE);
 }
 
-/* The program may have written anything: a time that none of its records can have is none. */
+/* The program may have written anything. Returns whether a record can have this time. */
 static bool is_time(const struct inproc_drain *d, uint64_t cycles)
 {
 	return cycles >= d->first.cycles && cycles <= d->last.cycles + AHEAD_CYCLES &&
 	       time_of(d, cycles) + BEHIND_NS > d->before.ns;
 }
 
-/* One that was reserved and never written, as a signal handler has jumped out of its function: its
- * place is given up once that is certain, or the ring is full behind it. */
+/* A record may be reserved and never written, if a signal handler has jumped out of its function.
+ * Returns whether that is certain, or the ring is full after it. */
 static bool is_never_coming(struct inproc_drain *d, struct inproc_region *g, uint32_t slot)
 {
 	struct inproc_seen *seen = &g->seen[slot];
@@ -244,7 +246,7 @@ static uint64_t last_taken(const struct inproc_drain *d, const struct inproc_see
 	return d->taken.n > first ? d->taken.data[d->taken.n - 1].time_ns : seen->last_ns;
 }
 
-/* Before the record number seen->at is taken, which has that time. */
+/* Called before the record of seen->at is read, which has this time. */
 static void pass_gaps(struct inproc_drain *d, struct inproc_region *g, struct inproc_seen *seen,
 		      size_t first, uint64_t time_ns)
 {
@@ -257,7 +259,7 @@ static void pass_gaps(struct inproc_drain *d, struct inproc_region *g, struct in
 		tell_gap(d, g, seen, time_ns);
 }
 
-/* The ring is empty: they lie behind all that was read. */
+/* The ring is empty, so the gaps are after everything that was read. */
 static void tell_gaps(struct inproc_drain *d, struct inproc_region *g, struct inproc_seen *seen,
 		      size_t first)
 {
@@ -269,10 +271,8 @@ static void tell_gaps(struct inproc_drain *d, struct inproc_region *g, struct in
 	}
 }
 
-/*
- * A thread loses records when it has filled its ring up to the tail that it knows: the present one,
- * or, if that was before it was written, the one before.
- */
+/* A thread loses records once it has filled its ring up to the tail that it knows: the present one
+ * or, if the thread read it before it was written, the one before. */
 static void note_lost(struct inproc_seen *seen, uint64_t lost, uint64_t room)
 {
 	const uint64_t n = lost - seen->lost - seen->n_missing;
@@ -291,7 +291,7 @@ static void note_lost(struct inproc_seen *seen, uint64_t lost, uint64_t room)
 							  .n = n };
 }
 
-/* The next record, if there is one; *none: it was none. */
+/* Reads the next record, if there is one. *none: counts those that turn out to be none. */
 static bool take(struct inproc_drain *d, struct inproc_region *g, uint32_t slot, size_t first,
 		 uint64_t *none)
 {
@@ -332,7 +332,8 @@ static int by_time(const void *a, const void *b)
 	return (int32_t)(x->order - y->order);
 }
 
-/* A handler's records lie behind one that was reserved before, and stamped after them. */
+/* If a signal handler interrupts a record that is reserved but not stamped, the handler's records
+ * come after it, with earlier stamps. */
 static void sort(struct inproc_taken *t, size_t n)
 {
 	for (size_t i = 1; i < n; i++)
@@ -445,7 +446,8 @@ void inproc_stamped_tell_calls(struct inproc_drain *d, struct inproc_region *g, 
 								  less(recorded, inner_recorded)) };
 
 		g->passed += values[1];
-		if (calls) /* of which none was left out, too: otherwise that many are estimated */
+		if (calls) /* also if all were recorded: without a count the reader estimates how
+			      many were not */
 			put_calls(d, tgid, tid, time_ns, values);
 	}
 }

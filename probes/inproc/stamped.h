@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * Rings whose records commit themselves and are stamped by the cycle counter (inproc.h): what the
- * stubs of probes/inject write, and drain.h reads in its runs.
- */
+/* Rings whose records commit themselves and are stamped by the cycle counter (inproc.h). The stubs
+ * of probes/inject write them, and drain.h reads them in its runs. */
 #ifndef ISPOT_PROBES_INPROC_STAMPED_H
 #define ISPOT_PROBES_INPROC_STAMPED_H
 
@@ -14,30 +12,31 @@ struct inproc_drain;
 struct inproc_region;
 
 /*
- * Before the first run: a region that the recorder has made in a process (probes/inject), fd is its
- * file. Its records have the file's ids, below n_functions, and are stamped by the cycle counter.
- * is_sampled: it has rows, as threads record one call in several. -errno
+ * Adds a region that the recorder has made in a process (probes/inject); called before the first
+ * run. fd is the region's file. Its records have the file's ids, which are below n_functions, and
+ * are stamped by the cycle counter. is_sampled: the region has rows, as threads record one call in
+ * several. Returns 0 or -errno.
  */
 int inproc_drain_add_stamped(struct inproc_drain *d, int fd, pid_t pid, uint64_t ring_bytes,
 			     uint32_t n_functions, bool is_sampled);
-/* Some process of the region makes no system call any more that its rules do not allow: threads
- * that have no ring get none, and their records are counted. */
+/* Called if some process of the region can make no more system calls that its rules do not allow
+ * (seccomp). Threads without a ring then get none, and their records are counted. */
 void inproc_stamped_seal(struct inproc_region *g);
 
 /* ---- parts of a run ---- */
 
-/* Its time, which what is read is older than. */
+/* Begins a run, which reads the records that are older than now. */
 void inproc_stamped_begin(struct inproc_drain *d);
-/* A part of what is there was read: true: another one is to be. */
+/* Called once a slice is read. Returns true if the run has another slice. */
 bool inproc_stamped_goes_on(struct inproc_drain *d);
-/* What a ring has goes into d->taken. */
+/* Reads the records of a ring in this slice into d->taken. */
 void inproc_stamped_take(struct inproc_drain *d, uint32_t region, uint32_t slot);
-/* Which threads live, every now and then. */
+/* Checks which threads live, if the last check is long ago. */
 void inproc_stamped_look(struct inproc_drain *d);
-/* Calls of its thread that were not recorded become records of it, and its rows are set to 0. */
+/* Writes how many calls of the slot's thread were not recorded, and sets its rows to 0. */
 void inproc_stamped_tell_calls(struct inproc_drain *d, struct inproc_region *g, uint32_t slot,
 			       uint64_t time_ns);
-/* The thread is gone, and its ring is read. */
+/* Returns whether the slot's thread has ended, and its ring is read. */
 bool inproc_stamped_is_over(const struct inproc_region *g, uint32_t slot);
 
 #endif

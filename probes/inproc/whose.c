@@ -16,10 +16,11 @@
 #include "probes/process/target.h"
 #include "symbol/maps.h"
 
-#define MAPS_MOST   16	/* processes of one look whose mappings are read: all may be made to fit */
-#define CLOCK_LINES 256 /* of mappings between two looks at the clock */
+#define MAPS_MOST   16	/* processes of a search whose mappings are read, as all may fit */
+#define CLOCK_LINES 256 /* of mappings between two reads of the clock */
 
-/* A line's device is not everywhere that of the file; what the mapping leads to is. */
+/* The device in the line is not always that of the file. Then the one that the mapping leads to
+ * is. */
 static bool is_of(pid_t pid, const struct mapping_line *line, const struct stat *file)
 {
 	struct statx there;
@@ -31,7 +32,7 @@ static bool is_of(pid_t pid, const struct mapping_line *line, const struct stat 
 		return true;
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, line->start,
 		 line->end);
-	/* a file system of a user's is not asked: it may not answer */
+	/* a user's file system may not answer, so it is not asked */
 	return !statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO, &there) &&
 	       makedev(there.stx_dev_major, there.stx_dev_minor) == file->st_dev &&
 	       there.stx_ino == file->st_ino;
@@ -60,7 +61,8 @@ static bool find_file(void *ctx, const struct mapping_line *line)
 	return !s->is_found;
 }
 
-/* A program may have 65,000 mappings with long names: seconds of reading, if nothing ended it. */
+/* A program may have 65,000 mappings with long names. They take seconds to read, so time is
+ * limited. */
 static bool maps_it(pid_t pid, const struct stat *file, struct inproc_looks *looks)
 {
 	uint64_t began_ns = clock_now_ns(), took_ns;

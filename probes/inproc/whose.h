@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Which process a region is of. Its file's name is what the program has said: in a container that
- * is another number than here, and a hostile one may say anybody's. So the process is looked for
- * that has the file mapped.
+ * Finds the process of a region. The name of the region's file is what the program claims: in a
+ * container the number differs from the one here, and a hostile program may claim any number. So
+ * this searches for the process that maps the file.
  */
 #ifndef ISPOT_PROBES_INPROC_WHOSE_H
 #define ISPOT_PROBES_INPROC_WHOSE_H
@@ -13,27 +13,31 @@
 
 struct stat;
 
-/* What may still be spent on one user's regions in a recording: programs decide how much there is
- * to look at, and take nothing from other users'. */
+/* What may still be spent on one user's regions in a recording. Programs decide how much there is
+ * to read, and must not use up what other users may have. */
 struct inproc_looks {
 	uid_t owner;
-	unsigned left;			   /* at all processes */
-	uint64_t maps_ns;		   /* of reading mappings, of any process */
-	unsigned threads_left;		   /* at threads of processes in containers */
-	unsigned regions_left, rings_left; /* that may be read */
-	bool is_full;			   /* there was a region more */
+	unsigned left;			   /* searches of all processes */
+	uint64_t maps_ns;		   /* time of reading mappings, of any process */
+	unsigned threads_left;		   /* threads of processes in containers that may be read */
+	unsigned regions_left, rings_left; /* how many may be read */
+	bool is_full;			   /* there was a further region */
 };
 
 /*
- * A process of that user which has this number for itself, and maps the file; 0: none is seen here.
- * All processes are looked at while there are looks left: each region could ask for that. A signal
- * that waits to end the recording ends a look, too.
+ * Returns a process of that user which has this number in its own namespace and maps the file, or 0
+ * if there is none. If `named` is not that process, all processes are searched; looks limits how
+ * often, as each region could require it. A pending signal that ends the recording ends a search,
+ * too.
  */
 pid_t inproc_process_of(uid_t owner, pid_t named, const struct stat *file,
 			struct inproc_looks *looks);
 
-/* The thread of that process which has this number for itself; the number if none is seen. Newest
- * first; each thread that is looked at takes a look. */
+/*
+ * Returns the thread of that process which has this number in its own namespace, or the number
+ * itself if there is none. It reads the newest threads first, and takes one of *looks_left for
+ * each.
+ */
 pid_t inproc_thread_of(pid_t pid, pid_t named, unsigned *looks_left);
 
 #endif
