@@ -263,6 +263,7 @@ static int record(struct recording *r, struct inject_result *result, struct err 
 	ret = r->o->n_pids ? 0 : launch_start(&r->launch, r->o->argv, &r->inherit, err);
 	if (ret)
 		return ret;
+	mem_reserve(ENDING_RESERVED_BYTES);
 	/* the rings fill once the processes run, so everything else is done before */
 	r->start_ns = clock_now_ns();
 	write_session(r);

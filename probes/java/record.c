@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "probes/inproc/drain.h"
 #include "probes/inproc/lines.h"
@@ -330,9 +331,11 @@ static int record(struct recording *r, struct java_result *result, struct err *e
 	const struct java_launching how = {
 		.inherit = &r->inherit, .start_ns = &r->start_ns, .held = on_held, .ctx = r
 	};
-	int ret = r->o->n_pids ? attach_all(r, err)
-			       : java_launch(&r->launch, r->o, r->directory, &how, err);
+	int ret;
 
+	mem_reserve(ENDING_RESERVED_BYTES);
+	ret = r->o->n_pids ? attach_all(r, err)
+			   : java_launch(&r->launch, r->o, r->directory, &how, err);
 	if (ret)
 		return ret;
 	write_session(r);

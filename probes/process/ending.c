@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "probes/process/target.h"
 
 #define GRACE_NS    1000000000ull /* before the recording ends without the command */
@@ -39,6 +40,15 @@ const char *ending_reason(const struct ending *e)
 	return e->signals ? "interrupted" : "command ended";
 }
 
+const char *ending_without_memory(void)
+{
+	if (!mem_is_short())
+		return NULL;
+	log_notice(
+		"the recording ends early: ispot has no memory left; free some, or raise ulimit -v");
+	return "out of memory";
+}
+
 static bool all_gone(const struct ending_facts *facts)
 {
 	for (size_t i = 0; i < facts->n_pids; i++)
@@ -58,7 +68,9 @@ const char *ending_reason_now(const struct ending *e, struct launch *l,
 		return "interrupted";
 	if (facts->until_ns && clock_now_ns() >= facts->until_ns)
 		return "duration";
-	return facts->write_error == -EFBIG ? "max-size" : facts->write_error ? "disk full" : NULL;
+	if (facts->write_error)
+		return facts->write_error == -EFBIG ? "max-size" : "disk full";
+	return ending_without_memory();
 }
 
 /* Whether the command has had its time. */

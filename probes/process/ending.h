@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#define ENDING_RESERVED_BYTES (16u << 20) /* memory to end in order, where it runs out */
+
 struct launch;
 
 struct ending {
@@ -29,6 +31,11 @@ bool ending_is_due(const struct ending *e, bool has_command);
 /* Returns why a recording is over whose command has ended: by itself, or as a signal asked for it.
  */
 const char *ending_reason(const struct ending *e);
+/*
+ * Returns why a recording ends whose recorder has no memory left, and warns the user, or NULL if
+ * there is some.
+ */
+const char *ending_without_memory(void);
 /* Besides a signal, what can end a recording of a command or of the processes given by -p. */
 struct ending_facts {
 	const pid_t *pids;

@@ -26,7 +26,6 @@
 #define CALIBRATION_HOLDS_NS 10000000000ull
 
 #define FLUSH_INTERVAL_NS 500000000ull /* the file is at most a second behind (ispot.data(5)) */
-#define RESERVED_BYTES	  (16u << 20)  /* memory to end in order, where it runs out */
 #define LIVE_LAG_NS	  20000000ull  /* a probe's program may be interrupted before it writes */
 
 static void on_signal(struct session *s)
@@ -128,7 +127,7 @@ static int start(struct session *s, struct err *err)
 	session_sample_start(s);
 	on_signal(s); /* a signal came meanwhile: it ends the command, which has not started yet */
 	progress_end(&s->progress);
-	mem_reserve(RESERVED_BYTES);
+	mem_reserve(ENDING_RESERVED_BYTES);
 	ret = session_need_descriptors(err);
 	if (!ret && s->options.launching)
 		ret = s->options.launching(s->options.launching_ctx, s->launch.pid, err);
@@ -163,11 +162,7 @@ static const char *reason_to_stop(struct session *s)
 		return "duration";
 	if (s->options.n_pids && !any_target_alive(s))
 		return "processes ended";
-	if (!mem_is_short())
-		return NULL;
-	log_notice(
-		"the recording ends early: ispot has no memory left; free some, or raise ulimit -v");
-	return "out of memory";
+	return ending_without_memory();
 }
 
 /* Returns when the recording begins, or ends, or 0 if no time is set. */

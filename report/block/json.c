@@ -43,7 +43,8 @@ static const char *const taker_kinds[] = {
 };
 
 /*
- * The programs that had the CPUs that the threads waited for; ns before probes were on count, too.
+ * Returns the programs that ran on the CPUs that the threads waited for. Time from before the
+ * probes were inserted counts, too.
  */
 static struct json *takers_json(const struct result *res)
 {
@@ -63,7 +64,7 @@ static struct json *takers_json(const struct result *res)
 	return list;
 }
 
-/* Where cycles come from; null: from nowhere, and why. */
+/* Returns how cycles are computed, or, if they are not known, why not. */
 static struct json *cycles_json(const struct result *res)
 {
 	struct json *j = json_new_object();
@@ -75,7 +76,7 @@ static struct json *cycles_json(const struct result *res)
 	return j;
 }
 
-/* The windows of record --solo, all together. */
+/* Returns the sums over the windows of record --solo. */
 static struct json *solo_json(const struct meta *meta)
 {
 	struct json *j = json_new_object();
@@ -241,7 +242,8 @@ struct json *report_causes_json(const struct block *b)
 	return j;
 }
 
-/* Where the excess went, to the ns; null: there is none, or it is not known. */
+/* Returns how much of the excess each kind of time has, or NULL if there is no excess or the kinds
+ * are not known. */
 static struct json *split_json(const struct block *b)
 {
 	static const char *const names[CAUSE_POOLS] = {
@@ -262,7 +264,8 @@ static struct json *split_json(const struct block *b)
 	return j;
 }
 
-/* The argument or count that the duration follows because the work does; null: none was found. */
+/* Returns the argument or the count that durations grow with because the work does, or NULL if none
+ * was found. */
 static struct json *work_json(const struct block *b)
 {
 	struct work part = b->work.by == WORK_UNPROVEN ? work_part(b) : b->work;
@@ -278,8 +281,7 @@ static struct json *work_json(const struct block *b)
 	return j;
 }
 
-/* The holders of the lock; the caller adds its columns. */
-/* The member for --solo's windows; a recording without windows has none. */
+/* Returns the block's calls within the windows of record --solo. */
 static struct json *block_solo_json(const struct block *b)
 {
 	struct json *j = json_new_object();
@@ -292,6 +294,7 @@ static struct json *block_solo_json(const struct block *b)
 	return j;
 }
 
+/* Returns the holders of the lock. The caller adds the lock's columns. */
 static struct json *lock_json(const struct block *b)
 {
 	struct json *lock = json_new_object(), *holders = json_new_array();
@@ -327,7 +330,7 @@ static struct json *holding_json(const struct result *res, const struct block *b
 	return j;
 }
 
-/* 0: not known */
+/* Sets the member to null if ns is 0, which means that the time is not known. */
 static void set_known(struct json *j, const char *key, uint64_t ns)
 {
 	if (ns)
