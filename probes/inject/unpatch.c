@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "probes/inject/takeout.h"
+#include "probes/inject/unpatch.h"
 
 #include "probes/inject/patched.h"
 #include "probes/inject/tracee.h"

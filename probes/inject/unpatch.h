@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Removes the patches of some functions from a process that keeps those of the others. */
-#ifndef ISPOT_PROBES_INJECT_TAKEOUT_H
-#define ISPOT_PROBES_INJECT_TAKEOUT_H
+#ifndef ISPOT_PROBES_INJECT_UNPATCH_H
+#define ISPOT_PROBES_INJECT_UNPATCH_H
 
 #include <stdbool.h>
 #include <sys/types.h>
