@@ -67,8 +67,8 @@ static struct patch_plan *plan_of(struct inject_beside *b, struct dso *dso)
 }
 
 /* Adds functions without sites for lower ids that are missing: they have kernel probes. */
-static void add(struct inject_beside *b, uint32_t id, const struct planned *p,
-		const struct patch_function *f)
+static void add_function(struct inject_beside *b, uint32_t id, const struct planned *p,
+			 const struct patch_function *f)
 {
 	struct patched_function *added;
 
@@ -82,7 +82,7 @@ static void add(struct inject_beside *b, uint32_t id, const struct planned *p,
 		*vec_add(&added->sites) = f->sites[i];
 }
 
-static bool take(struct inject_beside *b, uint32_t id, const struct planned *p)
+static bool add_if_patchable(struct inject_beside *b, uint32_t id, const struct planned *p)
 {
 	const struct patch_function *f;
 
@@ -92,7 +92,7 @@ static bool take(struct inject_beside *b, uint32_t id, const struct planned *p)
 	if (f->refusal)
 		log_detail("%s gets kernel probes: it %s", p->what.function->symbol, f->refusal);
 	else
-		add(b, id, p, f);
+		add_function(b, id, p, f);
 	return !f->refusal;
 }
 
@@ -111,7 +111,7 @@ bool inject_beside_is_for_kernel(const struct planned *p)
 
 static bool wants(void *ctx, uint32_t id, const struct planned *p)
 {
-	return !inject_beside_is_for_kernel(p) && take(ctx, id, p);
+	return !inject_beside_is_for_kernel(p) && add_if_patchable(ctx, id, p);
 }
 
 static bool takes(void *ctx, uint32_t id, const struct planned *p, double kernel_call_ns)
@@ -120,7 +120,7 @@ static bool takes(void *ctx, uint32_t id, const struct planned *p, double kernel
 	const double call_ns = b->cost.full_p50_ns > 0 ? b->cost.full_p50_ns : LIKELY_CALL_NS;
 	const double share = p->cost_share * call_ns / kernel_call_ns;
 
-	return share <= IN_PROCESS_MOST * b->overhead && take(b, id, p);
+	return share <= IN_PROCESS_MOST * b->overhead && add_if_patchable(b, id, p);
 }
 
 static const char *left(void *ctx, uint32_t id)
@@ -164,7 +164,7 @@ static void begin_processes(struct inject_beside *b)
 	if (b->is_begun)
 		return;
 	b->is_begun = true;
-	ring_bytes_note(&b->ring, b->drain.writer);
+	ring_bytes_report(&b->ring, b->drain.writer);
 	b->processes = (struct processes){ .drain = &b->drain,
 					   .functions = &b->functions,
 					   .ring_bytes = b->ring.n,
@@ -208,20 +208,20 @@ static uint64_t drain(void *ctx)
 {
 	struct inject_beside *b = ctx;
 	const uint64_t now_ns = clock_now_ns();
-	const bool any_late = tracees_let_late_go();
+	const bool any_late = tracees_detach_late();
 
 	if (!b->drain.regions.n)
 		return any_late ? PROCESSES_TURN_NS : UINT64_MAX;
 	inproc_drain_run(&b->drain);
-	processes_keep_budget(&b->processes, &b->budget, b->given_up, now_ns);
-	processes_look(&b->processes, now_ns);
+	processes_enforce_budget(&b->processes, &b->budget, b->given_up, now_ns);
+	processes_check(&b->processes, now_ns);
 	return b->drain.turn_ns < PROCESSES_TURN_NS ? b->drain.turn_ns : PROCESSES_TURN_NS;
 }
 
 static void let_go(void *ctx)
 {
 	(void)ctx;
-	tracees_let_late_go();
+	tracees_detach_late();
 }
 
 static void stop(void *ctx)
@@ -274,7 +274,7 @@ int inject_beside_new(struct inject_beside **out, const struct inject_recording 
 	b->period = o->period ? o->period : 1;
 	b->overhead = o->overhead;
 	if (!ret)
-		ret = inject_targets_look(&b->targets, o, &n_programs, err);
+		ret = inject_targets_find_objects(&b->targets, o, &n_programs, err);
 	if (!ret)
 		ret = ring_bytes_choose(&b->ring, o->ring_bytes, &b->targets, err);
 	if (ret) {

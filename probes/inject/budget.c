@@ -12,7 +12,7 @@
 #include "probes/select/blocking.h"
 #include "symbol/dso/dso.h"
 
-#define LOOK_NS	      10000000ull
+#define CHECK_NS      10000000ull
 #define DEBT_MAX_NS   10000000.0  /* debt that is tolerated, in time of the program */
 #define CREDIT_MAX_NS 100000000.0 /* program time whose unspent budget may be saved up */
 #define ROOM	      0.7	  /* part of the budget for the rest, so that debt is rare */
@@ -153,7 +153,7 @@ static double cost_since(struct budget *b, const struct inproc_drain *d)
 	return (double)calls * factor;
 }
 
-static void note_shares(struct budget *b, double work_ns, double elapsed_ns)
+static void update_shares(struct budget *b, double work_ns, double elapsed_ns)
 {
 	const double kept = exp(-elapsed_ns / LATELY_NS);
 
@@ -168,24 +168,24 @@ static void note_shares(struct budget *b, double work_ns, double elapsed_ns)
 
 void budget_begin(struct budget *b, const struct inproc_drain *d, uint64_t now_ns)
 {
-	b->looked_ns = now_ns;
+	b->checked_ns = now_ns;
 	used_ns(b, d);
 }
 
 bool budget_is_exceeded(struct budget *b, const struct inproc_drain *d,
 			const struct patched_functions *functions, uint64_t now_ns, bool *wanted)
 {
-	uint64_t elapsed_ns = now_ns - b->looked_ns;
+	uint64_t elapsed_ns = now_ns - b->checked_ns;
 	double used, cost, work;
 	bool any = false;
 
-	if (!(b->share > 0) || elapsed_ns < LOOK_NS || now_ns < b->not_before_ns)
+	if (!(b->share > 0) || elapsed_ns < CHECK_NS || now_ns < b->not_before_ns)
 		return false;
-	b->looked_ns = now_ns;
+	b->checked_ns = now_ns;
 	used = fmax(used_ns(b, d), BUSY_LEAST * (double)elapsed_ns);
 	cost = cost_since(b, d);
 	work = fmax(used - cost, used / 10);
-	note_shares(b, work, (double)elapsed_ns);
+	update_shares(b, work, (double)elapsed_ns);
 	b->is_begun = true;
 	b->debt_ns = fmax(b->debt_ns + cost - b->share * work, -b->share * CREDIT_MAX_NS);
 	if (b->debt_ns < DEBT_MAX_NS)

@@ -33,7 +33,7 @@ struct budget {
 	struct {
 		VEC(struct budget_process)
 	} processes;
-	uint64_t looked_ns, lost;
+	uint64_t checked_ns, lost;
 	uint64_t not_before_ns; /* no check before: functions could not be removed */
 	double debt_ns;
 	bool is_begun; /* a check was made */

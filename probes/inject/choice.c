@@ -59,21 +59,21 @@ static bool is_scaffold(const char *symbol)
 	return !strncmp(symbol, "_GLOBAL__sub_I_", 15) || blocking_part(symbol);
 }
 
-static void add(struct candidates *all, const struct choice_of *of, size_t object,
-		const struct dso_function *f)
+static void add_candidate(struct candidates *all, const struct choice_of *of, size_t object,
+			  const struct dso_function *f)
 {
 	if (!f->ifunc && !is_scaffold(f->symbol) && !strstr(f->symbol, ".cold"))
 		*vec_add(all) = (struct candidate){ of->objects[object], f, object };
 }
 
-static void add_all(struct candidates *all, const struct choice_of *of, size_t object)
+static void add_functions(struct candidates *all, const struct choice_of *of, size_t object)
 {
 	const struct dso_function *functions;
 	size_t n = dso_functions(of->objects[object], &functions);
 
 	for (size_t i = 0; i < n; i++)
 		if (!i || functions[i].address != functions[i - 1].address)
-			add(all, of, object, &functions[i]);
+			add_candidate(all, of, object, &functions[i]);
 }
 
 /* Finds the import as the loader does: in the first library that exports it. */
@@ -88,7 +88,7 @@ static void add_import(struct candidates *all, const struct choice_of *of, const
 		if (!n || !functions[same[0]].exported)
 			continue;
 		if (!is_runtime(of->objects[k]))
-			add(all, of, k, &functions[same[0]]);
+			add_candidate(all, of, k, &functions[same[0]]);
 		return;
 	}
 }
@@ -102,14 +102,14 @@ static void add_imports(struct candidates *all, const struct choice_of *of, stru
 		add_import(all, of, imports[i]);
 }
 
-static void find(struct candidates *all, const struct choice_of *of)
+static void find_candidates(struct candidates *all, const struct choice_of *of)
 {
 	for (size_t i = 0; i < of->n_programs; i++)
-		add_all(all, of, i);
+		add_functions(all, of, i);
 	if (all->n < FEW_OF_ITS_OWN) {
 		for (size_t i = of->n_programs; i < of->n; i++)
 			if (!is_runtime(of->objects[i]))
-				add_all(all, of, i);
+				add_functions(all, of, i);
 		return;
 	}
 	for (size_t i = 0; i < of->n_programs; i++)
@@ -187,7 +187,7 @@ int choice_make(struct selection *s, const struct choice_of *of, struct patterns
 	struct candidates all = { 0 };
 	int ret = select_named(s, of, named, err);
 
-	find(&all, of);
+	find_candidates(&all, of);
 	if (all.n > of->most) {
 		qsort(all.data, all.n, sizeof(*all.data), by_size);
 		all.n = of->most;

@@ -20,43 +20,44 @@
 #define ENTRY_MARK  99
 #define START_NS    60000000000ull /* longest time for loading libraries */
 
-#define PUT(c, ...) \
-	stub_put(c, (const uint8_t[]){ __VA_ARGS__ }, sizeof((uint8_t[]){ __VA_ARGS__ }))
+#define EMIT(c, ...) \
+	stub_emit(c, (const uint8_t[]){ __VA_ARGS__ }, sizeof((uint8_t[]){ __VA_ARGS__ }))
 
-void detour_save(struct stub_code *c)
+void detour_emit_save(struct stub_code *c)
 {
-	PUT(c, 0x48, 0x8d, 0x64, 0x24, 0x80);		  /* lea -128(%rsp), %rsp */
-	PUT(c, 0x9c, 0x50, 0x51, 0x52, 0x53, 0x56, 0x57); /* pushfq; push rax rcx rdx rbx rsi rdi */
-	PUT(c, 0x41, 0x50, 0x41, 0x51, 0x41, 0x52, 0x41, 0x53); /* push r8 r9 r10 r11 */
+	EMIT(c, 0x48, 0x8d, 0x64, 0x24, 0x80); /* lea -128(%rsp), %rsp */
+	/* pushfq; push rax rcx rdx rbx rsi rdi */
+	EMIT(c, 0x9c, 0x50, 0x51, 0x52, 0x53, 0x56, 0x57);
+	EMIT(c, 0x41, 0x50, 0x41, 0x51, 0x41, 0x52, 0x41, 0x53); /* push r8 r9 r10 r11 */
 }
 
-void detour_restore(struct stub_code *c)
+void detour_emit_restore(struct stub_code *c)
 {
-	PUT(c, 0x41, 0x5b, 0x41, 0x5a, 0x41, 0x59, 0x41, 0x58);
-	PUT(c, 0x5f, 0x5e, 0x5b, 0x5a, 0x59, 0x58, 0x9d);
-	PUT(c, 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0); /* lea 128(%rsp), %rsp */
+	EMIT(c, 0x41, 0x5b, 0x41, 0x5a, 0x41, 0x59, 0x41, 0x58);
+	EMIT(c, 0x5f, 0x5e, 0x5b, 0x5a, 0x59, 0x58, 0x9d);
+	EMIT(c, 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0); /* lea 128(%rsp), %rsp */
 }
 
-void detour_resume(struct stub_code *c, uint64_t resume)
+void detour_emit_resume(struct stub_code *c, uint64_t resume)
 {
-	detour_restore(c);
-	PUT(c, 0xff, 0x25, 0, 0, 0, 0); /* jmp *resume */
-	stub_put(c, &resume, sizeof(resume));
+	detour_emit_restore(c);
+	EMIT(c, 0xff, 0x25, 0, 0, 0, 0); /* jmp *resume */
+	stub_emit(c, &resume, sizeof(resume));
 }
 
-void detour_call(struct stub_code *c, uint32_t number)
+void detour_emit_call(struct stub_code *c, uint32_t number)
 {
-	PUT(c, 0xb8); /* mov $number, %eax */
-	stub_put(c, &number, sizeof(number));
-	PUT(c, 0x0f, 0x05); /* syscall */
+	EMIT(c, 0xb8); /* mov $number, %eax */
+	stub_emit(c, &number, sizeof(number));
+	EMIT(c, 0x0f, 0x05); /* syscall */
 }
 
-void detour_mark(struct stub_code *c, uint32_t tag)
+void detour_emit_mark(struct stub_code *c, uint32_t tag)
 {
-	PUT(c, 0x48, 0x89, 0xc7); /* mov %rax, %rdi */
-	PUT(c, 0xbe);		  /* mov $tag, %esi */
-	stub_put(c, &tag, sizeof(tag));
-	detour_call(c, SYS_getpid);
+	EMIT(c, 0x48, 0x89, 0xc7); /* mov %rax, %rdi */
+	EMIT(c, 0xbe);		   /* mov $tag, %esi */
+	stub_emit(c, &tag, sizeof(tag));
+	detour_emit_call(c, SYS_getpid);
 }
 
 /* ---- unused bytes ---- */
@@ -143,7 +144,7 @@ static uint64_t entry_of(pid_t pid)
 
 /* Returns how many bytes of whole instructions make room for a jump, or 0 if they are not those
  * with which C libraries begin. */
-static size_t movable(const uint8_t *p)
+static size_t movable_bytes(const uint8_t *p)
 {
 	static const struct {
 		uint8_t n, bytes[4];
@@ -174,12 +175,12 @@ static int run_to_entry(struct tracees *t, uint64_t entry, uint64_t room, const 
 	int64_t unused;
 	int ret;
 
-	detour_save(&c);
-	detour_mark(&c, DETOUR_TAG + ENTRY_MARK);
-	detour_restore(&c);
-	stub_put(&c, original, n);
-	stub_jump(&c, entry + n);
-	stub_jump(&j, room);
+	detour_emit_save(&c);
+	detour_emit_mark(&c, DETOUR_TAG + ENTRY_MARK);
+	detour_emit_restore(&c);
+	stub_emit(&c, original, n);
+	stub_emit_jump(&c, entry + n);
+	stub_emit_jump(&j, room);
 	ret = tracees_write(t, room, bytes, c.n);
 	if (!ret)
 		ret = tracees_write(t, entry, jump, sizeof(jump));
@@ -201,7 +202,7 @@ int detour_to_entry(struct tracees *t, struct err *err)
 	size_t n = 0;
 
 	if (room && !tracees_read(t, entry, original, sizeof(original)))
-		n = movable(original);
+		n = movable_bytes(original);
 	if (!n || entry % PAGE + 5 > PAGE)
 		return err_set(err, -ENOTSUP,
 			       "the start of process %d is unusual; record it with --engine kernel",

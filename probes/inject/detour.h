@@ -24,13 +24,13 @@ uint64_t detour_room(pid_t pid);
 
 /* Emit code that saves the registers which a detour changes on the stack, and that restores
  * them. */
-void detour_save(struct stub_code *c);
-void detour_restore(struct stub_code *c);
+void detour_emit_save(struct stub_code *c);
+void detour_emit_restore(struct stub_code *c);
 /* Emits code that restores the registers, and a jump to resume. */
-void detour_resume(struct stub_code *c, uint64_t resume);
-void detour_call(struct stub_code *c, uint32_t number);
+void detour_emit_resume(struct stub_code *c, uint64_t resume);
+void detour_emit_call(struct stub_code *c, uint32_t number);
 /* Emits a mark, at which the recorder reads what the last system call returned. */
-void detour_mark(struct stub_code *c, uint32_t tag);
+void detour_emit_mark(struct stub_code *c, uint32_t tag);
 
 /*
  * Lets a process that has just executed a program run up to the program's first instruction, when

@@ -47,7 +47,7 @@ static bool add_range(void *ctx, const struct mapping_line *line)
 	return true;
 }
 
-static void take(struct ranges *r, uint64_t at, size_t bytes)
+static void insert_range(struct ranges *r, uint64_t at, size_t bytes)
 {
 	size_t i = r->n;
 
@@ -109,13 +109,13 @@ int injection_place(struct injection *in, pid_t pid, struct err *err)
 				      "functions with -F",
 				      pid);
 		else
-			take(&r, a->at, a->bytes);
+			insert_range(&r, a->at, a->bytes);
 	}
 	vec_release(&r);
 	return ret;
 }
 
-static bool is_taken(const struct ranges *r, const struct stub_arena *a)
+static bool is_occupied(const struct ranges *r, const struct stub_arena *a)
 {
 	vec_for_each (r, const struct range, here)
 		if (here->start < a->at + a->bytes + PAGE && here->end + PAGE > a->at)
@@ -129,39 +129,39 @@ bool injection_has_room(const struct injection *in, pid_t pid)
 	bool has = !mappings_each(pid, add_range, &r);
 
 	vec_for_each (&in->arenas, const struct stub_arena, a)
-		has &= !is_taken(&r, a);
+		has &= !is_occupied(&r, a);
 	vec_release(&r);
 	return has;
 }
 
 /* ---- code ---- */
 
-#define PUT(c, ...) \
-	stub_put(c, (const uint8_t[]){ __VA_ARGS__ }, sizeof((uint8_t[]){ __VA_ARGS__ }))
+#define EMIT(c, ...) \
+	stub_emit(c, (const uint8_t[]){ __VA_ARGS__ }, sizeof((uint8_t[]){ __VA_ARGS__ }))
 
-static void put_arguments(struct stub_code *c, const uint64_t args[6])
+static void emit_arguments(struct stub_code *c, const uint64_t args[6])
 {
 	static const uint8_t moves[6][2] = { { 0x48, 0xbf }, { 0x48, 0xbe }, { 0x48, 0xba },
 					     { 0x49, 0xba }, { 0x49, 0xb8 }, { 0x49, 0xb9 } };
 
 	for (unsigned i = 0; i < 6; i++) {
-		stub_put(c, moves[i], 2);
-		stub_put(c, &args[i], sizeof(args[i]));
+		stub_emit(c, moves[i], 2);
+		stub_emit(c, &args[i], sizeof(args[i]));
 	}
 }
 
-static void put_call(struct stub_code *c, uint32_t number, const uint64_t args[6])
+static void emit_call(struct stub_code *c, uint32_t number, const uint64_t args[6])
 {
-	put_arguments(c, args);
-	detour_call(c, number);
+	emit_arguments(c, args);
+	detour_emit_call(c, number);
 }
 
-static void put_map(struct stub_code *c, uint64_t at, uint64_t bytes, uint64_t prot)
+static void emit_map(struct stub_code *c, uint64_t at, uint64_t bytes, uint64_t prot)
 {
 	const uint64_t flags =
 		MAP_PRIVATE | MAP_ANONYMOUS | (at ? MAP_FIXED_NOREPLACE : MAP_NORESERVE);
 
-	put_call(c, SYS_mmap, (const uint64_t[6]){ at, bytes, prot, flags, UINT64_MAX, 0 });
+	emit_call(c, SYS_mmap, (const uint64_t[6]){ at, bytes, prot, flags, UINT64_MAX, 0 });
 }
 
 /* The tags of marks. */
@@ -169,21 +169,21 @@ enum { AT_ARENA, AT_BLOCKS, AT_WIPED, AT_FILE, AT_REGION, AT_END, AT_ARENAS };
 
 /* Maps the first arena, and then jumps to the code that the recorder has written there, or back if
  * the recorder has not written any. */
-static void make_start(struct stub_code *c, const struct stub_arena *a, uint64_t resume)
+static void emit_start(struct stub_code *c, const struct stub_arena *a, uint64_t resume)
 {
 	size_t failed, unwritten;
 
-	detour_save(c);
-	put_map(c, a->at, a->bytes, PROT_READ | PROT_EXEC);
-	detour_mark(c, DETOUR_TAG + AT_ARENA);
-	PUT(c, 0x48, 0x85, 0xff, 0x78, 0); /* test %rdi, %rdi; js */
+	detour_emit_save(c);
+	emit_map(c, a->at, a->bytes, PROT_READ | PROT_EXEC);
+	detour_emit_mark(c, DETOUR_TAG + AT_ARENA);
+	EMIT(c, 0x48, 0x85, 0xff, 0x78, 0); /* test %rdi, %rdi; js */
 	failed = c->n;
-	PUT(c, 0x48, 0x83, 0x3f, 0, 0x74, 0); /* cmpq $0, (%rdi); je */
+	EMIT(c, 0x48, 0x83, 0x3f, 0, 0x74, 0); /* cmpq $0, (%rdi); je */
 	unwritten = c->n;
-	PUT(c, 0xff, 0xe7); /* jmp *%rdi */
+	EMIT(c, 0xff, 0xe7); /* jmp *%rdi */
 	c->bytes[failed - 1] = (uint8_t)(c->n - failed);
 	c->bytes[unwritten - 1] = (uint8_t)(c->n - unwritten);
-	detour_resume(c, resume);
+	detour_emit_resume(c, resume);
 }
 
 static uint64_t rows_at(const struct injection *in)
@@ -211,62 +211,62 @@ static uint64_t file_flags(void)
 	return MFD_CLOEXEC | MFD_ALLOW_SEALING | (scope > 0 ? 8 /* MFD_NOEXEC_SEAL */ : 0);
 }
 
-static void put_wipe_on_fork(struct stub_code *c, uint64_t bytes)
+static void emit_wipe_on_fork(struct stub_code *c, uint64_t bytes)
 {
 	/* the mark has left the address of the mapping in %rdi */
-	PUT(c, 0x48, 0xbe); /* mov $bytes, %rsi */
-	stub_put(c, &bytes, sizeof(bytes));
-	PUT(c, 0xba, MADV_WIPEONFORK, 0, 0, 0); /* mov $advice, %edx */
-	detour_call(c, SYS_madvise);
+	EMIT(c, 0x48, 0xbe); /* mov $bytes, %rsi */
+	stub_emit(c, &bytes, sizeof(bytes));
+	EMIT(c, 0xba, MADV_WIPEONFORK, 0, 0, 0); /* mov $advice, %edx */
+	detour_emit_call(c, SYS_madvise);
 }
 
 /* The mark has left the address of the mapping in %rdi. */
-static void put_not_dumped(struct stub_code *c, uint64_t bytes)
+static void emit_no_dump(struct stub_code *c, uint64_t bytes)
 {
-	PUT(c, 0x48, 0xbe); /* mov $bytes, %rsi */
-	stub_put(c, &bytes, sizeof(bytes));
-	PUT(c, 0xba, MADV_DONTDUMP, 0, 0, 0); /* mov $advice, %edx */
-	detour_call(c, SYS_madvise);
+	EMIT(c, 0x48, 0xbe); /* mov $bytes, %rsi */
+	stub_emit(c, &bytes, sizeof(bytes));
+	EMIT(c, 0xba, MADV_DONTDUMP, 0, 0, 0); /* mov $advice, %edx */
+	detour_emit_call(c, SYS_madvise);
 }
 
-static void put_region(struct stub_code *c, const struct injection *in, uint64_t name_at)
+static void emit_region(struct stub_code *c, const struct injection *in, uint64_t name_at)
 {
-	put_call(c, SYS_memfd_create, (const uint64_t[6]){ name_at, file_flags() });
-	PUT(c, 0x89, 0xc3); /* mov %eax, %ebx */
-	detour_mark(c, DETOUR_TAG + AT_FILE);
-	put_arguments(c, (const uint64_t[6]){ 0, region_bytes(in), PROT_READ | PROT_WRITE,
-					      MAP_SHARED | MAP_NORESERVE, 0, 0 });
-	PUT(c, 0x41, 0x89, 0xd8); /* mov %ebx, %r8d */
-	detour_call(c, SYS_mmap);
-	detour_mark(c, DETOUR_TAG + AT_REGION);
-	put_not_dumped(c, region_bytes(in));
-	PUT(c, 0x89, 0xdf); /* mov %ebx, %edi */
-	detour_call(c, SYS_close);
-	detour_mark(c, DETOUR_TAG + AT_END);
+	emit_call(c, SYS_memfd_create, (const uint64_t[6]){ name_at, file_flags() });
+	EMIT(c, 0x89, 0xc3); /* mov %eax, %ebx */
+	detour_emit_mark(c, DETOUR_TAG + AT_FILE);
+	emit_arguments(c, (const uint64_t[6]){ 0, region_bytes(in), PROT_READ | PROT_WRITE,
+					       MAP_SHARED | MAP_NORESERVE, 0, 0 });
+	EMIT(c, 0x41, 0x89, 0xd8); /* mov %ebx, %r8d */
+	detour_emit_call(c, SYS_mmap);
+	detour_emit_mark(c, DETOUR_TAG + AT_REGION);
+	emit_no_dump(c, region_bytes(in));
+	EMIT(c, 0x89, 0xdf); /* mov %ebx, %edi */
+	detour_emit_call(c, SYS_close);
+	detour_emit_mark(c, DETOUR_TAG + AT_END);
 }
 
-static void make_program(struct stub_code *c, const struct injection *in, uint64_t resume)
+static void emit_program(struct stub_code *c, const struct injection *in, uint64_t resume)
 {
 	static const char name[NAME_BYTES] = "ispot";
 	const uint64_t name_at = c->address;
 	const uint64_t blocks_bytes = (INPROC_SLOTS + 1) * in->block_bytes;
 
-	stub_put(c, name, sizeof(name));
+	stub_emit(c, name, sizeof(name));
 	for (size_t i = 1; i < in->arenas.n; i++) {
-		put_map(c, in->arenas.data[i].at, in->arenas.data[i].bytes, PROT_READ | PROT_EXEC);
-		detour_mark(c, (uint32_t)(DETOUR_TAG + AT_ARENAS + i));
+		emit_map(c, in->arenas.data[i].at, in->arenas.data[i].bytes, PROT_READ | PROT_EXEC);
+		detour_emit_mark(c, (uint32_t)(DETOUR_TAG + AT_ARENAS + i));
 	}
-	put_map(c, 0, blocks_bytes, PROT_READ | PROT_WRITE);
-	detour_mark(c, DETOUR_TAG + AT_BLOCKS);
-	put_wipe_on_fork(c, blocks_bytes);
-	detour_mark(c, DETOUR_TAG + AT_WIPED);
-	put_region(c, in, name_at);
-	detour_resume(c, resume);
+	emit_map(c, 0, blocks_bytes, PROT_READ | PROT_WRITE);
+	detour_emit_mark(c, DETOUR_TAG + AT_BLOCKS);
+	emit_wipe_on_fork(c, blocks_bytes);
+	detour_emit_mark(c, DETOUR_TAG + AT_WIPED);
+	emit_region(c, in, name_at);
+	detour_emit_resume(c, resume);
 }
 
 /* ---- mapping the memory ---- */
 
-static int failed(const struct tracees *t, const char *what, int64_t value, struct err *err)
+static int report_failure(const struct tracees *t, const char *what, int64_t value, struct err *err)
 {
 	return err_set(err, value < 0 && value > -4096 ? (int)value : -EIO,
 		       "process %d cannot %s: %s; its limits (ulimit -v) or its rules forbid it",
@@ -301,7 +301,7 @@ static int run_start(struct injection *in, struct tracees *t, uint64_t start, ui
 	int64_t value;
 	int ret;
 
-	make_start(&c, &in->arenas.data[0], resume);
+	emit_start(&c, &in->arenas.data[0], resume);
 	ret = c.n < c.room ? tracees_write(t, start, bytes, c.n) : -E2BIG;
 	if (ret)
 		return err_set(
@@ -313,7 +313,7 @@ static int run_start(struct injection *in, struct tracees *t, uint64_t start, ui
 		ret = tracees_run_to_mark(t, DETOUR_TAG + AT_ARENA, TRACEE_PATIENCE_NS, &value,
 					  err);
 	if (!ret && value != (int64_t)in->arenas.data[0].at)
-		ret = failed(t, "map memory for code", value, err);
+		ret = report_failure(t, "map memory for code", value, err);
 	if (!ret && locked_kib(t->pid) > locked)
 		ret = refuse_locked(t, err);
 	return ret;
@@ -330,8 +330,8 @@ static int write_program(struct injection *in, struct tracees *t, uint64_t resum
 			 j = { .bytes = jump, .address = a->at, .room = sizeof(jump) };
 	int ret;
 
-	make_program(&c, in, resume);
-	stub_jump(&j, c.address + NAME_BYTES);
+	emit_program(&c, in, resume);
+	stub_emit_jump(&j, c.address + NAME_BYTES);
 	ret = c.n < c.room ? tracees_write(t, c.address, bytes, c.n) : -E2BIG;
 	if (!ret)
 		ret = tracees_write(t, a->at, jump, sizeof(jump));
@@ -341,12 +341,12 @@ static int write_program(struct injection *in, struct tracees *t, uint64_t resum
 		   : 0;
 }
 
-static int run_to(struct tracees *t, unsigned mark, const char *what, int64_t *value,
-		  struct err *err)
+static int run_to_mark(struct tracees *t, unsigned mark, const char *what, int64_t *value,
+		       struct err *err)
 {
 	int ret = tracees_run_to_mark(t, DETOUR_TAG + mark, TRACEE_PATIENCE_NS, value, err);
 
-	return ret || *value >= 0 ? ret : failed(t, what, *value, err);
+	return ret || *value >= 0 ? ret : report_failure(t, what, *value, err);
 }
 
 /* Returns whether the file is the empty one in memory that the process was made to open. A process
@@ -388,29 +388,29 @@ static int run_program(struct injection *in, struct tracees *t, struct err *err)
 	int ret = 0;
 
 	for (size_t i = 1; !ret && i < in->arenas.n; i++) {
-		ret = run_to(t, (unsigned)(AT_ARENAS + i), "map memory for code", &value, err);
+		ret = run_to_mark(t, (unsigned)(AT_ARENAS + i), "map memory for code", &value, err);
 		if (!ret && value != (int64_t)in->arenas.data[i].at)
-			ret = failed(t, "map memory for code", value, err);
+			ret = report_failure(t, "map memory for code", value, err);
 	}
 	if (!ret)
-		ret = run_to(t, AT_BLOCKS, "map memory", &value, err);
+		ret = run_to_mark(t, AT_BLOCKS, "map memory", &value, err);
 	in->blocks = (uint64_t)value;
 	in->no_block = in->blocks + INPROC_SLOTS * in->block_bytes;
 	if (!ret)
-		ret = run_to(t, AT_WIPED, "have memory wiped on fork", &value, err);
+		ret = run_to_mark(t, AT_WIPED, "have memory wiped on fork", &value, err);
 	if (!ret)
-		ret = run_to(t, AT_FILE, "make a file in memory", &value, err);
+		ret = run_to_mark(t, AT_FILE, "make a file in memory", &value, err);
 	if (!ret)
 		ret = open_region(in, t, value, err);
 	if (!ret)
-		ret = run_to(t, AT_REGION, "map memory", &value, err);
+		ret = run_to_mark(t, AT_REGION, "map memory", &value, err);
 	in->region = (uint64_t)value;
 	in->rows = in->region + rows_at(in);
-	return ret ? ret : run_to(t, AT_END, "close a file", &value, err);
+	return ret ? ret : run_to_mark(t, AT_END, "close a file", &value, err);
 }
 
-static int make(struct injection *in, struct tracees *t, uint64_t start, uint64_t resume,
-		struct err *err)
+static int map_memory(struct injection *in, struct tracees *t, uint64_t start, uint64_t resume,
+		      struct err *err)
 {
 	uint8_t before[DETOUR_ROOM];
 	int ret = tracees_read(t, start, before, sizeof(before));
@@ -443,7 +443,7 @@ int injection_make(struct injection *in, struct tracees *t, struct err *err)
 			       t->pid);
 	ret = tracees_resume_at(t, &in->resume, err);
 	if (!ret)
-		ret = make(in, t, start, in->resume, err);
+		ret = map_memory(in, t, start, in->resume, err);
 	in->no_tls = in->arenas.n
 			     ? in->arenas.data[0].at + offsetof(struct arena_header, mark.magic)
 			     : 0;

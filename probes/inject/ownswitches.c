@@ -169,8 +169,8 @@ static bool is_thread(uint32_t tid)
 	return tid && tid != UINT32_MAX; /* a thread that has ended has no number any more */
 }
 
-static void put(struct reading *r, const struct ring *ring, const struct sample_id *id,
-		uint32_t kind, uint32_t n, const uint64_t *values)
+static void write_record(struct reading *r, const struct ring *ring, const struct sample_id *id,
+			 uint32_t kind, uint32_t n, const uint64_t *values)
 {
 	const struct record record = { .kind = kind,
 				       .cpu = ring->cpu,
@@ -197,9 +197,9 @@ static void on_switch(struct reading *r, const struct ring *ring, const struct p
 							  : SWITCH_SLEEPING };
 
 	if (h->misc & PERF_RECORD_MISC_SWITCH_OUT)
-		put(r, ring, id, REC_SWITCH_OUT, 3, out);
+		write_record(r, ring, id, REC_SWITCH_OUT, 3, out);
 	else
-		put(r, ring, id, REC_SWITCH_IN, 0, NULL);
+		write_record(r, ring, id, REC_SWITCH_IN, 0, NULL);
 }
 
 static void on_fork(struct reading *r, const struct ring *ring, const struct task_record *t)
@@ -208,14 +208,14 @@ static void on_fork(struct reading *r, const struct ring *ring, const struct tas
 	const struct sample_id parent = { t->parent_pid, t->parent_tid, t->time_ns };
 
 	if (is_thread(t->tid))
-		put(r, ring, &parent, REC_FORK, 2, values);
+		write_record(r, ring, &parent, REC_FORK, 2, values);
 }
 
 static void on_end(struct reading *r, const struct ring *ring, const struct task_record *t)
 {
 	const struct sample_id id = { t->pid, t->tid, t->time_ns };
 
-	put(r, ring, &id, REC_TASK_EXIT, 0, NULL);
+	write_record(r, ring, &id, REC_TASK_EXIT, 0, NULL);
 }
 
 static void on_comm(struct reading *r, const struct ring *ring, const struct comm_record *c)
@@ -267,7 +267,7 @@ static void write_lost(struct reading *r, struct ring *ring)
 		return;
 	r->of->lost += lost;
 	r->switches->lost += lost;
-	put(r, ring, &now, REC_LOST, 3, values);
+	write_record(r, ring, &now, REC_LOST, 3, values);
 }
 
 int ownswitches_drain(struct ownswitches *k)

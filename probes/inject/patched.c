@@ -60,7 +60,7 @@ static uint8_t *pages_at(struct pages *all, uint64_t at, size_t n)
 	return all->bytes.data + i * PAGE + (at - page);
 }
 
-static bool is_there(struct pages *all, uint64_t at, const uint8_t *bytes, size_t n)
+static bool has_bytes(struct pages *all, uint64_t at, const uint8_t *bytes, size_t n)
 {
 	const uint64_t rest = PAGE - (at & (PAGE - 1));
 	const size_t first = n < rest ? n : rest;
@@ -68,7 +68,7 @@ static bool is_there(struct pages *all, uint64_t at, const uint8_t *bytes, size_
 
 	if (!now || memcmp(now, bytes, first) != 0)
 		return false;
-	return first == n || is_there(all, at + first, bytes + first, n - first);
+	return first == n || has_bytes(all, at + first, bytes + first, n - first);
 }
 
 /* ---- the functions' objects ---- */
@@ -122,7 +122,7 @@ static bool is_as_in_file(struct pages *code, const struct object *o, uint64_t a
 {
 	const uint64_t at = address + o->bias;
 
-	return at >= o->start && at + n <= o->end && is_there(code, at, original, n);
+	return at >= o->start && at + n <= o->end && has_bytes(code, at, original, n);
 }
 
 static bool is_site_as_in_file(struct pages *code, const struct object *o,
@@ -133,8 +133,8 @@ static bool is_site_as_in_file(struct pages *code, const struct object *o,
 		is_as_in_file(code, o, s->island, s->island_original, PATCH_JUMP_BYTES));
 }
 
-static const char *look_at(struct pages *code, const struct object *o,
-			   const struct patched_function *f)
+static const char *check_function(struct pages *code, const struct object *o,
+				  const struct patched_function *f)
 {
 	if (!o)
 		return "its file is not mapped";
@@ -162,7 +162,7 @@ static void find_objects(struct objects *all, pid_t pid, struct pages *code,
 		find_object(all, &maps, f->dso);
 		o = object_of(all, f->dso);
 		if (code)
-			why = look_at(code, o, f);
+			why = check_function(code, o, f);
 		wanted[i] = o && !why;
 		if (wanted[i])
 			o->bytes += f->sites.n * SITE_CODE_MOST;
@@ -191,7 +191,7 @@ static size_t table_bytes(const struct patched_functions *functions, const bool 
 }
 
 /* An object without stubs gets no arena. */
-static void wish(struct patched *p, struct objects *all, size_t table)
+static void add_arenas(struct patched *p, struct objects *all, size_t table)
 {
 	const struct blob blob = blob_get();
 
@@ -216,12 +216,12 @@ static void begin_arena(struct stub_code *c, const struct injection *in, const s
 	facts->begin = a->at + c->n + blob.begin;
 	facts->end = a->at + c->n + blob.end;
 	facts->ring_bytes = (uint32_t)in->ring_bytes;
-	stub_put(c, blob.code, blob.bytes);
+	stub_emit(c, blob.code, blob.bytes);
 	c->n = (c->n + 15) & ~15ull;
 }
 
 /* Writes the facts that the stubs use and that are known only once the process is stopped. */
-static void put_facts(struct stub_code *c, const struct injection *in)
+static void write_facts(struct stub_code *c, const struct injection *in)
 {
 	const struct blob_facts f = { .region = in->region,
 				      .blocks = in->blocks,
@@ -247,36 +247,37 @@ struct stub_sizes {
 	size_t entry[2][2], exit;
 };
 
-static void put_entry(struct stub_code *c, struct site_stub *s)
+static void emit_entry(struct stub_code *c, struct site_stub *s)
 {
 	if (s->is_entry && s->is_sampled)
-		stub_entry_gate(c, &s->entry, &s->in);
+		stub_emit_entry_gate(c, &s->entry, &s->in);
 	else if (s->is_entry)
-		stub_entry(c, s->facts, &s->entry);
+		stub_emit_entry(c, s->facts, &s->entry);
 }
 
-static void put_exit(struct stub_code *c, struct site_stub *s)
+static void emit_exit(struct stub_code *c, struct site_stub *s)
 {
 	if (s->is_exit && s->is_sampled)
-		stub_exit_gate(c, s->entry.id, &s->out);
+		stub_emit_exit_gate(c, s->entry.id, &s->out);
 	else if (s->is_exit)
-		stub_exit(c, s->facts, s->entry.id, 0);
+		stub_emit_exit(c, s->facts, s->entry.id, 0);
 }
 
-static void put_rest(struct stub_code *c, const struct site_stub *s)
+static void emit_rest(struct stub_code *c, const struct site_stub *s)
 {
 	if (s->is_entry && s->is_sampled)
-		stub_entry_rest(c, s->facts, &s->entry, &s->in);
+		stub_emit_entry_rest(c, s->facts, &s->entry, &s->in);
 	if (s->is_exit && s->is_sampled)
-		stub_exit_rest(c, s->facts, s->entry.id, &s->out);
+		stub_emit_exit_rest(c, s->facts, s->entry.id, &s->out);
 }
 
-static size_t bytes_of(void (*put)(struct stub_code *c, struct site_stub *s), struct site_stub *s)
+static size_t emitted_bytes(void (*emit)(struct stub_code *c, struct site_stub *s),
+			    struct site_stub *s)
 {
 	uint8_t bytes[STUB_BYTES_MOST];
 	struct stub_code c = { .bytes = bytes, .room = sizeof(bytes) };
 
-	put(&c, s);
+	emit(&c, s);
 	return c.n;
 }
 
@@ -286,27 +287,27 @@ static struct stub_sizes sizes_of(const struct stub_facts *facts, bool is_sample
 
 	for (unsigned k = 0; k < 4; k++) {
 		struct site_stub s = { .facts = facts,
-				       .entry = { .keeps_flags = k & 1, .keeps_red_zone = k & 2 },
+				       .entry = { .saves_flags = k & 1, .saves_red_zone = k & 2 },
 				       .is_entry = true,
 				       .is_exit = true,
 				       .is_sampled = is_sampled };
 
-		sizes.entry[k & 1][k / 2] = bytes_of(put_entry, &s);
-		sizes.exit = bytes_of(put_exit, &s);
+		sizes.entry[k & 1][k / 2] = emitted_bytes(emit_entry, &s);
+		sizes.exit = emitted_bytes(emit_exit, &s);
 	}
 	return sizes;
 }
 
 /* In a tiny function one site may be both the entry and an exit. */
-static int put_site(struct stub_code *c, const struct stub_facts *facts,
-		    const struct stub_sizes *sizes, const struct patch_site *s, uint32_t id,
-		    uint64_t bias, bool is_sampled)
+static int emit_site(struct stub_code *c, const struct stub_facts *facts,
+		     const struct stub_sizes *sizes, const struct patch_site *s, uint32_t id,
+		     uint64_t bias, bool is_sampled)
 {
 	struct site_stub stub = { .facts = facts,
 				  .entry = { .id = id,
 					     .sp = s->sp_correction,
-					     .keeps_flags = s->flags_live,
-					     .keeps_red_zone = s->red_zone_live },
+					     .saves_flags = s->flags_live,
+					     .saves_red_zone = s->red_zone_live },
 				  .is_entry = s->is_entry,
 				  .is_exit = s->exit != PATCH_NO_EXIT,
 				  .is_sampled = is_sampled };
@@ -317,11 +318,11 @@ static int put_site(struct stub_code *c, const struct stub_facts *facts,
 
 	if (ret)
 		return ret;
-	put_entry(c, &stub);
-	stub_put(c, code.bytes, code.exit_at);
-	put_exit(c, &stub);
-	stub_put(c, code.bytes + code.exit_at, code.n - code.exit_at);
-	put_rest(c, &stub);
+	emit_entry(c, &stub);
+	stub_emit(c, code.bytes, code.exit_at);
+	emit_exit(c, &stub);
+	stub_emit(c, code.bytes + code.exit_at, code.n - code.exit_at);
+	emit_rest(c, &stub);
 	return 0;
 }
 
@@ -365,7 +366,8 @@ static int make_stubs_of(struct patched *p, struct object *o, const struct stub_
 
 	vec_for_each (&f->sites, const struct patch_site, s) {
 		const uint64_t stub = o->code.address + o->code.n;
-		int ret = put_site(&o->code, facts, sizes, s, id, o->bias, p->injection.period > 1);
+		int ret =
+			emit_site(&o->code, facts, sizes, s, id, o->bias, p->injection.period > 1);
 
 		if (ret) {
 			p->patches.n = n_patches;
@@ -393,7 +395,7 @@ static void make_stubs(struct patched *p, struct object *o, const struct stub_fa
 }
 
 /* Writes the table by which a later recorder can remove the patches of this one. */
-static void put_table(struct patched *p, struct stub_code *c, size_t first)
+static void emit_table(struct patched *p, struct stub_code *c, size_t first)
 {
 	struct arena_header h = { .mark = { .magic = MARK_MAGIC,
 					    .recorder = (uint64_t)getpid(),
@@ -409,7 +411,7 @@ static void put_table(struct patched *p, struct stub_code *c, size_t first)
 					   .is_island = patch->is_island };
 
 		memcpy(row.original, patch->original, patch->n_jump);
-		stub_put(c, &row, sizeof(row));
+		stub_emit(c, &row, sizeof(row));
 		h.n_patches++;
 	}
 	memcpy(c->bytes, &h, sizeof(h));
@@ -423,7 +425,7 @@ static int write_arena(const struct tracees *t, const struct stub_code *c)
 	return tracees_write(t, c->address + jump, c->bytes + jump, c->n - jump);
 }
 
-/* Makes all code of the arenas except for what put_facts() adds. */
+/* Makes all code of the arenas except for what write_facts() adds. */
 static void make_arenas(struct patched *p, struct objects *all, struct patched_functions *functions,
 			const bool *wanted)
 {
@@ -437,7 +439,7 @@ static void make_arenas(struct patched *p, struct objects *all, struct patched_f
 			continue;
 		begin_arena(&o->code, &p->injection, &p->injection.arenas.data[next++], &facts);
 		make_stubs(p, o, &facts, functions, wanted);
-		put_table(p, &o->code, first);
+		emit_table(p, &o->code, first);
 	}
 }
 
@@ -448,7 +450,7 @@ static int write_arenas(struct patched *p, const struct tracees *t, struct objec
 	vec_for_each (all, struct object, o) {
 		if (!o->code.bytes || ret)
 			continue;
-		put_facts(&o->code, &p->injection);
+		write_facts(&o->code, &p->injection);
 		ret = write_arena(t, &o->code);
 	}
 	return ret;
@@ -470,8 +472,8 @@ struct patched_program patched_program_of(pid_t pid)
 	return program;
 }
 
-static struct patched empty(pid_t pid, const struct patched_functions *functions,
-			    uint64_t ring_bytes, uint32_t period)
+static struct patched initial_patched(pid_t pid, const struct patched_functions *functions,
+				      uint64_t ring_bytes, uint32_t period)
 {
 	return (struct patched){ .pid = pid,
 				 .region = PATCHED_NONE,
@@ -481,40 +483,40 @@ static struct patched empty(pid_t pid, const struct patched_functions *functions
 						.region_fd = -1 } };
 }
 
-static int draft(struct patched *p, struct objects *all, struct patched_functions *functions,
-		 const bool *wanted, struct err *err)
+static int prepare_arenas(struct patched *p, struct objects *all,
+			  struct patched_functions *functions, const bool *wanted, struct err *err)
 {
 	int ret;
 
-	wish(p, all, table_bytes(functions, wanted));
+	add_arenas(p, all, table_bytes(functions, wanted));
 	ret = injection_place(&p->injection, p->pid, err);
 	if (!ret)
 		make_arenas(p, all, functions, wanted);
 	return ret;
 }
 
-struct patched_draft {
+struct patched_prepared {
 	struct objects objects;
 	struct patched p; /* with arena addresses and the patches of all mapped objects */
 };
 
-struct patched_draft *patched_draft_new(pid_t pid, struct patched_functions *functions,
-					uint64_t ring_bytes, uint32_t period)
+struct patched_prepared *patched_prepare(pid_t pid, struct patched_functions *functions,
+					 uint64_t ring_bytes, uint32_t period)
 {
-	struct patched_draft *d = xcalloc(1, sizeof(*d));
+	struct patched_prepared *d = xcalloc(1, sizeof(*d));
 	bool *wanted = xcalloc(functions->n + 1, sizeof(*wanted));
 
-	d->p = empty(pid, functions, ring_bytes, period);
+	d->p = initial_patched(pid, functions, ring_bytes, period);
 	find_objects(&d->objects, pid, NULL, functions, wanted);
-	if (draft(&d->p, &d->objects, functions, wanted, NULL)) {
-		patched_draft_free(d);
+	if (prepare_arenas(&d->p, &d->objects, functions, wanted, NULL)) {
+		patched_prepared_free(d);
 		d = NULL;
 	}
 	free(wanted);
 	return d;
 }
 
-void patched_draft_free(struct patched_draft *d)
+void patched_prepared_free(struct patched_prepared *d)
 {
 	if (!d)
 		return;
@@ -523,8 +525,8 @@ void patched_draft_free(struct patched_draft *d)
 	free(d);
 }
 
-/* Returns whether the process still has the mappings for which the draft was made. */
-static bool still_holds(const struct patched_draft *d, const struct objects *now, pid_t pid)
+/* Returns whether the process still has the mappings for which the arenas were prepared. */
+static bool is_still_valid(const struct patched_prepared *d, const struct objects *now, pid_t pid)
 {
 	if (!d || d->p.pid != pid || d->objects.n != now->n)
 		return false;
@@ -539,8 +541,8 @@ static bool still_holds(const struct patched_draft *d, const struct objects *now
 }
 
 /* A function whose code in memory differs from its file has stubs then, but no jumps. */
-static void adopt(struct patched *p, struct objects *all, struct patched_draft *d,
-		  const bool *wanted)
+static void use_prepared(struct patched *p, struct objects *all, struct patched_prepared *d,
+			 const bool *wanted)
 {
 	p->injection.arenas.data = d->p.injection.arenas.data;
 	p->injection.arenas.n = d->p.injection.arenas.n;
@@ -603,7 +605,7 @@ struct stack {
 	uint64_t sp, end;
 };
 
-static bool find_end(void *ctx, const struct mapping_line *line)
+static bool find_stack_end(void *ctx, const struct mapping_line *line)
 {
 	struct stack *stack = ctx;
 
@@ -616,7 +618,7 @@ static uint64_t end_of_stack(pid_t pid, uint64_t sp)
 {
 	struct stack stack = { sp, sp };
 
-	mappings_each(pid, find_end, &stack);
+	mappings_each(pid, find_stack_end, &stack);
 	return stack.end - sp < STACK_MOST ? stack.end : sp + STACK_MOST;
 }
 
@@ -645,13 +647,13 @@ static const struct patch *patch_in_way(const struct patched *p, const struct tr
 	const struct patch *found;
 	uint64_t ip, sp;
 
-	if (e->gone || tracee_where(e, &ip, &sp))
+	if (e->gone || tracee_position(e, &ip, &sp))
 		return NULL;
 	found = find(p, ip);
 	return found ? found : patch_on_stack(p, t, sp, find);
 }
 
-static void leave(struct patched *p, struct patched_functions *functions, uint32_t function)
+static void skip_function(struct patched *p, struct patched_functions *functions, uint32_t function)
 {
 	functions->data[function].left = "a thread stands where a jump would be";
 	for (size_t i = 0; i < p->patches.n; i++)
@@ -660,17 +662,17 @@ static void leave(struct patched *p, struct patched_functions *functions, uint32
 }
 
 /* A thread in the way is not run for a moment until it has left: it might start another thread. */
-static void clear_way(struct patched *p, const struct tracees *t,
-		      struct patched_functions *functions)
+static void skip_occupied(struct patched *p, const struct tracees *t,
+			  struct patched_functions *functions)
 {
 	const struct patch *patch;
 
 	patched_sort(p);
 	while ((patch = patch_at(p, p->injection.resume)))
-		leave(p, functions, patch->function);
+		skip_function(p, functions, patch->function);
 	vec_for_each (&t->threads, const struct tracee, e)
 		while ((patch = patch_in_way(p, t, e, patch_at)))
-			leave(p, functions, patch->function);
+			skip_function(p, functions, patch->function);
 }
 
 /* ---- patching ---- */
@@ -708,8 +710,8 @@ static int write_slot(const struct tracees *t, uint64_t at, pid_t tid)
  * end a program that locks itself up (seccomp) in its first moments. Returns the address of the
  * thread's block, or of the block that threads without one share.
  */
-static uint64_t give_slot(const struct patched *p, const struct tracees *t, const struct tracee *e,
-			  uint32_t *next)
+static uint64_t assign_slot(const struct patched *p, const struct tracees *t,
+			    const struct tracee *e, uint32_t *next)
 {
 	const struct injection *in = &p->injection;
 	const uint64_t slots = in->region + INPROC_PAGE, key = tracee_key(t, e);
@@ -730,7 +732,7 @@ static int set_bases(const struct patched *p, const struct tracees *t, struct er
 
 	vec_for_each (&t->threads, const struct tracee, e)
 		if (!e->gone && !ret)
-			ret = tracee_set_bases(e, give_slot(p, t, e, &next), p->injection.no_tls);
+			ret = tracee_set_bases(e, assign_slot(p, t, e, &next), p->injection.no_tls);
 	return ret ? err_set(err, ret, "process %d has ended; record it while it runs", t->pid) : 0;
 }
 
@@ -748,7 +750,7 @@ static bool is_of_page(const struct patched *p, size_t i, uint64_t page)
 
 /* Writes the jumps of the page on which patch `first` lies, from that patch on. The bytes in
  * between are written again unchanged. */
-static int put_page(struct patched *p, struct pages *code, size_t first, bool shorts)
+static int write_page_jumps(struct patched *p, struct pages *code, size_t first, bool shorts)
 {
 	const uint64_t page = p->patches.data[first].at & ~(PAGE - 1);
 	uint8_t *bytes = pages_at(code, page, PAGE);
@@ -770,27 +772,27 @@ static int put_page(struct patched *p, struct pages *code, size_t first, bool sh
 	return start < end ? tracees_write(code->t, page + start, bytes + start, end - start) : 0;
 }
 
-static int put_patches_of(struct patched *p, struct pages *code, bool shorts)
+static int write_jumps(struct patched *p, struct pages *code, bool shorts)
 {
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < p->patches.n;) {
 		const uint64_t page = p->patches.data[i].at & ~(PAGE - 1);
 
-		ret = put_page(p, code, i, shorts);
+		ret = write_page_jumps(p, code, i, shorts);
 		while (is_of_page(p, i, page))
 			i++;
 	}
 	return ret;
 }
 
-static int put_patches(struct patched *p, struct pages *code, struct patched_functions *functions,
-		       struct err *err)
+static int write_patches(struct patched *p, struct pages *code, struct patched_functions *functions,
+			 struct err *err)
 {
-	int ret = put_patches_of(p, code, false);
+	int ret = write_jumps(p, code, false);
 
 	if (!ret)
-		ret = put_patches_of(p, code, true);
+		ret = write_jumps(p, code, true);
 	for (size_t i = 0; !ret && i < p->patches.n; i++)
 		if (p->patches.data[i].is_in)
 			functions->data[p->patches.data[i].function].is_in = true;
@@ -829,7 +831,7 @@ static int refuse_all(const struct tracees *t, struct objects *all,
 		       left);
 }
 
-static bool any_code(const struct objects *all)
+static bool has_code(const struct objects *all)
 {
 	vec_for_each (all, const struct object, o)
 		if (o->bytes)
@@ -837,20 +839,22 @@ static bool any_code(const struct objects *all)
 	return false;
 }
 
-static int patch(struct patched *p, struct tracees *t, struct pages *code, struct objects *all,
-		 struct patched_functions *functions, const bool *wanted, struct patched_draft *d,
-		 int (*region)(void *ctx, int fd, struct err *err), void *ctx, struct err *err)
+static int patch_process(struct patched *p, struct tracees *t, struct pages *code,
+			 struct objects *all, struct patched_functions *functions,
+			 const bool *wanted, struct patched_prepared *d,
+			 int (*region)(void *ctx, int fd, struct err *err), void *ctx,
+			 struct err *err)
 {
 	struct stat st;
 	int ret = 0;
 
-	if (!any_code(all))
+	if (!has_code(all))
 		return refuse_all(t, all, functions, err);
-	p->is_drafted = still_holds(d, all, t->pid);
-	if (p->is_drafted)
-		adopt(p, all, d, wanted);
+	p->was_prepared = is_still_valid(d, all, t->pid);
+	if (p->was_prepared)
+		use_prepared(p, all, d, wanted);
 	else
-		ret = draft(p, all, functions, wanted, err);
+		ret = prepare_arenas(p, all, functions, wanted, err);
 	if (!ret)
 		ret = injection_make(&p->injection, t, err);
 	if (ret)
@@ -866,15 +870,15 @@ static int patch(struct patched *p, struct tracees *t, struct pages *code, struc
 		ret = set_bases(p, t, err);
 	if (ret)
 		return ret;
-	clear_way(p, t, functions);
-	ret = put_patches(p, code, functions, err);
+	skip_occupied(p, t, functions);
+	ret = write_patches(p, code, functions, err);
 	if (ret)
-		patched_put_back(p, t);
+		patched_restore_stopped(p, t);
 	return ret;
 }
 
 int patched_begin(struct patched *p, struct tracees *t, struct patched_functions *functions,
-		  uint64_t ring_bytes, uint32_t period, struct patched_draft *d,
+		  uint64_t ring_bytes, uint32_t period, struct patched_prepared *d,
 		  int (*region)(void *ctx, int fd, struct err *err), void *ctx, struct err *err)
 {
 	bool *wanted = xcalloc(functions->n + 1, sizeof(*wanted));
@@ -883,13 +887,13 @@ int patched_begin(struct patched *p, struct tracees *t, struct patched_functions
 	uint64_t since_ns = clock_now_ns();
 	int ret;
 
-	*p = empty(t->pid, functions, ring_bytes, period);
+	*p = initial_patched(t->pid, functions, ring_bytes, period);
 	ret = refuse_gs(t, err);
 	if (!ret) {
 		find_objects(&all, t->pid, &code, functions, wanted);
-		ret = patch(p, t, &code, &all, functions, wanted, d, region, ctx, err);
+		ret = patch_process(p, t, &code, &all, functions, wanted, d, region, ctx, err);
 	}
-	tracees_let_go(t);
+	tracees_detach(t);
 	p->stopped_ns = clock_now_ns() - since_ns;
 	release_objects(&all);
 	vec_release(&code.bytes);
@@ -913,7 +917,7 @@ void patched_release(struct patched *p)
  * restored, as the tool writes the file's byte there when it removes the breakpoint. The tool may
  * have done so already. Returns false if the bytes are neither the jump's nor the file's.
  */
-static bool put_back(const struct patch *patch, const struct tracees *t)
+static bool restore_patch(const struct patch *patch, const struct tracees *t)
 {
 	const size_t n = patch->n_jump;
 	uint8_t now[PATCH_JUMP_BYTES];
@@ -948,17 +952,17 @@ static bool has_islands(const struct patched *p)
 	return false;
 }
 
-uint64_t patched_put_back(const struct patched *p, const struct tracees *t)
+uint64_t patched_restore_stopped(const struct patched *p, const struct tracees *t)
 {
 	const bool keep_islands = has_islands(p) && are_islands_in_use(p, t);
 	uint64_t changed = 0;
 
 	vec_for_each (&p->patches, const struct patch, patch)
 		if (patch->is_in && is_short(patch))
-			changed += !put_back(patch, t);
+			changed += !restore_patch(patch, t);
 	vec_for_each (&p->patches, const struct patch, patch)
 		if (patch->is_in && !is_short(patch) && !(patch->is_island && keep_islands))
-			changed += !put_back(patch, t);
+			changed += !restore_patch(patch, t);
 	return changed;
 }
 
@@ -978,13 +982,13 @@ static void clear_marks(const struct patched *p, const struct tracees *t)
 
 /* ---- another tool's breakpoints ---- */
 
-struct look {
+struct code_page {
 	int memory;
 	uint64_t page; /* the page of the bytes; 1: none */
 	uint8_t bytes[PAGE];
 };
 
-static uint8_t byte_at(struct look *l, uint64_t at)
+static uint8_t byte_at(struct code_page *l, uint64_t at)
 {
 	const uint64_t page = at & ~(PAGE - 1);
 
@@ -995,7 +999,7 @@ static uint8_t byte_at(struct look *l, uint64_t at)
 }
 
 /* No thread runs the bytes after a breakpoint, so they are changed while the threads run. */
-static bool make_way(const struct patch *patch, int memory)
+static bool restore_tail(const struct patch *patch, int memory)
 {
 	const size_t rest = patch->n_jump - 1u;
 	uint8_t now[PATCH_JUMP_BYTES];
@@ -1005,9 +1009,9 @@ static bool make_way(const struct patch *patch, int memory)
 	       pwrite(memory, patch->original + 1, rest, (off_t)(patch->at + 1)) == (ssize_t)rest;
 }
 
-uint32_t patched_make_way(const struct patched *p)
+uint32_t patched_yield_to_breakpoints(const struct patched *p)
 {
-	struct look l = { .page = 1 };
+	struct code_page l = { .page = 1 };
 	uint32_t function = PATCHED_NONE;
 	char path[64];
 
@@ -1017,7 +1021,7 @@ uint32_t patched_make_way(const struct patched *p)
 		return PATCHED_NONE;
 	vec_for_each (&p->patches, const struct patch, patch)
 		if (patch->is_in && *patch->jump != BREAKPOINT &&
-		    byte_at(&l, patch->at) == BREAKPOINT && make_way(patch, l.memory))
+		    byte_at(&l, patch->at) == BREAKPOINT && restore_tail(patch, l.memory))
 			function = patch->function;
 	close(l.memory);
 	return function;
@@ -1054,10 +1058,10 @@ bool patched_restore(const struct patched *p, pid_t pid)
 		return true;
 	if (tracees_stop(&t, pid, NULL))
 		return !target_alive(pid);
-	changed = patched_put_back(p, &t);
+	changed = patched_restore_stopped(p, &t);
 	if (!changed)
 		clear_marks(p, &t);
-	tracees_let_go(&t);
+	tracees_detach(&t);
 	if (changed)
 		log_notice("%" PRIu64 " places in the code of process %d have been changed by "
 			   "another tool since they were patched, and are left as they are: end "

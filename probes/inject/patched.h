@@ -18,7 +18,7 @@
 struct dso;
 struct dso_function;
 struct err;
-struct patched_draft;
+struct patched_prepared;
 struct tracees;
 
 #define PATCHED_NONE UINT32_MAX
@@ -71,7 +71,7 @@ struct patched {
 	uint32_t region; /* index among the drain's regions; PATCHED_NONE: none */
 	uint64_t region_inode;
 	uint64_t stopped_ns; /* how long its threads were stopped */
-	bool is_drafted;     /* most of its code was made before it was stopped */
+	bool was_prepared;   /* most of its code was made before it was stopped */
 	/* The start time and the program were read while the process was stopped. Another process
 	 * with the same number has another start time. */
 	uint64_t start_ticks;
@@ -82,39 +82,39 @@ struct patched {
 
 /*
  * Prepares what can be made before the threads are stopped, so that they are stopped for less time:
- * the addresses of the arenas, and their code. Returns NULL if nothing can be prepared. The draft
+ * the addresses of the arenas, and their code. Returns NULL if nothing can be prepared. The result
  * is used if the process has the same mappings once it is stopped.
  */
-struct patched_draft *patched_draft_new(pid_t pid, struct patched_functions *functions,
-					uint64_t ring_bytes, uint32_t period);
-void patched_draft_free(struct patched_draft *d);
+struct patched_prepared *patched_prepare(pid_t pid, struct patched_functions *functions,
+					 uint64_t ring_bytes, uint32_t period);
+void patched_prepared_free(struct patched_prepared *d);
 /*
  * Patches a process whose threads are stopped; they run again when this returns. d: its contents
- * are moved out, or NULL if there is no draft. region: called with the shared memory before
+ * are moved out, or NULL if nothing was prepared. region: called with the shared memory before
  * anything is patched; a result other than 0 ends this with that error. period: one call in this
  * many is recorded; 1: every call.
  */
 int patched_begin(struct patched *p, struct tracees *t, struct patched_functions *functions,
-		  uint64_t ring_bytes, uint32_t period, struct patched_draft *d,
+		  uint64_t ring_bytes, uint32_t period, struct patched_prepared *d,
 		  int (*region)(void *ctx, int fd, struct err *err), void *ctx, struct err *err);
 /* Removes the patches from a process that has them: this one, or one that it forked. Returns false
  * if the process could not be stopped and still has them. */
 bool patched_restore(const struct patched *p, pid_t pid);
 /* Removes the patches from a stopped process. Returns the number of places that another tool has
  * changed, which are left as they are. */
-uint64_t patched_put_back(const struct patched *p, const struct tracees *t);
+uint64_t patched_restore_stopped(const struct patched *p, const struct tracees *t);
 /*
  * Another tool may have set a breakpoint on the first byte of a jump, and will write the file's
  * byte there when it removes the breakpoint. So the rest of the jump is restored now; otherwise
  * that part of the jump would remain. Called repeatedly. Returns a function to which this happened,
  * or PATCHED_NONE.
  */
-uint32_t patched_make_way(const struct patched *p);
+uint32_t patched_yield_to_breakpoints(const struct patched *p);
 /* Notes in an arena that no jump leads there any more. */
 void patched_clear_mark(const struct tracees *t, uint64_t arena);
 /* Returns whether the process maps this one's region. */
 bool patched_shares(const struct patched *p, pid_t pid);
-/* Sorts the patches by address, as patched_put_back() requires. */
+/* Sorts the patches by address, as patched_restore_stopped() requires. */
 void patched_sort(struct patched *p);
 void patched_release(struct patched *p);
 

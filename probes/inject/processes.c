@@ -23,16 +23,16 @@
 #include "probes/process/target.h"
 #include "symbol/dso/dso.h"
 
-#define LOOK_NS		    200000000ull /* between two checks for other tools' breakpoints */
-#define LOOK_FOR_SECCOMP_NS 100000000ull
-#define AGAIN_NS	    2000000000ull /* before another try to stop a process */
-#define REST_RUNS	    64		  /* last reads of the rings, at most */
-#define COMM_ROOM	    32
-#define LATE_NS		    2000000 /* for threads to write the records that they have reserved */
+#define CHECK_NS	 200000000ull /* between two checks for other tools' breakpoints */
+#define SECCOMP_CHECK_NS 100000000ull
+#define AGAIN_NS	 2000000000ull /* before another try to stop a process */
+#define REST_RUNS	 64	       /* last reads of the rings, at most */
+#define COMM_ROOM	 32
+#define LATE_NS		 2000000 /* for threads to write the records that they have reserved */
 
 /* ---- patching ---- */
 
-static bool is_same(const struct patched_program *a, const struct patched_program *b)
+static bool is_same_program(const struct patched_program *a, const struct patched_program *b)
 {
 	return a->inode == b->inode && a->device == b->device;
 }
@@ -62,7 +62,8 @@ static int on_region(void *ctx, int fd, struct err *err)
 }
 
 /* The threads are stopped, and run again after this. */
-static int patch(struct processes *all, struct tracees *t, struct patched_draft *d, struct err *err)
+static int patch_stopped(struct processes *all, struct tracees *t, struct patched_prepared *d,
+			 struct err *err)
 {
 	struct patched *p = vec_add(&all->patched);
 	int ret;
@@ -71,7 +72,8 @@ static int patch(struct processes *all, struct tracees *t, struct patched_draft 
 	ret = patched_begin(p, t, all->functions, all->ring_bytes, all->period, d, on_region, all,
 			    err);
 	log_detail("the threads of process %d stood for %.1f ms%s", p->pid,
-		   (double)p->stopped_ns / 1e6, p->is_drafted ? ", with the code made before" : "");
+		   (double)p->stopped_ns / 1e6,
+		   p->was_prepared ? ", with the code made before" : "");
 	return ret;
 }
 
@@ -84,7 +86,7 @@ static int refusal_of_stopped(pid_t pid, struct err *err)
 	return ret ? ret : refusal_of_rights(pid, err);
 }
 
-static int attach(struct processes *p, pid_t pid, struct patched_draft *d, struct err *err)
+static int attach(struct processes *p, pid_t pid, struct patched_prepared *d, struct err *err)
 {
 	struct tracees t;
 	uint64_t swept = 0;
@@ -99,17 +101,17 @@ static int attach(struct processes *p, pid_t pid, struct patched_draft *d, struc
 		log_notice("what a recorder that was killed had left in process %d is taken out",
 			   pid);
 	if (!ret)
-		return patch(p, &t, d, err);
-	tracees_let_go(&t);
+		return patch_stopped(p, &t, d, err);
+	tracees_detach(&t);
 	return ret;
 }
 
 int processes_attach(struct processes *p, pid_t pid, struct err *err)
 {
-	struct patched_draft *d = patched_draft_new(pid, p->functions, p->ring_bytes, p->period);
+	struct patched_prepared *d = patched_prepare(pid, p->functions, p->ring_bytes, p->period);
 	int ret = attach(p, pid, d, err);
 
-	patched_draft_free(d);
+	patched_prepared_free(d);
 	return ret;
 }
 
@@ -117,7 +119,7 @@ static bool is_program(const struct patched_program *program, pid_t pid)
 {
 	const struct patched_program now = patched_program_of(pid);
 
-	return now.inode && is_same(&now, program);
+	return now.inode && is_same_program(&now, program);
 }
 
 static int wait_program(const struct patched_program *program, struct launch *l, struct tracees *t,
@@ -148,8 +150,8 @@ int processes_launch(struct processes *p, struct launch *l, char *const *argv,
 	if (!ret)
 		ret = detour_to_entry(&t, err);
 	if (!ret)
-		return patch(p, &t, NULL, err);
-	tracees_let_go(&t);
+		return patch_stopped(p, &t, NULL, err);
+	tracees_detach(&t);
 	return ret;
 }
 
@@ -158,7 +160,7 @@ int processes_launch(struct processes *p, struct launch *l, char *const *argv,
 /* Called with a process that has the patches of p, or may have them. */
 typedef void (*process_visit)(struct processes *all, const struct patched *p, pid_t pid);
 
-static void say_executed(const struct processes *all, const struct patched *p, const char *comm)
+static void report_executed(const struct processes *all, const struct patched *p, const char *comm)
 {
 	char shown[2 * COMM_ROOM], words[256];
 
@@ -173,26 +175,26 @@ static void say_executed(const struct processes *all, const struct patched *p, c
 
 /* Reads the start time last: then everything before was read of this process, and of no other
  * process with its number. */
-static void look_for_program(const struct processes *all, struct patched *p)
+static void check_program(const struct processes *all, struct patched *p)
 {
 	const struct patched_program now = patched_program_of(p->pid);
 	char comm[COMM_ROOM] = "";
 
-	if (is_same(&now, &p->program))
+	if (is_same_program(&now, &p->program))
 		return;
 	target_comm(p->pid, p->pid, comm, sizeof(comm));
 	p->has_ended = target_start_ticks(p->pid) != p->start_ticks;
 	p->has_executed = now.inode && !p->has_ended;
 	if (p->has_executed)
-		say_executed(all, p, comm);
+		report_executed(all, p, comm);
 }
 
 /* Reports processes that have executed another program: their patches went with their memory. */
-static void look_for_programs(struct processes *all)
+static void check_programs(struct processes *all)
 {
 	vec_for_each (&all->patched, struct patched, p)
 		if (p->program.inode && !p->has_executed && !p->has_ended)
-			look_for_program(all, p);
+			check_program(all, p);
 }
 
 /* If the process could not be stopped, its next recording tries again. */
@@ -206,9 +208,9 @@ static void visit_restore(struct processes *all, const struct patched *p, pid_t 
 			pid);
 }
 
-static void visit_take_out(struct processes *all, const struct patched *p, pid_t pid)
+static void visit_unpatch(struct processes *all, const struct patched *p, pid_t pid)
 {
-	if (!takeout(p, pid, all->given_up))
+	if (!unpatch(p, pid, all->given_up))
 		all->could_not = true;
 }
 
@@ -247,44 +249,45 @@ static void visit_all(struct processes *all, process_visit visit)
 	}
 }
 
-bool processes_take_out(struct processes *p, const bool *functions)
+bool processes_unpatch(struct processes *p, const bool *functions)
 {
 	p->given_up = functions;
 	p->could_not = false;
-	visit_all(p, visit_take_out);
+	visit_all(p, visit_unpatch);
 	return !p->could_not;
 }
 
 /* Writes to the file which functions are not patched any more. */
-static void write_out(struct processes *p, const struct budget *b, const bool *given_up)
+static void write_given_up(struct processes *p, const struct budget *b, const bool *given_up)
 {
 	for (uint32_t i = 0; i < b->n; i++)
 		if (given_up[i])
-			inject_targets_write_out(&p->functions->data[i], &b->functions[i],
-						 clock_now_ns(), p->drain->writer);
+			inject_targets_write_given_up(&p->functions->data[i], &b->functions[i],
+						      clock_now_ns(), p->drain->writer);
 }
 
 /* Lets a later check find the same functions again. Each try takes seconds in which no ring is
  * read. */
-static void try_again(struct budget *b, const bool *given_up)
+static void retry_later(struct budget *b, const bool *given_up)
 {
 	for (uint32_t i = 0; i < b->n; i++)
 		b->functions[i].is_out &= !given_up[i];
 	b->not_before_ns = clock_now_ns() + AGAIN_NS;
 }
 
-void processes_keep_budget(struct processes *p, struct budget *b, bool *given_up, uint64_t now_ns)
+void processes_enforce_budget(struct processes *p, struct budget *b, bool *given_up,
+			      uint64_t now_ns)
 {
 	size_t n = 0;
 	bool done;
 
 	if (!budget_is_exceeded(b, p->drain, p->functions, now_ns, given_up))
 		return;
-	done = processes_take_out(p, given_up);
+	done = processes_unpatch(p, given_up);
 	if (done)
-		write_out(p, b, given_up);
+		write_given_up(p, b, given_up);
 	else
-		try_again(b, given_up);
+		retry_later(b, given_up);
 	for (uint32_t i = 0; i < b->n; i++)
 		n += given_up[i];
 	log_detail("%zu functions are called too often for the budget%s", n,
@@ -302,7 +305,7 @@ void processes_drain_rest(struct processes *p)
 void processes_restore(struct processes *p)
 {
 	if (p->is_alone)
-		look_for_programs(p);
+		check_programs(p);
 	visit_all(p, visit_restore);
 }
 
@@ -317,7 +320,7 @@ void processes_release(struct processes *all)
 
 /* A program that has locked itself up since would end at the system calls that the first record of
  * a new thread makes. */
-static void look_for_seccomp(struct processes *p)
+static void check_seccomp(struct processes *p)
 {
 	vec_for_each (&p->drain->regions, struct inproc_region, g) {
 		uint32_t pid = 0;
@@ -332,10 +335,10 @@ static void look_for_seccomp(struct processes *p)
 	}
 }
 
-static void make_way(const struct processes *all)
+static void check_breakpoints(const struct processes *all)
 {
 	vec_for_each (&all->patched, const struct patched, p) {
-		uint32_t function = patched_make_way(p);
+		uint32_t function = patched_yield_to_breakpoints(p);
 
 		if (function != PATCHED_NONE)
 			log_notice("another tool probes %s, too, in process %d: its calls are not "
@@ -344,16 +347,16 @@ static void make_way(const struct processes *all)
 	}
 }
 
-void processes_look(struct processes *p, uint64_t now_ns)
+void processes_check(struct processes *p, uint64_t now_ns)
 {
-	if (now_ns - p->looked_ns >= LOOK_NS) {
-		p->looked_ns = now_ns;
-		make_way(p);
+	if (now_ns - p->checked_ns >= CHECK_NS) {
+		p->checked_ns = now_ns;
+		check_breakpoints(p);
 		if (p->is_alone)
-			look_for_programs(p);
+			check_programs(p);
 	}
-	if (now_ns - p->looked_for_seccomp_ns >= LOOK_FOR_SECCOMP_NS) {
-		p->looked_for_seccomp_ns = now_ns;
-		look_for_seccomp(p);
+	if (now_ns - p->seccomp_checked_ns >= SECCOMP_CHECK_NS) {
+		p->seccomp_checked_ns = now_ns;
+		check_seccomp(p);
 	}
 }

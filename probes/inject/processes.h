@@ -33,7 +33,7 @@ struct processes {
 		VEC(struct patched)
 	} patched;
 	pid_t pid; /* process that is being patched */
-	uint64_t looked_ns, looked_for_seccomp_ns;
+	uint64_t checked_ns, seccomp_checked_ns;
 	const bool *given_up; /* functions that are being removed */
 	bool could_not;	      /* some process could not be stopped for that */
 };
@@ -45,13 +45,14 @@ int processes_launch(struct processes *p, struct launch *l, char *const *argv,
 		     const struct patched_program *program, struct err *err);
 /* Called repeatedly. Checks for breakpoints of other tools, for programs that have locked
  * themselves up (seccomp), and for processes that have executed another program. */
-void processes_look(struct processes *p, uint64_t now_ns);
+void processes_check(struct processes *p, uint64_t now_ns);
 /* Removes the patches of some functions from all processes. Returns false if a process still has
  * them. */
-bool processes_take_out(struct processes *p, const bool *functions);
+bool processes_unpatch(struct processes *p, const bool *functions);
 /* Removes functions whose calls cost more than the budget, and writes that to the file. given_up:
  * room for each function. */
-void processes_keep_budget(struct processes *p, struct budget *b, bool *given_up, uint64_t now_ns);
+void processes_enforce_budget(struct processes *p, struct budget *b, bool *given_up,
+			      uint64_t now_ns);
 /* Removes all patches from the processes and from those that they have forked. */
 void processes_restore(struct processes *p);
 /* Called after processes_restore() and inproc_drain_stop(). Reads the records that threads had

@@ -154,7 +154,7 @@ static void write_end(struct recording *r, const struct inject_result *result)
 	};
 
 	write_limits(r);
-	inject_targets_write_left(&r->targets, r->writer);
+	inject_targets_write_skipped(&r->targets, r->writer);
 	write_clocks(r);
 	inproc_write_end(r->writer, &e);
 }
@@ -204,7 +204,7 @@ static void wait_turn(void *recording)
 	siginfo_t info;
 	int number;
 
-	tracees_let_late_go();
+	tracees_detach_late();
 	number = sigtimedwait(&r->ends, &info, &turn);
 
 	if (number > 0)
@@ -232,8 +232,8 @@ static void drain(struct recording *r)
 	inproc_drain_run(&r->drain);
 	java_switches_drain(&r->switches);
 	inproc_note_error(&r->drain, ownswitches_drain(&r->own));
-	processes_keep_budget(&r->processes, &r->budget, r->given_up, now);
-	processes_look(&r->processes, now);
+	processes_enforce_budget(&r->processes, &r->budget, r->given_up, now);
+	processes_check(&r->processes, now);
 	if (now - r->flushed_ns < FLUSH_NS)
 		return;
 	r->flushed_ns = now;
@@ -267,7 +267,7 @@ static int record(struct recording *r, struct inject_result *result, struct err 
 	/* the rings fill once the processes run, so everything else is done before */
 	r->start_ns = clock_now_ns();
 	write_session(r);
-	ring_bytes_note(&r->ring, r->writer);
+	ring_bytes_report(&r->ring, r->writer);
 	inject_targets_write(&r->targets, r->writer);
 	write_cost(r);
 	if (r->o->keep_slower_ns)

@@ -50,7 +50,7 @@ int ring_bytes_choose(struct ring_bytes *b, uint64_t wanted, const struct inject
 	return ret;
 }
 
-void ring_bytes_note(const struct ring_bytes *b, struct trace_writer *w)
+void ring_bytes_report(const struct ring_bytes *b, struct trace_writer *w)
 {
 	static const char words[] =
 		"the program can lock its memory (mlockall), so its threads have rings of 16K, and "

@@ -23,6 +23,6 @@ struct ring_bytes {
 int ring_bytes_choose(struct ring_bytes *b, uint64_t wanted, const struct inject_targets *targets,
 		      struct err *err);
 /* Notes for the user and in the file that the rings are smaller than wanted, if they are. */
-void ring_bytes_note(const struct ring_bytes *b, struct trace_writer *w);
+void ring_bytes_report(const struct ring_bytes *b, struct trace_writer *w);
 
 #endif

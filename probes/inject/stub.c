@@ -9,7 +9,7 @@
 
 #define REL8_BYTES 2
 
-void stub_put(struct stub_code *c, const void *bytes, size_t n)
+void stub_emit(struct stub_code *c, const void *bytes, size_t n)
 {
 	if (n > c->room - c->n)
 		n = c->room - c->n;
@@ -17,28 +17,28 @@ void stub_put(struct stub_code *c, const void *bytes, size_t n)
 	c->n += n;
 }
 
-#define PUT(c, ...) \
-	stub_put(c, (const uint8_t[]){ __VA_ARGS__ }, sizeof((uint8_t[]){ __VA_ARGS__ }))
+#define EMIT(c, ...) \
+	stub_emit(c, (const uint8_t[]){ __VA_ARGS__ }, sizeof((uint8_t[]){ __VA_ARGS__ }))
 
-static void put_u32(struct stub_code *c, uint32_t value)
+static void emit_u32(struct stub_code *c, uint32_t value)
 {
-	stub_put(c, &value, sizeof(value));
+	stub_emit(c, &value, sizeof(value));
 }
 
-void stub_jump(struct stub_code *c, uint64_t to)
+void stub_emit_jump(struct stub_code *c, uint64_t to)
 {
-	PUT(c, 0xe9);
-	put_u32(c, (uint32_t)(to - (c->address + c->n + sizeof(uint32_t))));
+	EMIT(c, 0xe9);
+	emit_u32(c, (uint32_t)(to - (c->address + c->n + sizeof(uint32_t))));
 }
 
 /* Emits a short forward branch to a target that is not known yet. Returns where its distance is. */
-static size_t put_branch(struct stub_code *c, uint8_t opcode)
+static size_t emit_branch(struct stub_code *c, uint8_t opcode)
 {
-	PUT(c, opcode, 0);
+	EMIT(c, opcode, 0);
 	return c->n - 1;
 }
 
-static void put_goal(struct stub_code *c, size_t distance_at)
+static void resolve_branch(struct stub_code *c, size_t distance_at)
 {
 	const size_t distance = c->n - distance_at - 1;
 
@@ -48,20 +48,20 @@ static void put_goal(struct stub_code *c, size_t distance_at)
 }
 
 /* Emits a short backward branch. */
-static void put_back(struct stub_code *c, uint8_t opcode, size_t to)
+static void emit_branch_back(struct stub_code *c, uint8_t opcode, size_t to)
 {
-	PUT(c, opcode, (uint8_t)(to - (c->n + REL8_BYTES)));
+	EMIT(c, opcode, (uint8_t)(to - (c->n + REL8_BYTES)));
 }
 
 enum { JB = 0x72, JAE = 0x73, JE = 0x74, JNE = 0x75, JMP = 0xeb };
 
 /* Calls a routine of the blob without the stack: the routine returns to the address in %r11, which
  * is that after the jump. */
-static void put_call(struct stub_code *c, uint64_t blob)
+static void emit_blob_call(struct stub_code *c, uint64_t blob)
 {
-	PUT(c, 0x4c, 0x8d, 0x1d); /* lea 5(%rip), %r11 */
-	put_u32(c, 5);
-	stub_jump(c, blob);
+	EMIT(c, 0x4c, 0x8d, 0x1d); /* lea 5(%rip), %r11 */
+	emit_u32(c, 5);
+	stub_emit_jump(c, blob);
 }
 
 /* What the end of a stub needs to know of its beginning. */
@@ -72,54 +72,55 @@ struct rest {
 
 /* Emits code that leaves the reserved position in %r11, and BLOCK_BASE in the register that
  * load_base names. */
-static void put_reserve(struct stub_code *c, struct rest *r, const uint8_t load_base[9],
-			const uint8_t test_base[3])
+static void emit_reserve(struct stub_code *c, struct rest *r, const uint8_t load_base[9],
+			 const uint8_t test_base[3])
 {
 	r->retry = c->n;
-	PUT(c, 0x64, 0x48, 0x8b, 0x14, 0x25, 0, 0, 0, 0);	  /* mov %fs:0, %rdx */
-	PUT(c, 0x65, 0x48, 0x3b, 0x14, 0x25, BLOCK_KEY, 0, 0, 0); /* cmp %gs:KEY, %rdx */
-	r->claim = put_branch(c, JNE);
-	PUT(c, 0x41, 0xbb, 16, 0, 0, 0);				/* mov $16, %r11d */
-	PUT(c, 0x65, 0x4c, 0x0f, 0xc1, 0x1c, 0x25, BLOCK_POS, 0, 0, 0); /* xadd %r11, %gs:POS */
-	PUT(c, 0x65, 0x4c, 0x3b, 0x1c, 0x25, BLOCK_LIMIT, 0, 0, 0);	/* cmp %gs:LIMIT, %r11 */
-	r->full = put_branch(c, JAE);
+	EMIT(c, 0x64, 0x48, 0x8b, 0x14, 0x25, 0, 0, 0, 0);	   /* mov %fs:0, %rdx */
+	EMIT(c, 0x65, 0x48, 0x3b, 0x14, 0x25, BLOCK_KEY, 0, 0, 0); /* cmp %gs:KEY, %rdx */
+	r->claim = emit_branch(c, JNE);
+	EMIT(c, 0x41, 0xbb, 16, 0, 0, 0);				 /* mov $16, %r11d */
+	EMIT(c, 0x65, 0x4c, 0x0f, 0xc1, 0x1c, 0x25, BLOCK_POS, 0, 0, 0); /* xadd %r11, %gs:POS */
+	EMIT(c, 0x65, 0x4c, 0x3b, 0x1c, 0x25, BLOCK_LIMIT, 0, 0, 0);	 /* cmp %gs:LIMIT, %r11 */
+	r->full = emit_branch(c, JAE);
 	r->got = c->n;
-	stub_put(c, load_base, 9);
-	stub_put(c, test_base, 3);
-	r->none = put_branch(c, JE);
+	stub_emit(c, load_base, 9);
+	stub_emit(c, test_base, 3);
+	r->none = emit_branch(c, JE);
 }
 
 /* Emits the seldom used code below the stub's end: the first record, and a full ring. %rdx is free
  * there. */
-static void put_rest(struct stub_code *c, const struct stub_facts *f, const struct rest *r,
-		     size_t skip)
+static void emit_rest(struct stub_code *c, const struct stub_facts *f, const struct rest *r,
+		      size_t skip)
 {
-	put_goal(c, r->claim);
-	put_call(c, f->claim);
-	put_back(c, JB, skip);
-	stub_jump(c, c->address + r->retry);
-	put_goal(c, r->full);
-	PUT(c, 0x4c, 0x89, 0xda); /* mov %r11, %rdx */
-	put_call(c, f->full);
-	put_back(c, JB, skip);
-	PUT(c, 0x49, 0x89, 0xd3); /* mov %rdx, %r11 */
-	stub_jump(c, c->address + r->got);
+	resolve_branch(c, r->claim);
+	emit_blob_call(c, f->claim);
+	emit_branch_back(c, JB, skip);
+	stub_emit_jump(c, c->address + r->retry);
+	resolve_branch(c, r->full);
+	EMIT(c, 0x4c, 0x89, 0xda); /* mov %r11, %rdx */
+	emit_blob_call(c, f->full);
+	emit_branch_back(c, JB, skip);
+	EMIT(c, 0x49, 0x89, 0xd3); /* mov %rdx, %r11 */
+	stub_emit_jump(c, c->address + r->got);
 }
 
-static void put_place(struct stub_code *c, const struct stub_facts *f, uint8_t add_base_modrm)
+static void emit_record_address(struct stub_code *c, const struct stub_facts *f,
+				uint8_t add_base_modrm)
 {
-	PUT(c, 0x41, 0x81, 0xe3); /* and $(ring_bytes - 1), %r11d */
-	put_u32(c, f->ring_bytes - 1);
-	PUT(c, 0x49, 0x01, add_base_modrm); /* add base, %r11 */
+	EMIT(c, 0x41, 0x81, 0xe3); /* and $(ring_bytes - 1), %r11d */
+	emit_u32(c, f->ring_bytes - 1);
+	EMIT(c, 0x49, 0x01, add_base_modrm); /* add base, %r11 */
 }
 
-static void put_what(struct stub_code *c, uint32_t what, int32_t sp)
+static void emit_record_fields(struct stub_code *c, uint32_t what, int32_t sp)
 {
-	PUT(c, 0x41, 0xc7, 0x43, 0x08); /* movl $what, 8(%r11) */
-	put_u32(c, what);
-	PUT(c, 0x8d, 0x94, 0x24); /* lea sp(%rsp), %edx */
-	put_u32(c, (uint32_t)sp);
-	PUT(c, 0x41, 0x89, 0x53, 0x0c); /* mov %edx, 12(%r11) */
+	EMIT(c, 0x41, 0xc7, 0x43, 0x08); /* movl $what, 8(%r11) */
+	emit_u32(c, what);
+	EMIT(c, 0x8d, 0x94, 0x24); /* lea sp(%rsp), %edx */
+	emit_u32(c, (uint32_t)sp);
+	EMIT(c, 0x41, 0x89, 0x53, 0x0c); /* mov %edx, 12(%r11) */
 }
 
 #define SAVE_RAX    0x48, 0x89, 0x44, 0x24, 0xf8
@@ -137,69 +138,69 @@ static void put_what(struct stub_code *c, uint32_t what, int32_t sp)
 #define FLAGS_BYTES 8
 
 /* Returns how far the stack pointer moves down. */
-static int32_t put_keep(struct stub_code *c, const struct stub_entry *e)
+static int32_t emit_save(struct stub_code *c, const struct stub_entry *e)
 {
-	if (!e->keeps_flags && !e->keeps_red_zone)
+	if (!e->saves_flags && !e->saves_red_zone)
 		return 0;
-	PUT(c, 0x48, 0x8d, 0x64, 0x24, 0x80); /* lea -128(%rsp), %rsp */
-	if (!e->keeps_flags)
+	EMIT(c, 0x48, 0x8d, 0x64, 0x24, 0x80); /* lea -128(%rsp), %rsp */
+	if (!e->saves_flags)
 		return RED_ZONE;
-	PUT(c, 0x9c); /* pushfq */
+	EMIT(c, 0x9c); /* pushfq */
 	return RED_ZONE + FLAGS_BYTES;
 }
 
-static void put_kept(struct stub_code *c, const struct stub_entry *e)
+static void emit_restore(struct stub_code *c, const struct stub_entry *e)
 {
-	if (e->keeps_flags)
-		PUT(c, 0x9d); /* popfq */
-	if (e->keeps_flags || e->keeps_red_zone)
-		PUT(c, 0x48, 0x8d, 0xa4, 0x24, RED_ZONE, 0, 0, 0); /* lea 128(%rsp), %rsp */
+	if (e->saves_flags)
+		EMIT(c, 0x9d); /* popfq */
+	if (e->saves_flags || e->saves_red_zone)
+		EMIT(c, 0x48, 0x8d, 0xa4, 0x24, RED_ZONE, 0, 0, 0); /* lea 128(%rsp), %rsp */
 }
 
-void stub_entry(struct stub_code *c, const struct stub_facts *f, const struct stub_entry *e)
+void stub_emit_entry(struct stub_code *c, const struct stub_facts *f, const struct stub_entry *e)
 {
 	static const uint8_t load_base[] = { 0x65, 0x48, 0x8b, 0x04, 0x25, BLOCK_BASE, 0, 0, 0 },
 			     test_base[] = { 0x48, 0x85, 0xc0 }; /* %rax */
-	const int32_t down = put_keep(c, e);
+	const int32_t down = emit_save(c, e);
 	struct rest rest;
 	size_t skip, over;
 
-	PUT(c, SAVE_RAX, SAVE_RDX, SAVE_R11);
-	put_reserve(c, &rest, load_base, test_base);
-	put_place(c, f, 0xc3); /* %rax */
-	put_what(c, e->id << 1, e->sp + down);
-	PUT(c, 0x0f, 0x31); /* rdtsc, as late as possible */
-	PUT(c, JOIN_CLOCK, COMMIT);
-	put_goal(c, rest.none);
+	EMIT(c, SAVE_RAX, SAVE_RDX, SAVE_R11);
+	emit_reserve(c, &rest, load_base, test_base);
+	emit_record_address(c, f, 0xc3); /* %rax */
+	emit_record_fields(c, e->id << 1, e->sp + down);
+	EMIT(c, 0x0f, 0x31); /* rdtsc, as late as possible */
+	EMIT(c, JOIN_CLOCK, COMMIT);
+	resolve_branch(c, rest.none);
 	skip = c->n;
-	PUT(c, RESTORE_RAX, RESTORE_RDX, RESTORE_R11);
-	over = put_branch(c, JMP);
-	put_rest(c, f, &rest, skip);
-	put_goal(c, over);
-	put_kept(c, e);
+	EMIT(c, RESTORE_RAX, RESTORE_RDX, RESTORE_R11);
+	over = emit_branch(c, JMP);
+	emit_rest(c, f, &rest, skip);
+	resolve_branch(c, over);
+	emit_restore(c, e);
 }
 
 /* rdtscp waits for the loads before it, which are the function's. */
-void stub_exit(struct stub_code *c, const struct stub_facts *f, uint32_t id, int32_t sp)
+void stub_emit_exit(struct stub_code *c, const struct stub_facts *f, uint32_t id, int32_t sp)
 {
 	static const uint8_t load_base[] = { 0x65, 0x48, 0x8b, 0x0c, 0x25, BLOCK_BASE, 0, 0, 0 },
 			     test_base[] = { 0x48, 0x85, 0xc9 }; /* %rcx */
 	struct rest rest;
 	size_t skip, over;
 
-	PUT(c, SAVE_RAX, SAVE_RDX, SAVE_R11, SAVE_RCX);
-	PUT(c, 0x0f, 0x01, 0xf9); /* rdtscp */
-	PUT(c, JOIN_CLOCK);
-	put_reserve(c, &rest, load_base, test_base);
-	put_place(c, f, 0xcb); /* %rcx */
-	put_what(c, id << 1 | 1, sp);
-	PUT(c, COMMIT);
-	put_goal(c, rest.none);
+	EMIT(c, SAVE_RAX, SAVE_RDX, SAVE_R11, SAVE_RCX);
+	EMIT(c, 0x0f, 0x01, 0xf9); /* rdtscp */
+	EMIT(c, JOIN_CLOCK);
+	emit_reserve(c, &rest, load_base, test_base);
+	emit_record_address(c, f, 0xcb); /* %rcx */
+	emit_record_fields(c, id << 1 | 1, sp);
+	EMIT(c, COMMIT);
+	resolve_branch(c, rest.none);
 	skip = c->n;
-	PUT(c, RESTORE_RAX, RESTORE_RDX, RESTORE_R11, RESTORE_RCX);
-	over = put_branch(c, JMP);
-	put_rest(c, f, &rest, skip);
-	put_goal(c, over);
+	EMIT(c, RESTORE_RAX, RESTORE_RDX, RESTORE_R11, RESTORE_RCX);
+	over = emit_branch(c, JMP);
+	emit_rest(c, f, &rest, skip);
+	resolve_branch(c, over);
 }
 
 /* ---- one call in several ---- */
@@ -225,14 +226,14 @@ static uint32_t row_at(uint32_t id, size_t field)
 
 /* Emits a forward branch of any distance to a target that is not known yet. Returns where its
  * distance is. */
-static size_t put_near(struct stub_code *c, uint8_t condition)
+static size_t emit_near_branch(struct stub_code *c, uint8_t condition)
 {
-	PUT(c, 0x0f, condition);
-	put_u32(c, 0);
+	EMIT(c, 0x0f, condition);
+	emit_u32(c, 0);
 	return c->n - sizeof(uint32_t);
 }
 
-static void put_near_goal(struct stub_code *c, size_t distance_at)
+static void resolve_near_branch(struct stub_code *c, size_t distance_at)
 {
 	const uint32_t distance = (uint32_t)(c->n - distance_at - sizeof(uint32_t));
 
@@ -240,159 +241,159 @@ static void put_near_goal(struct stub_code *c, size_t distance_at)
 		memcpy(c->bytes + distance_at, &distance, sizeof(distance));
 }
 
-static void put_near_back(struct stub_code *c, uint8_t condition, size_t to)
+static void emit_near_branch_back(struct stub_code *c, uint8_t condition, size_t to)
 {
-	PUT(c, 0x0f, condition);
-	put_u32(c, (uint32_t)(to - c->n - sizeof(uint32_t)));
+	EMIT(c, 0x0f, condition);
+	emit_u32(c, (uint32_t)(to - c->n - sizeof(uint32_t)));
 }
 
 /* Emits code that leaves the address of the rows in %rdx, and the flags unchanged. */
-static void put_rows(struct stub_code *c)
+static void emit_load_rows(struct stub_code *c)
 {
-	PUT(c, GS_WORD, 0x8b, GATE_RDX, GS_DISP); /* mov %gs:ROWS, %rdx */
-	put_u32(c, BLOCK_ROWS);
+	EMIT(c, GS_WORD, 0x8b, GATE_RDX, GS_DISP); /* mov %gs:ROWS, %rdx */
+	emit_u32(c, BLOCK_ROWS);
 }
 
-static void put_count(struct stub_code *c, uint32_t row)
+static void emit_increment(struct stub_code *c, uint32_t row)
 {
-	PUT(c, 0x48, 0xff, 0x82); /* incq row(%rdx) */
-	put_u32(c, row);
+	EMIT(c, 0x48, 0xff, 0x82); /* incq row(%rdx) */
+	emit_u32(c, row);
 }
 
-static void put_sp(struct stub_code *c, int32_t sp)
+static void emit_load_sp(struct stub_code *c, int32_t sp)
 {
-	PUT(c, 0x8d, 0x94, 0x24); /* lea sp(%rsp), %edx */
-	put_u32(c, (uint32_t)sp);
+	EMIT(c, 0x8d, 0x94, 0x24); /* lea sp(%rsp), %edx */
+	emit_u32(c, (uint32_t)sp);
 }
 
-static int32_t kept_bytes(const struct stub_entry *e)
+static int32_t saved_bytes(const struct stub_entry *e)
 {
-	return e->keeps_flags ? RED_ZONE + FLAGS_BYTES : e->keeps_red_zone ? RED_ZONE : 0;
+	return e->saves_flags ? RED_ZONE + FLAGS_BYTES : e->saves_red_zone ? RED_ZONE : 0;
 }
 
 /* A signal handler may call the function between any two of these instructions. Then the handler's
  * calls are counted, too, and this call is perhaps recorded a turn later. */
-void stub_entry_gate(struct stub_code *c, const struct stub_entry *e, struct stub_gate *g)
+void stub_emit_entry_gate(struct stub_code *c, const struct stub_entry *e, struct stub_gate *g)
 {
-	const int32_t down = put_keep(c, e);
+	const int32_t down = emit_save(c, e);
 
-	PUT(c, SAVE_RDX);
+	EMIT(c, SAVE_RDX);
 	g->retry = c->n;
-	PUT(c, 0x64, 0x48, 0x8b, 0x14, 0x25, 0, 0, 0, 0);	  /* mov %fs:0, %rdx */
-	PUT(c, 0x65, 0x48, 0x3b, 0x14, 0x25, BLOCK_KEY, 0, 0, 0); /* cmp %gs:KEY, %rdx */
-	g->claim = put_near(c, NEAR_JNE);
-	put_rows(c);
-	put_count(c, row_at(e->id, offsetof(struct inproc_row, calls)));
-	PUT(c, 0x48, 0x8b, 0x92); /* mov row(%rdx), %rdx */
-	put_u32(c, row_at(e->id, offsetof(struct inproc_row, calls)));
-	PUT(c, GS_WORD, 0x3b, GATE_RDX, GS_DISP); /* cmp %gs:NEXT, %rdx */
-	put_u32(c, turn_at(e->id, TURN_NEXT));
-	g->take = put_near(c, NEAR_JAE);
-	put_sp(c, e->sp + down);
-	PUT(c, GS_HALF, 0x39, GATE_RDX, GS_DISP); /* cmp %edx, %gs:OUTER */
-	put_u32(c, turn_at(e->id, TURN_OUTER));
-	g->inner = put_near(c, NEAR_JA);
-	PUT(c, GS_HALF, 0x89, GATE_RDX, GS_DISP); /* mov %edx, %gs:OUTER */
-	put_u32(c, turn_at(e->id, TURN_OUTER));
+	EMIT(c, 0x64, 0x48, 0x8b, 0x14, 0x25, 0, 0, 0, 0);	   /* mov %fs:0, %rdx */
+	EMIT(c, 0x65, 0x48, 0x3b, 0x14, 0x25, BLOCK_KEY, 0, 0, 0); /* cmp %gs:KEY, %rdx */
+	g->claim = emit_near_branch(c, NEAR_JNE);
+	emit_load_rows(c);
+	emit_increment(c, row_at(e->id, offsetof(struct inproc_row, calls)));
+	EMIT(c, 0x48, 0x8b, 0x92); /* mov row(%rdx), %rdx */
+	emit_u32(c, row_at(e->id, offsetof(struct inproc_row, calls)));
+	EMIT(c, GS_WORD, 0x3b, GATE_RDX, GS_DISP); /* cmp %gs:NEXT, %rdx */
+	emit_u32(c, turn_at(e->id, TURN_NEXT));
+	g->due = emit_near_branch(c, NEAR_JAE);
+	emit_load_sp(c, e->sp + down);
+	EMIT(c, GS_HALF, 0x39, GATE_RDX, GS_DISP); /* cmp %edx, %gs:OUTER */
+	emit_u32(c, turn_at(e->id, TURN_OUTER));
+	g->inner = emit_near_branch(c, NEAR_JA);
+	EMIT(c, GS_HALF, 0x89, GATE_RDX, GS_DISP); /* mov %edx, %gs:OUTER */
+	emit_u32(c, turn_at(e->id, TURN_OUTER));
 	g->back = c->n;
-	PUT(c, RESTORE_RDX);
-	put_kept(c, e);
+	EMIT(c, RESTORE_RDX);
+	emit_restore(c, e);
 }
 
 /* A thread without a slot claims one and starts again. If there is no slot, its call is lost. */
-static void put_gate_claim(struct stub_code *c, const struct stub_facts *f,
-			   const struct stub_gate *g)
+static void emit_gate_claim(struct stub_code *c, const struct stub_facts *f,
+			    const struct stub_gate *g)
 {
-	put_near_goal(c, g->claim);
-	PUT(c, SAVE_R11);
-	put_call(c, f->claim);
-	PUT(c, RESTORE_R11);
-	put_near_back(c, NEAR_JB, g->back);
-	stub_jump(c, c->address + g->retry);
+	resolve_near_branch(c, g->claim);
+	EMIT(c, SAVE_R11);
+	emit_blob_call(c, f->claim);
+	EMIT(c, RESTORE_R11);
+	emit_near_branch_back(c, NEAR_JB, g->back);
+	stub_emit_jump(c, c->address + g->retry);
 }
 
-static void put_gate_inner(struct stub_code *c, uint32_t id, const struct stub_gate *g)
+static void emit_gate_inner(struct stub_code *c, uint32_t id, const struct stub_gate *g)
 {
-	put_near_goal(c, g->inner);
-	put_rows(c);
-	put_count(c, row_at(id, offsetof(struct inproc_row, inner)));
-	stub_jump(c, c->address + g->back);
+	resolve_near_branch(c, g->inner);
+	emit_load_rows(c);
+	emit_increment(c, row_at(id, offsetof(struct inproc_row, inner)));
+	stub_emit_jump(c, c->address + g->back);
 }
 
-static void put_turn(struct stub_code *c, uint64_t blob, uint32_t id, int32_t sp)
+static void emit_turn_call(struct stub_code *c, uint64_t blob, uint32_t id, int32_t sp)
 {
-	PUT(c, 0xb9); /* mov $id, %ecx */
-	put_u32(c, id);
-	put_sp(c, sp);
-	put_call(c, blob);
+	EMIT(c, 0xb9); /* mov $id, %ecx */
+	emit_u32(c, id);
+	emit_load_sp(c, sp);
+	emit_blob_call(c, blob);
 }
 
-void stub_entry_rest(struct stub_code *c, const struct stub_facts *f, const struct stub_entry *e,
-		     const struct stub_gate *g)
+void stub_emit_entry_rest(struct stub_code *c, const struct stub_facts *f,
+			  const struct stub_entry *e, const struct stub_gate *g)
 {
 	static const uint8_t load_base[] = { 0x65, 0x48, 0x8b, 0x04, 0x25, BLOCK_BASE, 0, 0, 0 },
 			     test_base[] = { 0x48, 0x85, 0xc0 }; /* %rax */
-	const int32_t sp = e->sp + kept_bytes(e);
+	const int32_t sp = e->sp + saved_bytes(e);
 	struct rest rest;
 	size_t skip, none;
 
-	put_gate_claim(c, f, g);
-	put_gate_inner(c, e->id, g);
-	put_near_goal(c, g->take);
-	PUT(c, SAVE_RAX, SAVE_R11, SAVE_RCX);
-	put_turn(c, f->begin, e->id, sp);
-	none = put_branch(c, JB);
-	put_reserve(c, &rest, load_base, test_base);
-	put_place(c, f, 0xc3); /* %rax */
-	put_what(c, e->id << 1, sp);
-	PUT(c, 0x41, 0x09, 0x4b, 0x08); /* or %ecx, 8(%r11): INPROC_INNER or not */
-	PUT(c, 0x0f, 0x31);		/* rdtsc, as late as possible */
-	PUT(c, JOIN_CLOCK, COMMIT);
-	put_goal(c, rest.none);
-	put_goal(c, none);
+	emit_gate_claim(c, f, g);
+	emit_gate_inner(c, e->id, g);
+	resolve_near_branch(c, g->due);
+	EMIT(c, SAVE_RAX, SAVE_R11, SAVE_RCX);
+	emit_turn_call(c, f->begin, e->id, sp);
+	none = emit_branch(c, JB);
+	emit_reserve(c, &rest, load_base, test_base);
+	emit_record_address(c, f, 0xc3); /* %rax */
+	emit_record_fields(c, e->id << 1, sp);
+	EMIT(c, 0x41, 0x09, 0x4b, 0x08); /* or %ecx, 8(%r11): INPROC_INNER or not */
+	EMIT(c, 0x0f, 0x31);		 /* rdtsc, as late as possible */
+	EMIT(c, JOIN_CLOCK, COMMIT);
+	resolve_branch(c, rest.none);
+	resolve_branch(c, none);
 	skip = c->n;
-	PUT(c, RESTORE_RAX, RESTORE_R11, RESTORE_RCX);
-	stub_jump(c, c->address + g->back);
-	put_rest(c, f, &rest, skip);
+	EMIT(c, RESTORE_RAX, RESTORE_R11, RESTORE_RCX);
+	stub_emit_jump(c, c->address + g->back);
+	emit_rest(c, f, &rest, skip);
 }
 
-void stub_exit_gate(struct stub_code *c, uint32_t id, struct stub_gate *g)
+void stub_emit_exit_gate(struct stub_code *c, uint32_t id, struct stub_gate *g)
 {
 	size_t over;
 
-	PUT(c, GS_HALF, 0x39, GATE_SP, GS_DISP); /* cmp %esp, %gs:TOP */
-	put_u32(c, turn_at(id, TURN_TOP));
-	g->take = put_near(c, NEAR_JE);
+	EMIT(c, GS_HALF, 0x39, GATE_SP, GS_DISP); /* cmp %esp, %gs:TOP */
+	emit_u32(c, turn_at(id, TURN_TOP));
+	g->due = emit_near_branch(c, NEAR_JE);
 	g->back = c->n;
-	PUT(c, GS_HALF, 0x39, GATE_SP, GS_DISP); /* cmp %esp, %gs:OUTER */
-	put_u32(c, turn_at(id, TURN_OUTER));
-	over = put_branch(c, JNE);
-	PUT(c, GS_HALF, 0xc7, 0x04, GS_DISP); /* movl $0, %gs:OUTER */
-	put_u32(c, turn_at(id, TURN_OUTER));
-	put_u32(c, 0);
-	put_goal(c, over);
+	EMIT(c, GS_HALF, 0x39, GATE_SP, GS_DISP); /* cmp %esp, %gs:OUTER */
+	emit_u32(c, turn_at(id, TURN_OUTER));
+	over = emit_branch(c, JNE);
+	EMIT(c, GS_HALF, 0xc7, 0x04, GS_DISP); /* movl $0, %gs:OUTER */
+	emit_u32(c, turn_at(id, TURN_OUTER));
+	emit_u32(c, 0);
+	resolve_branch(c, over);
 }
 
-void stub_exit_rest(struct stub_code *c, const struct stub_facts *f, uint32_t id,
-		    const struct stub_gate *g)
+void stub_emit_exit_rest(struct stub_code *c, const struct stub_facts *f, uint32_t id,
+			 const struct stub_gate *g)
 {
 	static const uint8_t load_base[] = { 0x65, 0x48, 0x8b, 0x0c, 0x25, BLOCK_BASE, 0, 0, 0 },
 			     test_base[] = { 0x48, 0x85, 0xc9 }; /* %rcx */
 	struct rest rest;
 	size_t skip;
 
-	put_near_goal(c, g->take);
-	PUT(c, SAVE_RAX, SAVE_RDX, SAVE_R11, SAVE_RCX);
-	PUT(c, 0x0f, 0x01, 0xf9); /* rdtscp */
-	PUT(c, JOIN_CLOCK);
-	put_turn(c, f->end, id, 0);
-	put_reserve(c, &rest, load_base, test_base);
-	put_place(c, f, 0xcb); /* %rcx */
-	put_what(c, id << 1 | 1, 0);
-	PUT(c, COMMIT);
-	put_goal(c, rest.none);
+	resolve_near_branch(c, g->due);
+	EMIT(c, SAVE_RAX, SAVE_RDX, SAVE_R11, SAVE_RCX);
+	EMIT(c, 0x0f, 0x01, 0xf9); /* rdtscp */
+	EMIT(c, JOIN_CLOCK);
+	emit_turn_call(c, f->end, id, 0);
+	emit_reserve(c, &rest, load_base, test_base);
+	emit_record_address(c, f, 0xcb); /* %rcx */
+	emit_record_fields(c, id << 1 | 1, 0);
+	EMIT(c, COMMIT);
+	resolve_branch(c, rest.none);
 	skip = c->n;
-	PUT(c, RESTORE_RAX, RESTORE_RDX, RESTORE_R11, RESTORE_RCX);
-	stub_jump(c, c->address + g->back);
-	put_rest(c, f, &rest, skip);
+	EMIT(c, RESTORE_RAX, RESTORE_RDX, RESTORE_R11, RESTORE_RCX);
+	stub_emit_jump(c, c->address + g->back);
+	emit_rest(c, f, &rest, skip);
 }

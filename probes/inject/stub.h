@@ -31,12 +31,12 @@ struct stub_facts {
 struct stub_entry {
 	uint32_t id;	  /* below INPROC_IDS_MAX */
 	int32_t sp;	  /* added to the stack pointer at the place, gives that at the entry */
-	bool keeps_flags; /* the function reads the flags later */
-	bool keeps_red_zone;
+	bool saves_flags; /* the function reads the flags later */
+	bool saves_red_zone;
 };
 
-void stub_entry(struct stub_code *c, const struct stub_facts *f, const struct stub_entry *e);
-void stub_exit(struct stub_code *c, const struct stub_facts *f, uint32_t id, int32_t sp);
+void stub_emit_entry(struct stub_code *c, const struct stub_facts *f, const struct stub_entry *e);
+void stub_emit_exit(struct stub_code *c, const struct stub_facts *f, uint32_t id, int32_t sp);
 
 /*
  * If one call in several is recorded, a stub has two parts: a gate, which counts a call and lets
@@ -46,17 +46,17 @@ void stub_exit(struct stub_code *c, const struct stub_facts *f, uint32_t id, int
 struct stub_gate {
 	size_t back; /* where the rest returns to */
 	size_t retry;
-	size_t claim, inner, take; /* branches to the rest */
+	size_t claim, inner, due; /* branches to the rest */
 };
 
-void stub_entry_gate(struct stub_code *c, const struct stub_entry *e, struct stub_gate *g);
-void stub_entry_rest(struct stub_code *c, const struct stub_facts *f, const struct stub_entry *e,
-		     const struct stub_gate *g);
-void stub_exit_gate(struct stub_code *c, uint32_t id, struct stub_gate *g);
-void stub_exit_rest(struct stub_code *c, const struct stub_facts *f, uint32_t id,
-		    const struct stub_gate *g);
+void stub_emit_entry_gate(struct stub_code *c, const struct stub_entry *e, struct stub_gate *g);
+void stub_emit_entry_rest(struct stub_code *c, const struct stub_facts *f,
+			  const struct stub_entry *e, const struct stub_gate *g);
+void stub_emit_exit_gate(struct stub_code *c, uint32_t id, struct stub_gate *g);
+void stub_emit_exit_rest(struct stub_code *c, const struct stub_facts *f, uint32_t id,
+			 const struct stub_gate *g);
 
-void stub_jump(struct stub_code *c, uint64_t to); /* a relative jump of 5 bytes */
-void stub_put(struct stub_code *c, const void *bytes, size_t n);
+void stub_emit_jump(struct stub_code *c, uint64_t to); /* a relative jump of 5 bytes */
+void stub_emit(struct stub_code *c, const void *bytes, size_t n);
 
 #endif

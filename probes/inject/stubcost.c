@@ -42,7 +42,7 @@ struct bench {
 #define BENCH_BYTES (CODE_BYTES + RING_BYTES + ROWS_AT + sizeof(struct inproc_row))
 
 static const uint8_t body[] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 }; /* a nop */
-static const uint8_t leave[] = { 0xc3 };
+static const uint8_t return_code[] = { 0xc3 };
 
 /* Makes a function whose calls are never due to be recorded. */
 static void make_gated(struct bench *b, struct stub_code *c, const struct stub_facts *facts)
@@ -51,12 +51,12 @@ static void make_gated(struct bench *b, struct stub_code *c, const struct stub_f
 	struct stub_gate in, out;
 
 	b->passed = (void (*)(void))(uintptr_t)(c->address + c->n);
-	stub_entry_gate(c, &entry, &in);
-	stub_put(c, body, sizeof(body));
-	stub_exit_gate(c, 0, &out);
-	stub_put(c, leave, sizeof(leave));
-	stub_entry_rest(c, facts, &entry, &in);
-	stub_exit_rest(c, facts, 0, &out);
+	stub_emit_entry_gate(c, &entry, &in);
+	stub_emit(c, body, sizeof(body));
+	stub_emit_exit_gate(c, 0, &out);
+	stub_emit(c, return_code, sizeof(return_code));
+	stub_emit_entry_rest(c, facts, &entry, &in);
+	stub_emit_exit_rest(c, facts, 0, &out);
 }
 
 /* The blob is never called: the block is filled in, and the ring is never full. */
@@ -72,18 +72,18 @@ static int make_code(struct bench *b)
 					  .ring_bytes = RING_BYTES };
 
 	b->plain = (void (*)(void))(uintptr_t)(c.address + c.n);
-	stub_put(&c, body, sizeof(body));
-	stub_put(&c, leave, sizeof(leave));
+	stub_emit(&c, body, sizeof(body));
+	stub_emit(&c, return_code, sizeof(return_code));
 	b->recorded = (void (*)(void))(uintptr_t)(c.address + c.n);
-	stub_entry(&c, &facts, &(struct stub_entry){ .id = 0 });
-	stub_put(&c, body, sizeof(body));
-	stub_exit(&c, &facts, 0, 0);
-	stub_put(&c, leave, sizeof(leave));
+	stub_emit_entry(&c, &facts, &(struct stub_entry){ .id = 0 });
+	stub_emit(&c, body, sizeof(body));
+	stub_emit_exit(&c, &facts, 0, 0);
+	stub_emit(&c, return_code, sizeof(return_code));
 	make_gated(b, &c, &facts);
 	return mprotect(b->memory, CODE_BYTES, PROT_READ | PROT_EXEC) ? -errno : 0;
 }
 
-static int begin(struct bench *b)
+static int init_bench(struct bench *b)
 {
 	b->memory =
 		mmap(NULL, BENCH_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -99,7 +99,7 @@ static int begin(struct bench *b)
 	return make_code(b);
 }
 
-static void release(struct bench *b)
+static void release_bench(struct bench *b)
 {
 	if (b->memory != MAP_FAILED)
 		munmap(b->memory, BENCH_BYTES);
@@ -152,7 +152,8 @@ static uint64_t ns_of(const struct durations *d, size_t i, double cycles_per_ns)
 	return (uint64_t)((double)d->data[i] / cycles_per_ns + 0.5);
 }
 
-static void fill(struct bench *b, double rate, struct meta_calibration *c, double *passed_ns)
+static void fill_calibration(struct bench *b, double rate, struct meta_calibration *c,
+			     double *passed_ns)
 {
 	const size_t n = b->inner.n;
 
@@ -176,7 +177,7 @@ int stubcost_measure(struct meta_calibration *cost, double *passed_ns)
 {
 	struct bench b = { 0 };
 	struct clock_pair first = clock_pair_now(), last;
-	int ret = begin(&b);
+	int ret = init_bench(&b);
 	double rate;
 
 	if (!ret && syscall(SYS_arch_prctl, ARCH_GS, b.block))
@@ -189,8 +190,8 @@ int stubcost_measure(struct meta_calibration *cost, double *passed_ns)
 	if (!ret && !(rate > 0))
 		ret = -ENODATA;
 	if (!ret)
-		fill(&b, rate, cost, passed_ns);
-	release(&b);
+		fill_calibration(&b, rate, cost, passed_ns);
+	release_bench(&b);
 	return ret;
 }
 

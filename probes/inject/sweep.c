@@ -136,7 +136,7 @@ static void sweep_patches(struct tracees *t, const struct mappings *maps,
 
 	find_patches(&p, t, maps, a, h);
 	patched_sort(&p);
-	changed = patched_put_back(&p, t);
+	changed = patched_restore_stopped(&p, t);
 	*n += p.patches.n - changed;
 	if (!changed)
 		patched_clear_mark(t, a->at);

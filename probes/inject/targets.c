@@ -214,7 +214,7 @@ static bool may_lock_memory(const struct inject_targets *t)
 /* ---- functions ---- */
 
 /* Asks the planner that `ispot check` asks, so that both name the same functions. */
-static void ask_plan(struct patched_function *f, struct patch_plan *plan)
+static void plan_function(struct patched_function *f, struct patch_plan *plan)
 {
 	const struct patch_function *planned = patch_plan_function(plan, f->function);
 
@@ -223,7 +223,7 @@ static void ask_plan(struct patched_function *f, struct patch_plan *plan)
 		*vec_add(&f->sites) = planned->sites[i];
 }
 
-static void choose(struct inject_targets *t)
+static void plan_functions(struct inject_targets *t)
 {
 	struct patch_plan *plan = NULL;
 	const struct dso *of = NULL;
@@ -239,7 +239,7 @@ static void choose(struct inject_targets *t)
 		if (s->marker)
 			f.why = "is a marker";
 		else
-			ask_plan(&f, plan);
+			plan_function(&f, plan);
 		if (f.why)
 			*vec_add(&t->left) = f;
 		else
@@ -275,7 +275,7 @@ static int select_functions(struct inject_targets *t, const struct inject_record
 	if (!ret)
 		ret = refuse_arguments(t, err);
 	if (!ret)
-		choose(t);
+		plan_functions(t);
 	patterns_free(patterns);
 	return ret;
 }
@@ -294,11 +294,11 @@ static int choose_functions(struct inject_targets *t, const struct inject_record
 	if (!ret)
 		ret = choice_make(&t->selection, &of, &t->named, err);
 	if (!ret)
-		choose(t);
+		plan_functions(t);
 	return ret;
 }
 
-static int check(const struct inject_targets *t, struct err *err)
+static int check_functions(const struct inject_targets *t, struct err *err)
 {
 	const struct patched_function *f = t->left.data;
 
@@ -319,8 +319,8 @@ static int check(const struct inject_targets *t, struct err *err)
 		       f->function->symbol, f->why);
 }
 
-int inject_targets_look(struct inject_targets *t, const struct inject_recording *o,
-			size_t *n_programs, struct err *err)
+int inject_targets_find_objects(struct inject_targets *t, const struct inject_recording *o,
+				size_t *n_programs, struct err *err)
 {
 	int ret = 0;
 
@@ -339,13 +339,13 @@ int inject_targets_look(struct inject_targets *t, const struct inject_recording 
 int inject_targets_find(struct inject_targets *t, const struct inject_recording *o, struct err *err)
 {
 	size_t n_programs;
-	int ret = inject_targets_look(t, o, &n_programs, err);
+	int ret = inject_targets_find_objects(t, o, &n_programs, err);
 
 	t->is_chosen = !patterns_only_exclude(o->patterns, o->n_patterns);
 	if (!ret)
 		ret = t->is_chosen ? select_functions(t, o, n_programs, err)
 				   : choose_functions(t, o, n_programs, err);
-	return ret ? ret : check(t, err);
+	return ret ? ret : check_functions(t, err);
 }
 
 void inject_targets_release(struct inject_targets *t)
@@ -417,8 +417,9 @@ void inject_targets_write(struct inject_targets *t, struct trace_writer *w)
 		write_function(t, i, w);
 }
 
-void inject_targets_write_out(const struct patched_function *p, const struct budget_function *spent,
-			      uint64_t now_ns, struct trace_writer *w)
+void inject_targets_write_given_up(const struct patched_function *p,
+				   const struct budget_function *spent, uint64_t now_ns,
+				   struct trace_writer *w)
 {
 	struct meta_not_traced n = { .name = dso_function_name(p->dso, p->function),
 				     .object = dso_path(p->dso),
@@ -446,8 +447,8 @@ struct reason_count {
 	const struct patched_function *first;
 };
 
-static void leave(struct reasons *r, const struct patched_function *p, const char *why,
-		  struct trace_writer *w)
+static void write_skipped(struct reasons *r, const struct patched_function *p, const char *why,
+			  struct trace_writer *w)
 {
 	uint32_t reason = strtab_add(&r->words, why);
 	struct meta_not_traced n = { .name = dso_function_name(p->dso, p->function),
@@ -468,7 +469,7 @@ static void leave(struct reasons *r, const struct patched_function *p, const cha
 }
 
 /* Writes every reason to the file, and shows the one of most functions on the terminal. */
-static void say(const struct reasons *r, struct trace_writer *w)
+static void report_reasons(const struct reasons *r, struct trace_writer *w)
 {
 	char words[512], of_most[512] = "", functions[TEXT_COUNTED];
 	uint64_t all = 0, most = 0;
@@ -497,7 +498,7 @@ static void say(const struct reasons *r, struct trace_writer *w)
 		log_notice("%s", of_most);
 }
 
-void inject_targets_write_left(struct inject_targets *t, struct trace_writer *w)
+void inject_targets_write_skipped(struct inject_targets *t, struct trace_writer *w)
 {
 	struct reasons r = { 0 };
 
@@ -505,13 +506,13 @@ void inject_targets_write_left(struct inject_targets *t, struct trace_writer *w)
 		char why[160];
 
 		snprintf(why, sizeof(why), "it %s", f->why);
-		leave(&r, f, why, w);
+		write_skipped(&r, f, why, w);
 	}
 	vec_for_each (&t->functions, const struct patched_function, f)
 		if (!f->is_in)
-			leave(&r, f, f->left ? f->left : "its process was not patched", w);
+			write_skipped(&r, f, f->left ? f->left : "its process was not patched", w);
 	if (t->is_chosen) /* no user asked for functions that ispot chose */
-		say(&r, w);
+		report_reasons(&r, w);
 	strtab_release(&r.words);
 	vec_release(&r.counts);
 }

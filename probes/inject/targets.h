@@ -36,18 +36,19 @@ struct inject_targets {
 
 /* Finds the objects of the command or the processes, but no functions. Returns -ENOTSUP if they
  * must not be patched. */
-int inject_targets_look(struct inject_targets *t, const struct inject_recording *o,
-			size_t *n_programs, struct err *err);
+int inject_targets_find_objects(struct inject_targets *t, const struct inject_recording *o,
+				size_t *n_programs, struct err *err);
 /* Finds the objects and the functions. Returns -ENOTSUP if no function that -F chose can be
  * patched. */
 int inject_targets_find(struct inject_targets *t, const struct inject_recording *o,
 			struct err *err);
 /* Write the objects and functions, and the functions that were not patched. */
 void inject_targets_write(struct inject_targets *t, struct trace_writer *w);
-void inject_targets_write_left(struct inject_targets *t, struct trace_writer *w);
+void inject_targets_write_skipped(struct inject_targets *t, struct trace_writer *w);
 /* Writes that a function is no longer patched because its calls cost too much. */
-void inject_targets_write_out(const struct patched_function *p, const struct budget_function *spent,
-			      uint64_t now_ns, struct trace_writer *w);
+void inject_targets_write_given_up(const struct patched_function *p,
+				   const struct budget_function *spent, uint64_t now_ns,
+				   struct trace_writer *w);
 /* Checks a process that was not checked before, or may have changed since. Returns -ENOTSUP if it
  * must not be patched. */
 int inject_targets_refuse_mapped(struct inject_targets *t, pid_t pid, struct err *err);

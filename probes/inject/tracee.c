@@ -31,7 +31,7 @@ static int event_of(int status)
 
 /* ---- stopping ---- */
 
-#define LOOK_NS		   50000000ull	/* between two checks for a signal that ends ispot */
+#define CHECK_NS	   50000000ull	/* between two checks for a signal that ends ispot */
 #define STOP_NS		   200000000ull /* how long one thread may hold up the others */
 #define AGAIN_NS	   50000000ull	/* for which they run before another try */
 #define TRIES		   20
@@ -46,7 +46,7 @@ static struct {
 	VEC(struct tracee)
 } late;
 
-static bool take_late(pid_t tid)
+static bool remove_late(pid_t tid)
 {
 	vec_for_each (&late, struct tracee, e)
 		if (e->tid == tid) {
@@ -67,7 +67,7 @@ static bool is_command(pid_t tid)
 }
 
 /* Works like waitpid(), except that the end of a command can still be waited for afterwards. */
-static pid_t wait_at(pid_t tid, int *status)
+static pid_t poll_thread(pid_t tid, int *status)
 {
 	siginfo_t i = { 0 };
 
@@ -83,12 +83,12 @@ static pid_t wait_at(pid_t tid, int *status)
 
 /* Waits until the thread has stopped or ended. Returns 0 with *status, or -errno; -ETIMEDOUT if it
  * has not. */
-static int wait_for(pid_t tid, uint64_t patience_ns, int *status)
+static int wait_for_stop(pid_t tid, uint64_t patience_ns, int *status)
 {
 	uint64_t since_ns = clock_now_ns();
 
 	for (unsigned n = 0;; n++) {
-		pid_t got = wait_at(tid, status);
+		pid_t got = poll_thread(tid, status);
 
 		if (got == tid)
 			return 0;
@@ -101,7 +101,7 @@ static int wait_for(pid_t tid, uint64_t patience_ns, int *status)
 	}
 }
 
-static void note_stop(struct tracee *t, int status)
+static void update_tracee(struct tracee *t, int status)
 {
 	t->gone = !WIFSTOPPED(status);
 	t->is_stopping = !t->gone && (event_of(status) || WSTOPSIG(status) == SYSCALL_STOP);
@@ -132,7 +132,7 @@ static bool has_ended(pid_t pid, pid_t tid)
 	return !state || strchr("ZX", state[2]);
 }
 
-static int refused(pid_t pid, int error, struct err *err)
+static int report_refused(pid_t pid, int error, struct err *err)
 {
 	if (error == ESRCH)
 		return err_set(err, -ESRCH, "process %d has ended; record it while it runs", pid);
@@ -148,10 +148,10 @@ static int seize(struct tracees *t, pid_t tid, struct err *err)
 	struct tracee *e;
 	int error;
 
-	if (!take_late(tid) &&
+	if (!remove_late(tid) &&
 	    ptrace(PTRACE_SEIZE, tid, NULL, PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC)) {
 		error = errno;
-		return has_ended(t->pid, tid) ? 0 : refused(t->pid, error, err);
+		return has_ended(t->pid, tid) ? 0 : report_refused(t->pid, error, err);
 	}
 	e = vec_add(&t->threads);
 	e->tid = tid;
@@ -163,14 +163,14 @@ static int wait_from(struct tracees *t, size_t first, struct err *err)
 {
 	for (size_t i = first; i < t->threads.n; i++) {
 		struct tracee *e = &t->threads.data[i];
-		int status, ret = wait_for(e->tid, STOP_NS, &status);
+		int status, ret = wait_for_stop(e->tid, STOP_NS, &status);
 
 		if (ret)
 			return err_set(err, ret,
 				       "thread %d of process %d does not stop: %s; it waits in the "
 				       "kernel, try again later",
 				       e->tid, t->pid, strerror(-ret));
-		note_stop(e, status);
+		update_tracee(e, status);
 	}
 	return 0;
 }
@@ -249,7 +249,7 @@ static int stop_once(struct tracees *t, pid_t pid, struct err *err)
 	if (!ret)
 		ret = open_memory(t, err);
 	if (ret)
-		tracees_let_go(t);
+		tracees_detach(t);
 	return ret;
 }
 
@@ -275,13 +275,13 @@ int tracees_seize_command(struct tracees *t, pid_t pid, struct err *err)
 
 	*t = (struct tracees){ .pid = pid, .memory = -1 };
 	if (ptrace(PTRACE_SEIZE, pid, NULL, PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC))
-		return refused(pid, errno, err);
+		return report_refused(pid, errno, err);
 	e = vec_add(&t->threads);
 	e->tid = pid;
 	return 0;
 }
 
-static int go_on(struct tracee *e, int request)
+static int resume_thread(struct tracee *e, int request)
 {
 	int signal = e->signal;
 
@@ -295,9 +295,9 @@ int tracees_wait_exec(struct tracees *t, int *status, struct err *err)
 	struct tracee *e = &t->threads.data[0];
 
 	if (t->memory >= 0)
-		go_on(e, PTRACE_CONT);
+		resume_thread(e, PTRACE_CONT);
 	for (;;) {
-		int ret = wait_for(e->tid, LOOK_NS, status);
+		int ret = wait_for_stop(e->tid, CHECK_NS, status);
 
 		if (interrupt_pending())
 			return err_set(err, -EINTR,
@@ -306,22 +306,22 @@ int tracees_wait_exec(struct tracees *t, int *status, struct err *err)
 			continue;
 		if (ret)
 			return err_set(err, ret, "the command is gone; record it while it runs");
-		note_stop(e, *status);
+		update_tracee(e, *status);
 		if (e->gone)
 			return err_set(err, -ESRCH,
 				       "the command has ended; record it while it runs");
 		if (event_of(*status) == PTRACE_EVENT_EXEC)
 			return open_memory(t, err);
-		go_on(e, PTRACE_CONT);
+		resume_thread(e, PTRACE_CONT);
 	}
 }
 
-void tracees_let_go(struct tracees *t)
+void tracees_detach(struct tracees *t)
 {
 	vec_for_each (&t->threads, struct tracee, e)
-		if (!e->gone && go_on(e, PTRACE_DETACH))
+		if (!e->gone && resume_thread(e, PTRACE_DETACH))
 			*vec_add(&late) = *e;
-	tracees_let_late_go();
+	tracees_detach_late();
 	vec_release(&t->threads);
 	vec_release(&t->blocks);
 	t->runner = NULL;
@@ -330,16 +330,16 @@ void tracees_let_go(struct tracees *t)
 	t->memory = -1;
 }
 
-bool tracees_let_late_go(void)
+bool tracees_detach_late(void)
 {
 	for (size_t i = 0; i < late.n;) {
 		struct tracee *e = &late.data[i];
-		int status, ret = wait_for(e->tid, 0, &status);
+		int status, ret = wait_for_stop(e->tid, 0, &status);
 
 		if (!ret) {
-			note_stop(e, status);
+			update_tracee(e, status);
 			if (!e->gone)
-				ret = go_on(e, PTRACE_DETACH);
+				ret = resume_thread(e, PTRACE_DETACH);
 		}
 		if (ret == -ETIMEDOUT)
 			i++;
@@ -378,20 +378,20 @@ int tracees_write(const struct tracees *t, uint64_t at, const void *bytes, size_
 #define ERESTART_RESTARTBLOCK 516
 #define SYSCALL_INSTRUCTION   2 /* bytes of the instruction */
 
-static int get(const struct tracee *t, struct user_regs_struct *regs)
+static int read_registers(const struct tracee *t, struct user_regs_struct *regs)
 {
 	return ptrace(PTRACE_GETREGS, t->tid, NULL, regs) ? -errno : 0;
 }
 
-static int set(const struct tracee *t, const struct user_regs_struct *regs)
+static int write_registers(const struct tracee *t, const struct user_regs_struct *regs)
 {
 	return ptrace(PTRACE_SETREGS, t->tid, NULL, regs) ? -errno : 0;
 }
 
-int tracee_where(const struct tracee *t, uint64_t *ip, uint64_t *sp)
+int tracee_position(const struct tracee *t, uint64_t *ip, uint64_t *sp)
 {
 	struct user_regs_struct regs;
-	int ret = get(t, &regs);
+	int ret = read_registers(t, &regs);
 
 	*ip = ret ? 0 : regs.rip;
 	*sp = ret ? 0 : regs.rsp;
@@ -402,7 +402,7 @@ bool tracee_has_free_gs(const struct tracees *all, const struct tracee *t)
 {
 	struct user_regs_struct regs;
 
-	if (get(t, &regs) || regs.gs)
+	if (read_registers(t, &regs) || regs.gs)
 		return false;
 	vec_for_each (&all->blocks, const struct tracee_blocks, b)
 		if (regs.gs_base >= b->start && regs.gs_base < b->end)
@@ -415,7 +415,8 @@ uint64_t tracee_key(const struct tracees *all, const struct tracee *t)
 	struct user_regs_struct regs;
 	uint64_t key = 0;
 
-	if (get(t, &regs) || !regs.fs_base || tracees_read(all, regs.fs_base, &key, sizeof(key)))
+	if (read_registers(t, &regs) || !regs.fs_base ||
+	    tracees_read(all, regs.fs_base, &key, sizeof(key)))
 		return 0;
 	return key;
 }
@@ -423,18 +424,18 @@ uint64_t tracee_key(const struct tracees *all, const struct tracee *t)
 int tracee_set_bases(const struct tracee *t, uint64_t gs, uint64_t fs_if_none)
 {
 	struct user_regs_struct regs;
-	int ret = get(t, &regs);
+	int ret = read_registers(t, &regs);
 
 	if (ret)
 		return ret;
 	regs.gs_base = gs;
 	if (!regs.fs_base)
 		regs.fs_base = fs_if_none;
-	return set(t, &regs);
+	return write_registers(t, &regs);
 }
 
 /* Lets the thread repeat a system call that the stop interrupted, as the kernel would. */
-static void make_again(struct user_regs_struct *regs)
+static void restart_syscall(struct user_regs_struct *regs)
 {
 	if ((int64_t)regs->orig_rax < 0)
 		return;
@@ -483,7 +484,8 @@ static bool is_restartable(const struct tracees *t, const struct tracee *e, uint
 
 static bool can_run(const struct tracees *t, const struct tracee *e, struct user_regs_struct *regs)
 {
-	return !e->gone && e->is_stopping && !get(e, regs) && !is_restartable(t, e, regs->rip);
+	return !e->gone && e->is_stopping && !read_registers(e, regs) &&
+	       !is_restartable(t, e, regs->rip);
 }
 
 static int choose_runner(struct tracees *t, struct user_regs_struct *regs, struct err *err)
@@ -498,7 +500,7 @@ static int choose_runner(struct tracees *t, struct user_regs_struct *regs, struc
 			"no thread of process %d stands where it can be made to run something "
 			"else; try it again",
 			t->pid);
-	make_again(regs);
+	restart_syscall(regs);
 	return 0;
 }
 
@@ -520,7 +522,7 @@ int tracees_begin_detour(struct tracees *t, uint64_t code, struct err *err)
 		return ret;
 	regs.rip = code;
 	regs.orig_rax = UINT64_MAX;
-	ret = set(t->runner, &regs);
+	ret = write_registers(t->runner, &regs);
 	return ret ? err_set(err, ret, "process %d is gone; record it while it runs", t->pid) : 0;
 }
 
@@ -529,7 +531,8 @@ static bool is_at_mark(const struct tracee *e, uint64_t tag, int64_t *value)
 {
 	struct user_regs_struct regs;
 
-	if (get(e, &regs) || regs.orig_rax != GETPID || regs.rsi != tag || (int64_t)regs.rax < 0)
+	if (read_registers(e, &regs) || regs.orig_rax != GETPID || regs.rsi != tag ||
+	    (int64_t)regs.rax < 0)
 		return false;
 	*value = (int64_t)regs.rdi;
 	return true;
@@ -543,15 +546,15 @@ int tracees_run_to_mark(struct tracees *t, uint64_t tag, uint64_t patience_ns, i
 	int status, ret;
 
 	do {
-		ret = go_on(e, PTRACE_SYSCALL);
+		ret = resume_thread(e, PTRACE_SYSCALL);
 		if (!ret)
-			ret = wait_for(e->tid, patience_ns, &status);
+			ret = wait_for_stop(e->tid, patience_ns, &status);
 		if (ret)
 			return err_set(
 				err, ret,
 				"process %d does not go on: %s; record it with --engine kernel",
 				t->pid, strerror(-ret));
-		note_stop(e, status);
+		update_tracee(e, status);
 		if (e->gone)
 			return err_set(err, -ESRCH, "process %d has ended; record it while it runs",
 				       t->pid);
@@ -566,7 +569,7 @@ int tracees_run_to_mark(struct tracees *t, uint64_t tag, uint64_t patience_ns, i
 
 #else
 
-int tracee_where(const struct tracee *t, uint64_t *ip, uint64_t *sp)
+int tracee_position(const struct tracee *t, uint64_t *ip, uint64_t *sp)
 {
 	(void)t;
 	*ip = *sp = 0;

@@ -54,17 +54,17 @@ int tracees_seize_command(struct tracees *t, pid_t pid, struct err *err);
  * Returns -ESRCH if it has ended; *status is then that of waitpid(). */
 int tracees_wait_exec(struct tracees *t, int *status, struct err *err);
 /* Lets all threads run again. Idempotent. */
-void tracees_let_go(struct tracees *t);
-/* Lets threads run that stopped only after tracees_let_go(), in whichever process. Called
+void tracees_detach(struct tracees *t);
+/* Lets threads run that stopped only after tracees_detach(), in whichever process. Called
  * repeatedly. Returns false if there are no more of them. */
-bool tracees_let_late_go(void);
+bool tracees_detach_late(void);
 
 /* Return 0 or -errno. */
 int tracees_read(const struct tracees *t, uint64_t at, void *bytes, size_t n);
 int tracees_write(const struct tracees *t, uint64_t at, const void *bytes, size_t n);
 
 /* Gets the address of the thread's next instruction, and its stack pointer. */
-int tracee_where(const struct tracee *t, uint64_t *ip, uint64_t *sp);
+int tracee_position(const struct tracee *t, uint64_t *ip, uint64_t *sp);
 /* Returns whether the thread's %gs is unused, or used only by earlier recordings. */
 bool tracee_has_free_gs(const struct tracees *all, const struct tracee *t);
 /* Returns the word at %fs:0, by which a thread recognizes its block, or 0 if the thread has no

@@ -5,7 +5,8 @@
 #include "probes/inject/tracee.h"
 #include "probes/process/target.h"
 
-/* Returns the process with only those patches, so that patched_put_back() restores only these. */
+/* Returns the process with only those patches, so that patched_restore_stopped() restores only
+ * these. */
 static struct patched part_of(const struct patched *p, const bool *wanted)
 {
 	struct patched part = *p;
@@ -17,7 +18,7 @@ static struct patched part_of(const struct patched *p, const bool *wanted)
 	return part;
 }
 
-bool takeout(const struct patched *p, pid_t pid, const bool *wanted)
+bool unpatch(const struct patched *p, pid_t pid, const bool *wanted)
 {
 	struct patched part;
 	struct tracees t;
@@ -27,8 +28,8 @@ bool takeout(const struct patched *p, pid_t pid, const bool *wanted)
 	if (tracees_stop(&t, pid, NULL))
 		return !target_alive(pid);
 	part = part_of(p, wanted);
-	patched_put_back(&part, &t);
-	tracees_let_go(&t);
+	patched_restore_stopped(&part, &t);
+	tracees_detach(&t);
 	vec_release(&part.patches);
 	return true;
 }

@@ -10,6 +10,6 @@ struct patched;
 
 /* pid: the process, or one that it forked. wanted[function]: the functions to remove. Returns false
  * if the process could not be stopped and still has them; another try may succeed. */
-bool takeout(const struct patched *p, pid_t pid, const bool *wanted);
+bool unpatch(const struct patched *p, pid_t pid, const bool *wanted);
 
 #endif

@@ -21,9 +21,9 @@
 #define SP_TOP		 0x7fff00000000ull /* stack pointer that stands for depth 0 */
 #define SP_FRAME	 64
 #define RUN_RECORDS_MAX	 (4u << 20) /* about a second's work, in which nothing else is done */
-#define LOOKS_MAX	 64 /* searches: each takes milliseconds, and programs decide how many */
+#define SEARCHES_MAX	 64 /* searches: each takes milliseconds, and programs decide how many */
 #define MAPS_NS_MAX	 1000000000ull /* for mappings; those of a Java machine take a millisecond */
-#define THREAD_LOOKS_MAX (64u << 10)   /* half a second of reading */
+#define THREAD_READS_MAX (64u << 10)   /* half a second of reading */
 #define NAMES_BYTES_MAX	 (512ull << 20)
 #define RINGS_MAX	 (64u << 10) /* for a user's threads: ispot keeps 50 MiB of them */
 #define UNIT_NS		 256	     /* unit of times in records */
@@ -36,9 +36,9 @@ void inproc_drain_init(struct inproc_drain *d, const char *directory, uint64_t r
 				    .ring_bytes = ring_bytes,
 				    .writer = w,
 				    .run_records = RUN_RECORDS_MAX,
-				    .looks_most = { .left = LOOKS_MAX,
+				    .quota_most = { .left = SEARCHES_MAX,
 						    .maps_ns = MAPS_NS_MAX,
-						    .threads_left = THREAD_LOOKS_MAX,
+						    .threads_left = THREAD_READS_MAX,
 						    .regions_left = INPROC_REGIONS_MAX,
 						    .rings_left = RINGS_MAX },
 				    .names_bytes_max = NAMES_BYTES_MAX };
@@ -56,7 +56,7 @@ void inproc_drain_release(struct inproc_drain *d)
 	vec_for_each (&d->regions, struct inproc_region, g)
 		inproc_region_release(g);
 	vec_release(&d->regions);
-	vec_release(&d->looks);
+	vec_release(&d->quotas);
 	vec_release(&d->heap);
 	vec_release(&d->taken);
 	vec_for_each (&d->left, struct inproc_left, l)
@@ -68,15 +68,15 @@ void inproc_drain_release(struct inproc_drain *d)
 	keep_free(d->keep);
 }
 
-struct inproc_looks *inproc_looks_of(struct inproc_drain *d, uid_t owner)
+struct inproc_quota *inproc_quota_of(struct inproc_drain *d, uid_t owner)
 {
-	struct inproc_looks *l;
+	struct inproc_quota *l;
 
-	vec_for_each (&d->looks, struct inproc_looks, known)
+	vec_for_each (&d->quotas, struct inproc_quota, known)
 		if (known->owner == owner)
 			return known;
-	l = vec_add(&d->looks);
-	*l = d->looks_most;
+	l = vec_add(&d->quotas);
+	*l = d->quota_most;
 	l->owner = owner;
 	return l;
 }
@@ -84,8 +84,8 @@ struct inproc_looks *inproc_looks_of(struct inproc_drain *d, uid_t owner)
 /* ---- one record ---- */
 
 /* A loss is only of the thread whose ring it was: the records of other threads are complete. */
-static void put_of(struct inproc_drain *d, uint32_t tgid, uint32_t tid, uint32_t kind,
-		   uint64_t time_ns, uint64_t a, uint64_t b)
+static void write_record_of(struct inproc_drain *d, uint32_t tgid, uint32_t tid, uint32_t kind,
+			    uint64_t time_ns, uint64_t a, uint64_t b)
 {
 	const uint64_t values[RECORD_VALUES_MIN] = { a, b, kind == REC_LOST };
 	const struct wire_head h = { .time_ns = time_ns, .tid = tid, .tgid = tgid };
@@ -93,10 +93,10 @@ static void put_of(struct inproc_drain *d, uint32_t tgid, uint32_t tid, uint32_t
 	inproc_write_record(d, &h, kind, values, record_shape_values(record_shape(kind)));
 }
 
-static void put(struct inproc_drain *d, const struct inproc_region *g, uint32_t tid, uint32_t kind,
-		uint64_t time_ns, uint64_t a, uint64_t b)
+static void write_record(struct inproc_drain *d, const struct inproc_region *g, uint32_t tid,
+			 uint32_t kind, uint64_t time_ns, uint64_t a, uint64_t b)
 {
-	put_of(d, (uint32_t)g->pid, tid, kind, time_ns, a, b);
+	write_record_of(d, (uint32_t)g->pid, tid, kind, time_ns, a, b);
 }
 
 static uint32_t tgid_of(const struct inproc_region *g, const struct inproc_seen *seen)
@@ -105,8 +105,8 @@ static uint32_t tgid_of(const struct inproc_region *g, const struct inproc_seen 
 }
 
 /* Counters are 44 bits wide in a ring. */
-static void take_count(struct inproc_drain *d, struct inproc_seen *seen,
-		       const struct inproc_record *r)
+static void update_count(struct inproc_drain *d, struct inproc_seen *seen,
+			 const struct inproc_record *r)
 {
 	const uint64_t mask = (1ull << (48 - INPROC_COUNT_BITS)) - 1;
 	uint32_t i = r->depth & ((1u << INPROC_COUNT_BITS) - 1);
@@ -118,8 +118,8 @@ static void take_count(struct inproc_drain *d, struct inproc_seen *seen,
 	seen->counted |= 1u << i;
 }
 
-static void put_counts(struct inproc_drain *d, const struct inproc_region *g,
-		       struct inproc_seen *seen, uint64_t time_ns)
+static void write_counts(struct inproc_drain *d, const struct inproc_region *g,
+			 struct inproc_seen *seen, uint64_t time_ns)
 {
 	uint64_t values[INPROC_COUNTS_MAX + 1 + RECORD_VALUES_MIN] = { seen->counted };
 	const struct wire_head h = { .time_ns = time_ns,
@@ -135,7 +135,7 @@ static void put_counts(struct inproc_drain *d, const struct inproc_region *g,
 }
 
 /* Writes a call to the file, or with --keep-slower keeps it until it is known to be long. */
-static void put_call(struct inproc_drain *d, struct inproc_region *g, struct inproc_seen *seen,
+static void add_call(struct inproc_drain *d, struct inproc_region *g, struct inproc_seen *seen,
 		     const struct inproc_record *r)
 {
 	uint32_t id = r->value < g->ids.n ? g->ids.data[r->value] : MAP_NONE;
@@ -152,7 +152,7 @@ static void put_call(struct inproc_drain *d, struct inproc_region *g, struct inp
 	seen->depth = r->depth + (r->kind == INPROC_ENTRY);
 	if (id >= WIRE_SELFCOST_FIRST) {
 		d->lost_records++;
-		put(d, g, seen->tid, REC_LOST, r->time_ns, 1, r->time_ns);
+		write_record(d, g, seen->tid, REC_LOST, r->time_ns, 1, r->time_ns);
 		return;
 	}
 	d->calls += r->kind == INPROC_ENTRY;
@@ -165,7 +165,7 @@ static void put_call(struct inproc_drain *d, struct inproc_region *g, struct inp
 		inproc_leave(d, &call, seen->stack);
 	seen->stack = 0;
 	if (seen->counted)
-		put_counts(d, g, seen, r->time_ns);
+		write_counts(d, g, seen, r->time_ns);
 }
 
 static uint32_t stack_of(const struct inproc_region *g, uint32_t id)
@@ -174,7 +174,7 @@ static uint32_t stack_of(const struct inproc_region *g, uint32_t id)
 }
 
 /* A wait for a lock is a call of its own inside of the open calls. */
-static void put_wait(struct inproc_drain *d, struct inproc_region *g, struct inproc_seen *seen,
+static void add_wait(struct inproc_drain *d, struct inproc_region *g, struct inproc_seen *seen,
 		     const struct inproc_record *r)
 {
 	struct keep_entry e = {
@@ -196,27 +196,28 @@ static void put_wait(struct inproc_drain *d, struct inproc_region *g, struct inp
 	inproc_enter(d, &e.call, &e);
 }
 
-static void put_held(struct inproc_drain *d, const struct inproc_region *g,
-		     const struct inproc_seen *seen, const struct inproc_record *r)
+static void write_hold(struct inproc_drain *d, const struct inproc_region *g,
+		       const struct inproc_seen *seen, const struct inproc_record *r)
 {
 	uint64_t ns = (uint64_t)r->value * UNIT_NS;
 
 	if (ns >= d->slower_ns)
-		put(d, g, seen->tid, REC_HELD, r->time_ns, inproc_lock_value(d, g, r->depth), ns);
+		write_record(d, g, seen->tid, REC_HELD, r->time_ns,
+			     inproc_lock_value(d, g, r->depth), ns);
 }
 
-void inproc_put_lost(struct inproc_drain *d, struct inproc_region *g, struct inproc_seen *seen,
-		     uint64_t n, uint64_t time_ns)
+void inproc_write_lost(struct inproc_drain *d, struct inproc_region *g, struct inproc_seen *seen,
+		       uint64_t n, uint64_t time_ns)
 {
 	d->lost_records += n;
 	g->records += n;
 	seen->lost += n;
 	if (d->keep)
 		keep_release_all(d->keep);
-	put_of(d, tgid_of(g, seen), seen->tid, REC_LOST, time_ns, n, seen->last_ns);
+	write_record_of(d, tgid_of(g, seen), seen->tid, REC_LOST, time_ns, n, seen->last_ns);
 }
 
-static void put_resumed(struct inproc_drain *d, struct inproc_region *g, uint32_t tid,
+static void write_pause(struct inproc_drain *d, struct inproc_region *g, uint32_t tid,
 			uint64_t time_ns)
 {
 	uint64_t ns = g->paused_ns && time_ns > g->paused_ns ? time_ns - g->paused_ns : 0;
@@ -228,7 +229,7 @@ static void put_resumed(struct inproc_drain *d, struct inproc_region *g, uint32_
 	d->pause_ns += ns;
 	g->collections[g->n_collections++ % INPROC_COLLECTIONS] =
 		(struct inproc_pause){ time_ns - ns, time_ns };
-	put(d, g, tid, REC_PAUSE, time_ns, ns, PAUSE_COLLECTION);
+	write_record(d, g, tid, REC_PAUSE, time_ns, ns, PAUSE_COLLECTION);
 }
 
 /* Returns whether there was a collection at that time, or one goes on. */
@@ -249,11 +250,11 @@ void inproc_drain_safepoint(struct inproc_drain *d, pid_t pid, uint64_t end_ns, 
 			continue;
 		d->pauses++;
 		d->pause_ns += ns;
-		put(d, g, (uint32_t)pid, REC_PAUSE, end_ns, ns, PAUSE_SAFEPOINT);
+		write_record(d, g, (uint32_t)pid, REC_PAUSE, end_ns, ns, PAUSE_SAFEPOINT);
 	}
 }
 
-static void put_record(struct inproc_drain *d, struct inproc_region *g, struct inproc_seen *seen,
+static void add_record(struct inproc_drain *d, struct inproc_region *g, struct inproc_seen *seen,
 		       const struct inproc_record *r)
 {
 	if (!seen->last_ns)
@@ -262,40 +263,41 @@ static void put_record(struct inproc_drain *d, struct inproc_region *g, struct i
 	case INPROC_ENTRY:
 	case INPROC_EXIT:
 	case INPROC_GONE:
-		put_call(d, g, seen, r);
+		add_call(d, g, seen, r);
 		break;
 	case INPROC_WAITED:
 		d->waited++;
-		put(d, g, seen->tid, REC_CONTENDED, r->time_ns, (uint64_t)r->value * UNIT_NS, 0);
+		write_record(d, g, seen->tid, REC_CONTENDED, r->time_ns,
+			     (uint64_t)r->value * UNIT_NS, 0);
 		break;
 	case INPROC_STACK:
 		seen->stack = stack_of(g, r->value);
 		break;
 	case INPROC_AWAITS:
 	case INPROC_TOOK:
-		put_wait(d, g, seen, r);
+		add_wait(d, g, seen, r);
 		break;
 	case INPROC_HELD:
-		put_held(d, g, seen, r);
+		write_hold(d, g, seen, r);
 		break;
 	case INPROC_COUNT:
-		take_count(d, seen, r);
+		update_count(d, seen, r);
 		break;
 	case INPROC_PAUSE:
 		g->paused_ns = r->time_ns;
 		break;
 	case INPROC_RESUMED:
-		put_resumed(d, g, seen->tid, r->time_ns);
+		write_pause(d, g, seen->tid, r->time_ns);
 		break;
 	case INPROC_LOST:
-		inproc_put_lost(d, g, seen, r->value, r->time_ns);
+		inproc_write_lost(d, g, seen, r->value, r->time_ns);
 		break;
 	}
 	seen->last_ns = r->time_ns;
 }
 
 /* An exit has the stack pointer of the entry. */
-static void put_stamped(struct inproc_drain *d, struct inproc_region *g, struct inproc_seen *seen,
+static void add_stamped(struct inproc_drain *d, struct inproc_region *g, struct inproc_seen *seen,
 			const struct inproc_taken *t)
 {
 	struct wire_call call = {
@@ -310,7 +312,7 @@ static void put_stamped(struct inproc_drain *d, struct inproc_region *g, struct 
 	if (!seen->last_ns)
 		seen->last_ns = t->time_ns;
 	if (call.h.head >= g->n_functions) {
-		inproc_put_lost(d, g, seen, 1, t->time_ns);
+		inproc_write_lost(d, g, seen, 1, t->time_ns);
 		seen->lost--; /* the thread has not counted this loss */
 		return;
 	}
@@ -319,7 +321,7 @@ static void put_stamped(struct inproc_drain *d, struct inproc_region *g, struct 
 	if (d->calls_of && !(t->what & 1) && call.h.head < d->n_calls_of)
 		d->calls_of[call.h.head]++;
 	if (!(t->what & 1) && t->what & INPROC_INNER)
-		put_of(d, seen->tgid, seen->tid, REC_INNER, t->time_ns, 0, 0);
+		write_record_of(d, seen->tgid, seen->tid, REC_INNER, t->time_ns, 0, 0);
 	if (t->what & 1)
 		inproc_leave(d, &call, 0);
 	else
@@ -344,7 +346,7 @@ static void begin_thread(struct inproc_drain *d, const struct inproc_region *g,
 	/* in a container threads have other numbers than in the kernel's records */
 	if (d->ends_are_told && g->pid != g->named)
 		seen->tid = (uint32_t)inproc_thread_of(g->pid, (pid_t)s->tid,
-						       &inproc_looks_of(d, g->owner)->threads_left);
+						       &inproc_quota_of(d, g->owner)->threads_left);
 	r.tid = seen->tid;
 	r.tgid = seen->tgid;
 	r.n_bytes = (uint32_t)strlen(comm);
@@ -352,8 +354,8 @@ static void begin_thread(struct inproc_drain *d, const struct inproc_region *g,
 }
 
 /* Writes the thread's losses that are not in the file yet. */
-static void put_all_lost(struct inproc_drain *d, struct inproc_region *g, uint32_t slot,
-			 uint64_t time_ns)
+static void write_all_lost(struct inproc_drain *d, struct inproc_region *g, uint32_t slot,
+			   uint64_t time_ns)
 {
 	struct inproc_seen *seen = &g->seen[slot];
 	uint64_t lost = atomic_load_explicit(&g->slots[slot].lost, memory_order_relaxed);
@@ -361,7 +363,7 @@ static void put_all_lost(struct inproc_drain *d, struct inproc_region *g, uint32
 	seen->n_gaps = 0;
 	seen->n_missing = 0;
 	if (lost > seen->lost)
-		inproc_put_lost(d, g, seen, lost - seen->lost, time_ns);
+		inproc_write_lost(d, g, seen, lost - seen->lost, time_ns);
 }
 
 /* Called once all records of the thread are read. */
@@ -371,12 +373,12 @@ static void end_thread(struct inproc_drain *d, struct inproc_region *g, uint32_t
 	/* the thread may have lived on without calls */
 	uint64_t end_ns = seen->alive_ns > seen->last_ns ? seen->alive_ns : seen->last_ns;
 
-	put_all_lost(d, g, i, clock_now_ns());
-	inproc_stamped_tell_calls(d, g, i, seen->last_ns ? seen->last_ns : d->last.ns);
+	write_all_lost(d, g, i, clock_now_ns());
+	inproc_stamped_write_calls(d, g, i, seen->last_ns ? seen->last_ns : d->last.ns);
 	if (seen->tid)
 		inproc_end_thread(d, seen->tid, end_ns);
 	if (seen->tid && !d->ends_are_told)
-		put_of(d, tgid_of(g, seen), seen->tid, REC_TASK_EXIT, end_ns, 0, 0);
+		write_record_of(d, tgid_of(g, seen), seen->tid, REC_TASK_EXIT, end_ns, 0, 0);
 	seen->tid = seen->depth = seen->counted = 0;
 	memset(seen->counts, 0, sizeof(seen->counts));
 	seen->is_gone = seen->is_read = false;
@@ -435,7 +437,7 @@ static void step_stamped(struct inproc_drain *d, struct inproc_region *g, struct
 
 	if (!seen->tid)
 		begin_thread(d, g, &g->slots[c->slot], seen, c->time_ns);
-	put_stamped(d, g, seen, &d->taken.data[c->at]);
+	add_stamped(d, g, seen, &d->taken.data[c->at]);
 	if (++c->at < c->end)
 		c->time_ns = d->taken.data[c->at].time_ns;
 }
@@ -448,7 +450,7 @@ static void step(struct inproc_drain *d, struct inproc_cursor *c)
 
 	if (!seen->tid)
 		begin_thread(d, g, &g->slots[c->slot], seen, r.time_ns);
-	put_record(d, g, seen, &r);
+	add_record(d, g, seen, &r);
 	if (++c->at < c->end)
 		c->time_ns = record_at(g, c->slot, c->at)->time_ns;
 	else
@@ -457,7 +459,7 @@ static void step(struct inproc_drain *d, struct inproc_cursor *c)
 
 /* Leaves the rest to the next run, as programs decide how many rings they fill. All records that
  * are left are later than those that were read. */
-static void put_off(struct inproc_drain *d)
+static void postpone_rest(struct inproc_drain *d)
 {
 	d->behind |= d->heap.n > 0;
 	d->busy |= d->behind;
@@ -482,7 +484,7 @@ static void merge(struct inproc_drain *d)
 			*top = d->heap.data[--d->heap.n];
 		sift_down(d, 0);
 	}
-	put_off(d);
+	postpone_rest(d);
 }
 
 /* Returns whether no thread has used this ring. Then none has used those after it, either, as
@@ -496,7 +498,7 @@ static bool is_unused(const struct inproc_slot *s)
  * limited. */
 static bool begin_ring(struct inproc_drain *d, struct inproc_region *g)
 {
-	struct inproc_looks *l = inproc_looks_of(d, g->owner);
+	struct inproc_quota *l = inproc_quota_of(d, g->owner);
 	uint32_t room = g->n_rings;
 
 	if (!l->rings_left)
@@ -542,7 +544,7 @@ static void add_cursors(struct inproc_drain *d, uint32_t region)
 		uint32_t state = slots[i].state;
 
 		if (is_stamped && state != INPROC_FREE && state != INPROC_TAKEN)
-			inproc_stamped_take(d, region, i);
+			inproc_stamped_read(d, region, i);
 		else if (state == INPROC_LIVE || state == INPROC_ENDED)
 			add_cursor(d, region, i);
 	}
@@ -556,7 +558,7 @@ static void give_up_torn(struct inproc_drain *d)
 			continue;
 		d->torn_regions++;
 		d->lost_records++;
-		put(d, g, 0, REC_LOST, clock_now_ns(), 0, 0);
+		write_record(d, g, 0, REC_LOST, clock_now_ns(), 0, 0);
 		g->shared = NULL;
 	}
 }
@@ -587,7 +589,7 @@ int inproc_drain_run(struct inproc_drain *d)
 	/* all calls that had ended before this run are read */
 	if (d->keep)
 		keep_pass(d->keep, 0, since_ns);
-	inproc_stamped_look(d);
+	inproc_stamped_check_threads(d);
 	vec_for_each (&d->regions, struct inproc_region, g)
 		if (g->shared)
 			free_slots(d, g);
@@ -622,14 +624,14 @@ static void finish_region(struct inproc_drain *d, struct inproc_region *g, uint6
 	uint64_t without_ring;
 
 	for (uint32_t i = 0; i < g->n_rings; i++) {
-		put_all_lost(d, g, i, now_ns);
-		inproc_stamped_tell_calls(d, g, i, now_ns);
+		write_all_lost(d, g, i, now_ns);
+		inproc_stamped_write_calls(d, g, i, now_ns);
 	}
 	without_ring = g->shared->without_ring + count_unread(d, g);
 	if (!without_ring)
 		return;
 	d->lost_records += without_ring;
-	put(d, g, 0, REC_LOST, now_ns, without_ring, 0);
+	write_record(d, g, 0, REC_LOST, now_ns, without_ring, 0);
 }
 
 void inproc_drain_finish(struct inproc_drain *d, uint64_t now_ns)

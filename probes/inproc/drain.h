@@ -128,10 +128,10 @@ struct inproc_drain {
 	uint64_t calls, records, lost_records, pauses, pause_ns, waited;
 	uint64_t *calls_of; /* [function], of stamped regions; NULL: not counted */
 	uint32_t n_calls_of;
-	struct inproc_looks looks_most; /* what each user may have at first */
+	struct inproc_quota quota_most; /* what each user may have at first */
 	struct {
-		VEC(struct inproc_looks)
-	} looks;				/* what is left for each user who has regions */
+		VEC(struct inproc_quota)
+	} quotas;				/* what is left for each user who has regions */
 	uint64_t unchecked_regions;		/* whose process was not found */
 	uint64_t unread_rings;			/* of users who have used up their rings */
 	uint64_t full_users;			/* users who have more regions than are read */
@@ -152,8 +152,8 @@ struct inproc_drain {
 	/* End of the current slice of a run; length of slices; records of the run's earlier
 	 * slices. */
 	uint64_t until_cycles, slice_cycles, run_taken;
-	uint64_t turn_ns;	       /* estimated time until the fullest ring is an eighth full */
-	uint64_t looked_at_threads_ns; /* when threads were last checked */
+	uint64_t turn_ns;	     /* estimated time until the fullest ring is an eighth full */
+	uint64_t threads_checked_ns; /* when threads were last checked */
 	bool busy;   /* a ring was more than a quarter full, so the next run should be soon */
 	bool behind; /* the last run left records in the rings, as there were too many */
 	int error;   /* the writer's first error */
@@ -184,10 +184,10 @@ uint64_t inproc_drain_cost_ns(const struct inproc_drain *d);
 uint64_t inproc_drain_unnamed(const struct inproc_drain *d);
 void inproc_drain_release(struct inproc_drain *d);
 /* The result is valid until the next call. */
-struct inproc_looks *inproc_looks_of(struct inproc_drain *d, uid_t owner);
+struct inproc_quota *inproc_quota_of(struct inproc_drain *d, uid_t owner);
 
 /* Writes that n records of the thread are missing before time_ns. */
-void inproc_put_lost(struct inproc_drain *d, struct inproc_region *g, struct inproc_seen *seen,
-		     uint64_t n, uint64_t time_ns);
+void inproc_write_lost(struct inproc_drain *d, struct inproc_region *g, struct inproc_seen *seen,
+		       uint64_t n, uint64_t time_ns);
 
 #endif

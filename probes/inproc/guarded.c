@@ -23,7 +23,7 @@ static struct guarded *mapping_at(uintptr_t address)
 }
 
 /* Replaces everything from the missing page on with zeros, as files are cut at their end. */
-static bool fill(struct guarded *g, uintptr_t address)
+static bool replace_missing(struct guarded *g, uintptr_t address)
 {
 	uintptr_t page = address & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
 	size_t rest = (uintptr_t)g->start + g->bytes - page;
@@ -39,14 +39,14 @@ static void on_bus_error(int number, siginfo_t *info, void *context)
 	int saved = errno;
 
 	(void)context;
-	if (!g || !fill(g, (uintptr_t)info->si_addr)) {
+	if (!g || !replace_missing(g, (uintptr_t)info->si_addr)) {
 		sigaction(number, &before, NULL); /* the access happens again, and ends ispot */
 		return;
 	}
 	errno = saved;
 }
 
-static int install(void)
+static int install_handler(void)
 {
 	struct sigaction action = { .sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO }, is;
 
@@ -61,7 +61,7 @@ static int install(void)
 int guarded_map(struct guarded *g, int fd, size_t bytes)
 {
 	size_t at = 0;
-	int ret = install();
+	int ret = install_handler();
 	void *p;
 
 	*g = (struct guarded){ 0 };

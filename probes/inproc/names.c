@@ -20,8 +20,8 @@
 #define NOTICES_MAX  10 /* of a region; an agent has fewer different ones */
 
 /* Returns the file's id of a place, and writes the place if it is new. */
-static uint32_t place_of(struct inproc_drain *d, const struct inproc_region *g, const char *symbol,
-			 const char *file, uint32_t line)
+static uint32_t add_place(struct inproc_drain *d, const struct inproc_region *g, const char *symbol,
+			  const char *file, uint32_t line)
 {
 	char *key = xasprintf("%s %s %u %s", symbol, file, line, g->header.vm);
 	uint32_t known = d->frames.n, id = strtab_add(&d->frames, key);
@@ -49,7 +49,7 @@ static void add_section_place(struct inproc_drain *d, const struct inproc_region
 	char *symbol = behind ? xstrndup(strings[0], (size_t)(behind + 1 - strings[0]))
 			      : xstrdup(strings[0]);
 
-	place_of(d, g, symbol, strings[2], n->line);
+	add_place(d, g, symbol, strings[2], n->line);
 	free(symbol);
 }
 
@@ -99,7 +99,7 @@ static void add_frame(struct inproc_drain *d, struct inproc_region *g, const str
 	/* the program numbers its frames one after the other */
 	if (n->id != g->frames.n || n->id >= INPROC_IDS_MAX)
 		return;
-	*vec_add(&g->frames) = place_of(d, g, strings[0], strings[2], n->line);
+	*vec_add(&g->frames) = add_place(d, g, strings[0], strings[2], n->line);
 }
 
 static uint32_t write_stack(struct inproc_drain *d, const uint32_t *frames, uint32_t n)
@@ -131,12 +131,12 @@ static void add_stack(struct inproc_drain *d, struct inproc_region *g, const str
 	*vec_add(&g->stacks) = write_stack(d, frames + 1, n_frames - 1);
 	if (!n->line)
 		return;
-	frames[0] = place_of(d, g, INPROC_TAKES_LOCK, "", 0);
+	frames[0] = add_place(d, g, INPROC_TAKES_LOCK, "", 0);
 	write_stack(d, frames, n_frames);
 }
 
-static void leave(struct inproc_drain *d, const struct inproc_region *g,
-		  const char *const strings[NAME_STRINGS])
+static void write_skipped(struct inproc_drain *d, const struct inproc_region *g,
+			  const char *const strings[NAME_STRINGS])
 {
 	uint32_t reason = strtab_add(&d->left_reasons, strings[2]);
 	struct text line = { 0 };
@@ -155,7 +155,7 @@ static void leave(struct inproc_drain *d, const struct inproc_region *g,
 	inproc_write_line(d->writer, &line);
 }
 
-static void note(struct inproc_drain *d, const char *words)
+static void notify(struct inproc_drain *d, const char *words)
 {
 	struct meta_notice n = { .code = "java", .text = words };
 	struct text line = { 0 };
@@ -166,7 +166,7 @@ static void note(struct inproc_drain *d, const char *words)
 }
 
 /* The program may have written anything, so the message says that these are the program's words. */
-static void note_of(struct inproc_drain *d, struct inproc_region *g, const char *words)
+static void notify_from_program(struct inproc_drain *d, struct inproc_region *g, const char *words)
 {
 	char *printable, *said;
 
@@ -176,13 +176,13 @@ static void note_of(struct inproc_drain *d, struct inproc_region *g, const char 
 		words = "(more, which is left out)";
 	printable = text_printable_new(words);
 	said = xasprintf("the Java machine of process %d says: %s", (int)g->pid, printable);
-	note(d, said);
+	notify(d, said);
 	free(said);
 	free(printable);
 }
 
 /* Finds the strings of a row. Returns false if one of them has no end. */
-static bool strings_of(const char *row, const char *end, const char *strings[NAME_STRINGS])
+static bool find_strings(const char *row, const char *end, const char *strings[NAME_STRINGS])
 {
 	const char *p = row + sizeof(struct inproc_name);
 
@@ -205,8 +205,9 @@ static bool has_room(struct inproc_drain *d, uint32_t bytes)
 
 	d->names_bytes += had_room ? bytes : 0;
 	if (had_room && d->names_bytes > d->names_bytes_max)
-		note(d, "the programs have named more functions than there is room for: the calls "
-			"of the others are lost");
+		notify(d,
+		       "the programs have named more functions than there is room for: the calls "
+		       "of the others are lost");
 	return d->names_bytes <= d->names_bytes_max;
 }
 
@@ -229,10 +230,10 @@ static void add_row(struct inproc_drain *d, struct inproc_region *g, const struc
 		inproc_lock_add(d, g, n->id, strings[0]);
 		break;
 	case INPROC_LEFT:
-		leave(d, g, strings);
+		write_skipped(d, g, strings);
 		break;
 	case INPROC_NOTICE:
-		note_of(d, g, strings[0]);
+		notify_from_program(d, g, strings[0]);
 		break;
 	}
 }
@@ -284,7 +285,7 @@ void inproc_read_names(struct inproc_drain *d, struct inproc_region *g)
 		if (n.bytes < sizeof(n) || n.bytes > ROW_MAX || n.bytes > end - g->names_read)
 			break;
 		memcpy(copy, row, n.bytes);
-		if (!strings_of(copy, copy + n.bytes, strings))
+		if (!find_strings(copy, copy + n.bytes, strings))
 			break;
 		if (has_room(d, n.bytes))
 			add_row(d, g, &n, strings);

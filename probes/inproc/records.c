@@ -61,7 +61,7 @@ static void write_entry(struct inproc_drain *d, const struct keep_entry *e)
 		inproc_write_record(d, &e->call.h, REC_ARGS, args, e->stack ? 3 : 2);
 }
 
-static void write_held(void *ctx, uint32_t cpu, const struct keep_entry *e)
+static void write_kept(void *ctx, uint32_t cpu, const struct keep_entry *e)
 {
 	(void)cpu;
 	write_entry(ctx, e);
@@ -69,7 +69,7 @@ static void write_held(void *ctx, uint32_t cpu, const struct keep_entry *e)
 
 void inproc_drain_keep_slower(struct inproc_drain *d, uint64_t slower_ns)
 {
-	d->keep = keep_new(slower_ns, 1, write_held, d);
+	d->keep = keep_new(slower_ns, 1, write_kept, d);
 	d->slower_ns = slower_ns;
 }
 

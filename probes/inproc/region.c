@@ -59,7 +59,7 @@ static bool map_region(struct inproc_region *g, int fd, struct stat *st, uint64_
 
 static void find_process(struct inproc_drain *d, struct inproc_region *g, const struct stat *st)
 {
-	pid_t pid = inproc_process_of(g->owner, g->named, st, inproc_looks_of(d, g->owner));
+	pid_t pid = inproc_process_of(g->owner, g->named, st, inproc_quota_of(d, g->owner));
 
 	g->is_checked = pid > 0;
 	if (pid > 0)
@@ -99,7 +99,7 @@ static void add_region(struct inproc_drain *d, int dir, uid_t owner, const char 
 	struct inproc_region *g = vec_add(&d->regions);
 	struct stat st;
 
-	inproc_looks_of(d, owner)->regions_left--;
+	inproc_quota_of(d, owner)->regions_left--;
 	g->pid = g->named = pid;
 	g->owner = owner;
 	g->lock_function = MAP_NONE;
@@ -116,13 +116,13 @@ static void add_region(struct inproc_drain *d, int dir, uid_t owner, const char 
 
 static void add_or_refuse(struct inproc_drain *d, int dir, uid_t owner, const char *name, pid_t pid)
 {
-	struct inproc_looks *looks = inproc_looks_of(d, owner);
+	struct inproc_quota *quota = inproc_quota_of(d, owner);
 
-	if (looks->regions_left) {
+	if (quota->regions_left) {
 		add_region(d, dir, owner, name, pid);
 		return;
 	}
-	looks->is_full = true;
+	quota->is_full = true;
 	d->refused_regions++;
 	d->full_users++;
 }
@@ -132,7 +132,7 @@ static void find_in(struct inproc_drain *d, DIR *dir, uid_t owner)
 	struct dirent *e;
 	unsigned names = 0;
 
-	while (!inproc_looks_of(d, owner)->is_full && names++ < FIND_TURN_NAMES &&
+	while (!inproc_quota_of(d, owner)->is_full && names++ < FIND_TURN_NAMES &&
 	       (e = readdir(dir))) {
 		char *end;
 		long pid = strtol(e->d_name, &end, 10);

@@ -27,7 +27,7 @@
 #define SLICE_CYCLES_LEAST (1ull << 14)
 #define SLICE_CYCLES_MOST  (1ull << 36)
 #define FULL		   0.25 /* part of a ring; a ring that is fuller is read again at once */
-#define LOOK_NS		   100000000ull	  /* between two checks of which threads live */
+#define CHECK_NS	   100000000ull	  /* between two checks of which threads live */
 #define MISSING_NS	   1000000000ull  /* how long a reserved record may remain unwritten */
 #define AHEAD_CYCLES	   (1ull << 36)	  /* a stamp further ahead of the clock is invalid */
 #define BEHIND_NS	   10000000000ull /* a stamp further behind is invalid */
@@ -227,8 +227,8 @@ static bool is_never_coming(struct inproc_drain *d, struct inproc_region *g, uin
 	       cycles_at(g, slot, seen->at + n - 1);
 }
 
-static void tell_gap(struct inproc_drain *d, struct inproc_region *g, struct inproc_seen *seen,
-		     uint64_t time_ns)
+static void write_gap(struct inproc_drain *d, struct inproc_region *g, struct inproc_seen *seen,
+		      uint64_t time_ns)
 {
 	const struct inproc_gap gap = seen->gaps[0];
 	const uint64_t last_ns = seen->last_ns;
@@ -236,12 +236,12 @@ static void tell_gap(struct inproc_drain *d, struct inproc_region *g, struct inp
 	seen->n_missing -= gap.n;
 	memmove(seen->gaps, seen->gaps + 1, --seen->n_gaps * sizeof(gap));
 	seen->last_ns = gap.since_ns;
-	inproc_put_lost(d, g, seen, gap.n, time_ns);
+	inproc_write_lost(d, g, seen, gap.n, time_ns);
 	seen->last_ns = last_ns;
 }
 
-static uint64_t last_taken(const struct inproc_drain *d, const struct inproc_seen *seen,
-			   size_t first)
+static uint64_t last_read_ns(const struct inproc_drain *d, const struct inproc_seen *seen,
+			     size_t first)
 {
 	return d->taken.n > first ? d->taken.data[d->taken.n - 1].time_ns : seen->last_ns;
 }
@@ -250,30 +250,30 @@ static uint64_t last_taken(const struct inproc_drain *d, const struct inproc_see
 static void pass_gaps(struct inproc_drain *d, struct inproc_region *g, struct inproc_seen *seen,
 		      size_t first, uint64_t time_ns)
 {
-	const uint64_t before_ns = last_taken(d, seen, first);
+	const uint64_t before_ns = last_read_ns(d, seen, first);
 
 	for (uint32_t i = 0; i < seen->n_gaps; i++)
 		if (!seen->gaps[i].since_ns && seen->gaps[i].from <= seen->at)
 			seen->gaps[i].since_ns = before_ns;
 	while (seen->n_gaps && seen->gaps[0].to <= seen->at)
-		tell_gap(d, g, seen, time_ns);
+		write_gap(d, g, seen, time_ns);
 }
 
 /* The ring is empty, so the gaps are after everything that was read. */
-static void tell_gaps(struct inproc_drain *d, struct inproc_region *g, struct inproc_seen *seen,
-		      size_t first)
+static void write_gaps(struct inproc_drain *d, struct inproc_region *g, struct inproc_seen *seen,
+		       size_t first)
 {
 	pass_gaps(d, g, seen, first, d->last.ns);
 	while (seen->n_gaps) {
 		if (!seen->gaps[0].since_ns)
-			seen->gaps[0].since_ns = last_taken(d, seen, first);
-		tell_gap(d, g, seen, d->last.ns);
+			seen->gaps[0].since_ns = last_read_ns(d, seen, first);
+		write_gap(d, g, seen, d->last.ns);
 	}
 }
 
 /* A thread loses records once it has filled its ring up to the tail that it knows: the present one
  * or, if the thread read it before it was written, the one before. */
-static void note_lost(struct inproc_seen *seen, uint64_t lost, uint64_t room)
+static void add_gap(struct inproc_seen *seen, uint64_t lost, uint64_t room)
 {
 	const uint64_t n = lost - seen->lost - seen->n_missing;
 	struct inproc_gap *last = &seen->gaps[seen->n_gaps ? seen->n_gaps - 1 : 0];
@@ -292,8 +292,8 @@ static void note_lost(struct inproc_seen *seen, uint64_t lost, uint64_t room)
 }
 
 /* Reads the next record, if there is one. *none: counts those that turn out to be none. */
-static bool take(struct inproc_drain *d, struct inproc_region *g, uint32_t slot, size_t first,
-		 uint64_t *none)
+static bool read_record(struct inproc_drain *d, struct inproc_region *g, uint32_t slot,
+			size_t first, uint64_t *none)
 {
 	struct inproc_seen *seen = &g->seen[slot];
 	struct inproc_stamp *s = stamp_at(g, slot, seen->at);
@@ -334,7 +334,7 @@ static int by_time(const void *a, const void *b)
 
 /* If a signal handler interrupts a record that is reserved but not stamped, the handler's records
  * come after it, with earlier stamps. */
-static void sort(struct inproc_taken *t, size_t n)
+static void sort_by_time(struct inproc_taken *t, size_t n)
 {
 	for (size_t i = 1; i < n; i++)
 		if (t[i].time_ns < t[i - 1].time_ns) {
@@ -343,17 +343,18 @@ static void sort(struct inproc_taken *t, size_t n)
 		}
 }
 
-static void tell_none(struct inproc_drain *d, struct inproc_region *g, uint32_t slot, uint64_t n)
+static void write_invalid(struct inproc_drain *d, struct inproc_region *g, uint32_t slot,
+			  uint64_t n)
 {
 	struct inproc_seen *seen = &g->seen[slot];
 
 	if (!n)
 		return;
-	inproc_put_lost(d, g, seen, n, d->last.ns);
+	inproc_write_lost(d, g, seen, n, d->last.ns);
 	seen->lost -= n; /* the thread has not counted these */
 }
 
-void inproc_stamped_take(struct inproc_drain *d, uint32_t region, uint32_t slot)
+void inproc_stamped_read(struct inproc_drain *d, uint32_t region, uint32_t slot)
 {
 	struct inproc_region *g = &d->regions.data[region];
 	struct inproc_slot *s = &g->slots[slot];
@@ -362,14 +363,15 @@ void inproc_stamped_take(struct inproc_drain *d, uint32_t region, uint32_t slot)
 	uint64_t lost = atomic_load_explicit(&s->lost, memory_order_relaxed), at = seen->at;
 	size_t first = d->taken.n;
 
-	note_lost(seen, lost, room);
-	while (seen->at - at < room && d->taken.n < TAKEN_MOST && take(d, g, slot, first, &none))
+	add_gap(seen, lost, room);
+	while (seen->at - at < room && d->taken.n < TAKEN_MOST &&
+	       read_record(d, g, slot, first, &none))
 		;
 	d->behind |= d->taken.n == TAKEN_MOST;
 	if (seen->n_gaps && !cycles_at(g, slot, seen->at))
-		tell_gaps(d, g, seen, first);
-	sort(d->taken.data + first, d->taken.n - first);
-	tell_none(d, g, slot, none);
+		write_gaps(d, g, seen, first);
+	sort_by_time(d->taken.data + first, d->taken.n - first);
+	write_invalid(d, g, slot, none);
 	seen->is_read = seen->at == seen->run_at;
 	seen->tail_before = at;
 	atomic_store_explicit(&s->tail, seen->at, memory_order_release);
@@ -382,7 +384,7 @@ void inproc_stamped_take(struct inproc_drain *d, uint32_t region, uint32_t slot)
 						.time_ns = d->taken.data[first].time_ns };
 }
 
-static void look_at(const struct inproc_drain *d, struct inproc_region *g, uint32_t slot)
+static void check_thread(const struct inproc_drain *d, struct inproc_region *g, uint32_t slot)
 {
 	const struct inproc_slot *s = &g->slots[slot];
 	struct inproc_seen *seen = &g->seen[slot];
@@ -397,37 +399,37 @@ static void look_at(const struct inproc_drain *d, struct inproc_region *g, uint3
 		seen->alive_ns = d->last.ns;
 }
 
-void inproc_stamped_look(struct inproc_drain *d)
+void inproc_stamped_check_threads(struct inproc_drain *d)
 {
-	if (d->last.ns - d->looked_at_threads_ns < LOOK_NS)
+	if (d->last.ns - d->threads_checked_ns < CHECK_NS)
 		return;
-	d->looked_at_threads_ns = d->last.ns;
+	d->threads_checked_ns = d->last.ns;
 	vec_for_each (&d->regions, struct inproc_region, g)
 		for (uint32_t i = 0;
 		     g->is_stamped && g->shared && i < INPROC_SLOTS && g->slots[i].tid; i++)
-			look_at(d, g, i);
+			check_thread(d, g, i);
 }
 
-static void put_calls(struct inproc_drain *d, uint32_t tgid, uint32_t tid, uint64_t time_ns,
-		      const uint64_t values[3])
+static void write_call_count(struct inproc_drain *d, uint32_t tgid, uint32_t tid, uint64_t time_ns,
+			     const uint64_t values[3])
 {
 	const struct wire_head h = { .time_ns = time_ns, .tid = tid, .tgid = tgid };
 
 	inproc_write_record(d, &h, REC_CALL_COUNT, values, 3);
 }
 
-static uint64_t less(uint64_t all, uint64_t part)
+static uint64_t difference(uint64_t all, uint64_t part)
 {
 	return all > part ? all - part : 0;
 }
 
-static uint64_t taken_out(_Atomic uint64_t *n)
+static uint64_t read_and_clear(_Atomic uint64_t *n)
 {
 	return atomic_exchange_explicit(n, 0, memory_order_relaxed);
 }
 
-void inproc_stamped_tell_calls(struct inproc_drain *d, struct inproc_region *g, uint32_t slot,
-			       uint64_t time_ns)
+void inproc_stamped_write_calls(struct inproc_drain *d, struct inproc_region *g, uint32_t slot,
+				uint64_t time_ns)
 {
 	const struct inproc_seen *seen = &g->seen[slot];
 	const uint32_t tid = seen->tid ? seen->tid : g->slots[slot].tid;
@@ -438,17 +440,19 @@ void inproc_stamped_tell_calls(struct inproc_drain *d, struct inproc_region *g, 
 		return;
 	rows = (struct inproc_row *)(g->rows + slot * inproc_rows_bytes(g->n_functions));
 	for (uint32_t id = 0; id < g->n_functions; id++) {
-		uint64_t calls = taken_out(&rows[id].calls), inner = taken_out(&rows[id].inner);
-		uint64_t recorded = taken_out(&rows[id].recorded);
-		uint64_t inner_recorded = taken_out(&rows[id].inner_recorded);
-		const uint64_t values[RECORD_VALUES_MIN] = { id, less(calls, recorded),
-							     less(less(calls, inner),
-								  less(recorded, inner_recorded)) };
+		uint64_t calls = read_and_clear(&rows[id].calls),
+			 inner = read_and_clear(&rows[id].inner);
+		uint64_t recorded = read_and_clear(&rows[id].recorded);
+		uint64_t inner_recorded = read_and_clear(&rows[id].inner_recorded);
+		const uint64_t values[RECORD_VALUES_MIN] = {
+			id, difference(calls, recorded),
+			difference(difference(calls, inner), difference(recorded, inner_recorded))
+		};
 
 		g->passed += values[1];
 		if (calls) /* also if all were recorded: without a count the reader estimates how
 			      many were not */
-			put_calls(d, tgid, tid, time_ns, values);
+			write_call_count(d, tgid, tid, time_ns, values);
 	}
 }
 

@@ -30,12 +30,12 @@ void inproc_stamped_begin(struct inproc_drain *d);
 /* Called once a slice is read. Returns true if the run has another slice. */
 bool inproc_stamped_goes_on(struct inproc_drain *d);
 /* Reads the records of a ring in this slice into d->taken. */
-void inproc_stamped_take(struct inproc_drain *d, uint32_t region, uint32_t slot);
+void inproc_stamped_read(struct inproc_drain *d, uint32_t region, uint32_t slot);
 /* Checks which threads live, if the last check is long ago. */
-void inproc_stamped_look(struct inproc_drain *d);
+void inproc_stamped_check_threads(struct inproc_drain *d);
 /* Writes how many calls of the slot's thread were not recorded, and sets its rows to 0. */
-void inproc_stamped_tell_calls(struct inproc_drain *d, struct inproc_region *g, uint32_t slot,
-			       uint64_t time_ns);
+void inproc_stamped_write_calls(struct inproc_drain *d, struct inproc_region *g, uint32_t slot,
+				uint64_t time_ns);
 /* Returns whether the slot's thread has ended, and its ring is read. */
 bool inproc_stamped_is_over(const struct inproc_region *g, uint32_t slot);
 

@@ -21,7 +21,7 @@
 
 /* The device in the line is not always that of the file. Then the one that the mapping leads to
  * is. */
-static bool is_of(pid_t pid, const struct mapping_line *line, const struct stat *file)
+static bool is_mapping_of(pid_t pid, const struct mapping_line *line, const struct stat *file)
 {
 	struct statx there;
 	char path[96];
@@ -57,24 +57,24 @@ static bool find_file(void *ctx, const struct mapping_line *line)
 
 	if (s->lines++ % CLOCK_LINES == 0 && !is_time_left(s))
 		return false;
-	s->is_found = is_of(s->pid, line, s->file);
+	s->is_found = is_mapping_of(s->pid, line, s->file);
 	return !s->is_found;
 }
 
 /* A program may have 65,000 mappings with long names. They take seconds to read, so time is
  * limited. */
-static bool maps_it(pid_t pid, const struct stat *file, struct inproc_looks *looks)
+static bool maps_file(pid_t pid, const struct stat *file, struct inproc_quota *quota)
 {
 	uint64_t began_ns = clock_now_ns(), took_ns;
-	struct search search = { .pid = pid, .file = file, .until_ns = began_ns + looks->maps_ns };
+	struct search search = { .pid = pid, .file = file, .until_ns = began_ns + quota->maps_ns };
 
 	mappings_each(pid, find_file, &search);
 	took_ns = clock_now_ns() - began_ns;
-	looks->maps_ns -= took_ns < looks->maps_ns ? took_ns : looks->maps_ns;
+	quota->maps_ns -= took_ns < quota->maps_ns ? took_ns : quota->maps_ns;
 	return search.is_found;
 }
 
-static bool may_be(pid_t pid, uid_t owner, pid_t named)
+static bool is_candidate(pid_t pid, uid_t owner, pid_t named)
 {
 	unsigned uid;
 
@@ -82,20 +82,21 @@ static bool may_be(pid_t pid, uid_t owner, pid_t named)
 	       status_inner_pid(pid) == named;
 }
 
-static pid_t look(uid_t owner, pid_t named, const struct stat *file, struct inproc_looks *looks)
+static pid_t search_processes(uid_t owner, pid_t named, const struct stat *file,
+			      struct inproc_quota *quota)
 {
 	DIR *all = opendir("/proc");
 	unsigned maps_left = MAPS_MOST;
 	pid_t found = 0;
 	struct dirent *e;
 
-	while (all && !found && maps_left && looks->maps_ns && (e = readdir(all))) {
+	while (all && !found && maps_left && quota->maps_ns && (e = readdir(all))) {
 		pid_t pid = (pid_t)atoi(e->d_name);
 
-		if (pid <= 0 || !may_be(pid, owner, named))
+		if (pid <= 0 || !is_candidate(pid, owner, named))
 			continue;
 		maps_left--;
-		if (maps_it(pid, file, looks))
+		if (maps_file(pid, file, quota))
 			found = pid;
 	}
 	if (all)
@@ -104,24 +105,24 @@ static pid_t look(uid_t owner, pid_t named, const struct stat *file, struct inpr
 }
 
 pid_t inproc_process_of(uid_t owner, pid_t named, const struct stat *file,
-			struct inproc_looks *looks)
+			struct inproc_quota *quota)
 {
-	if (may_be(named, owner, named) && maps_it(named, file, looks))
+	if (is_candidate(named, owner, named) && maps_file(named, file, quota))
 		return named;
-	if (!looks->left)
+	if (!quota->left)
 		return 0;
-	looks->left--;
-	return look(owner, named, file, looks);
+	quota->left--;
+	return search_processes(owner, named, file, quota);
 }
 
-pid_t inproc_thread_of(pid_t pid, pid_t named, unsigned *looks_left)
+pid_t inproc_thread_of(pid_t pid, pid_t named, unsigned *reads_left)
 {
 	struct pids tids = { 0 };
 	pid_t found = named;
 
-	if (!*looks_left || target_threads(pid, &tids))
+	if (!*reads_left || target_threads(pid, &tids))
 		return named;
-	for (size_t i = tids.n; i-- && found == named && *looks_left; --*looks_left)
+	for (size_t i = tids.n; i-- && found == named && *reads_left; --*reads_left)
 		if (status_inner_pid(tids.data[i]) == named)
 			found = tids.data[i];
 	vec_release(&tids);

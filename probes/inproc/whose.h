@@ -15,7 +15,7 @@ struct stat;
 
 /* What may still be spent on one user's regions in a recording. Programs decide how much there is
  * to read, and must not use up what other users may have. */
-struct inproc_looks {
+struct inproc_quota {
 	uid_t owner;
 	unsigned left;			   /* searches of all processes */
 	uint64_t maps_ns;		   /* time of reading mappings, of any process */
@@ -31,13 +31,13 @@ struct inproc_looks {
  * too.
  */
 pid_t inproc_process_of(uid_t owner, pid_t named, const struct stat *file,
-			struct inproc_looks *looks);
+			struct inproc_quota *quota);
 
 /*
  * Returns the thread of that process which has this number in its own namespace, or the number
- * itself if there is none. It reads the newest threads first, and takes one of *looks_left for
+ * itself if there is none. It reads the newest threads first, and takes one of *reads_left for
  * each.
  */
-pid_t inproc_thread_of(pid_t pid, pid_t named, unsigned *looks_left);
+pid_t inproc_thread_of(pid_t pid, pid_t named, unsigned *reads_left);
 
 #endif

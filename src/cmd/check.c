@@ -675,7 +675,7 @@ static void find_refusal(const struct inspect_options *io, struct err *why)
 
 	if (refusal_of_machine(why))
 		return;
-	inject_targets_look(&targets, &r, &n_programs, why);
+	inject_targets_find_objects(&targets, &r, &n_programs, why);
 	inject_targets_release(&targets);
 }
 

@@ -92,7 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (trace_writer_open(&writer, &o, &err))
 		abort();
 	inproc_drain_init(&drain, directory, RING, writer);
-	drain.looks_most.left = 0; /* at all processes of this machine */
+	drain.quota_most.left = 0; /* at all processes of this machine */
 	for (int i = 0; i < 2; i++)
 		inproc_drain_run(&drain);
 	inproc_drain_stop(&drain);

@@ -53,7 +53,7 @@ static struct patched look(struct patched p)
 
 	processes = (struct processes){ .drain = &drain, .is_alone = true };
 	*vec_add(&processes.patched) = p;
-	processes_look(&processes, UINT64_MAX);
+	processes_check(&processes, UINT64_MAX);
 	now = *vec_last(&processes.patched);
 	vec_release(&processes.patched);
 	return now;

@@ -392,7 +392,7 @@ static bool is_found_without_time_of(uid_t user)
 	bool found;
 
 	inproc_drain_init(&other, dir, RECORDS * sizeof(struct inproc_record), writer);
-	inproc_looks_of(&other, user)->maps_ns = 0;
+	inproc_quota_of(&other, user)->maps_ns = 0;
 	inproc_find_regions(&other);
 	assert_int_equal(other.regions.n, 1);
 	found = other.regions.data[0].is_checked;
@@ -424,10 +424,10 @@ static void test_rings_have_an_end(void **state)
 	slots[1].tail = slots[2].tail = 3;
 	slots[1].lost = slots[2].lost = 0;
 	inproc_drain_init(&other, dir, RECORDS * sizeof(struct inproc_record), to_nowhere);
-	inproc_looks_of(&other, geteuid())->rings_left = 2;
+	inproc_quota_of(&other, geteuid())->rings_left = 2;
 	assert_int_equal(inproc_drain_run(&other), 0);
 	assert_int_equal(other.regions.data[0].n_rings, 2);
-	assert_int_equal(inproc_looks_of(&other, geteuid())->rings_left, 0);
+	assert_int_equal(inproc_quota_of(&other, geteuid())->rings_left, 0);
 	inproc_drain_finish(&other, 1);
 	assert_int_equal(other.unread_rings, 1);
 	assert_int_equal(other.lost_records, slots[0].lost + 3);
@@ -444,19 +444,19 @@ static void test_regions_have_an_end(void **state)
 
 	(void)state;
 	inproc_drain_init(&other, dir, RECORDS * sizeof(struct inproc_record), writer);
-	inproc_looks_of(&other, user)->regions_left = 1;
+	inproc_quota_of(&other, user)->regions_left = 1;
 	inproc_find_regions(&other);
 	inproc_find_regions(&other);
 	assert_int_equal(other.regions.n, 1); /* it is known: there is no other */
-	assert_false(inproc_looks_of(&other, user)->is_full);
+	assert_false(inproc_quota_of(&other, user)->is_full);
 	assert_int_equal(other.refused_regions, 0);
 	inproc_drain_release(&other);
 	inproc_drain_init(&other, dir, RECORDS * sizeof(struct inproc_record), writer);
-	inproc_looks_of(&other, user)->regions_left = 0;
+	inproc_quota_of(&other, user)->regions_left = 0;
 	inproc_find_regions(&other);
 	inproc_find_regions(&other);
 	assert_int_equal(other.regions.n, 0);
-	assert_true(inproc_looks_of(&other, user)->is_full);
+	assert_true(inproc_quota_of(&other, user)->is_full);
 	assert_int_equal(other.refused_regions, 1);
 	assert_int_equal(other.full_users, 1);
 	inproc_drain_release(&other);

@@ -48,51 +48,51 @@ static void set_gs(void)
 			 0);
 }
 
-#define PUT(c, ...) \
-	stub_put(c, (const uint8_t[]){ __VA_ARGS__ }, sizeof((uint8_t[]){ __VA_ARGS__ }))
+#define EMIT(c, ...) \
+	stub_emit(c, (const uint8_t[]){ __VA_ARGS__ }, sizeof((uint8_t[]){ __VA_ARGS__ }))
 
 /* Its entry lies behind instructions whose flags and red zone are still to be read. */
 static void make_kept(struct stub_code *c, const struct stub_facts *facts)
 {
 	const struct stub_entry entry = {
-		.id = 3, .sp = SP_BEFORE, .keeps_flags = true, .keeps_red_zone = true
+		.id = 3, .sp = SP_BEFORE, .saves_flags = true, .saves_red_zone = true
 	};
 
 	kept = (int (*)(long, long))(uintptr_t)(c->address + c->n);
-	PUT(c, 0x48, 0x89, 0x7c, 0x24, 0xf8); /* mov %rdi, -8(%rsp) */
-	PUT(c, 0x48, 0x39, 0xf7);	      /* cmp %rsi, %rdi */
-	stub_entry(c, facts, &entry);
-	PUT(c, 0x0f, 0x9c, 0xc0, 0x0f, 0xb6, 0xc0); /* setl %al; movzbl %al, %eax */
-	PUT(c, 0x48, 0x8b, 0x54, 0x24, 0xf8);	    /* mov -8(%rsp), %rdx */
-	PUT(c, 0x48, 0x8d, 0x04, 0x50);		    /* lea (%rax, %rdx, 2), %rax */
-	stub_exit(c, facts, 3, SP_BEFORE);
-	PUT(c, 0xc3);
+	EMIT(c, 0x48, 0x89, 0x7c, 0x24, 0xf8); /* mov %rdi, -8(%rsp) */
+	EMIT(c, 0x48, 0x39, 0xf7);	       /* cmp %rsi, %rdi */
+	stub_emit_entry(c, facts, &entry);
+	EMIT(c, 0x0f, 0x9c, 0xc0, 0x0f, 0xb6, 0xc0); /* setl %al; movzbl %al, %eax */
+	EMIT(c, 0x48, 0x8b, 0x54, 0x24, 0xf8);	     /* mov -8(%rsp), %rdx */
+	EMIT(c, 0x48, 0x8d, 0x04, 0x50);	     /* lea (%rax, %rdx, 2), %rax */
+	stub_emit_exit(c, facts, 3, SP_BEFORE);
+	EMIT(c, 0xc3);
 }
 
 /* Its entry lies behind a push; flags say there whether it calls itself. */
 static void make_gated(struct stub_code *c, const struct stub_facts *facts)
 {
-	const struct stub_entry entry = { .id = 2, .sp = 8, .keeps_flags = true };
+	const struct stub_entry entry = { .id = 2, .sp = 8, .saves_flags = true };
 	struct stub_gate in, out;
 	uint64_t start = c->address + c->n;
 
 	gated = (int (*)(int))(uintptr_t)start;
-	PUT(c, 0x53);	    /* push %rbx */
-	PUT(c, 0x85, 0xff); /* test %edi, %edi */
-	stub_entry_gate(c, &entry, &in);
-	PUT(c, 0x89, 0xfb);	  /* mov %edi, %ebx */
-	PUT(c, 0x89, 0xf8);	  /* mov %edi, %eax */
-	PUT(c, 0x74, 0x0a);	  /* je 1f */
-	PUT(c, 0x8d, 0x7f, 0xff); /* lea -1(%rdi), %edi */
-	PUT(c, 0xe8);		  /* call */
+	EMIT(c, 0x53);	     /* push %rbx */
+	EMIT(c, 0x85, 0xff); /* test %edi, %edi */
+	stub_emit_entry_gate(c, &entry, &in);
+	EMIT(c, 0x89, 0xfb);	   /* mov %edi, %ebx */
+	EMIT(c, 0x89, 0xf8);	   /* mov %edi, %eax */
+	EMIT(c, 0x74, 0x0a);	   /* je 1f */
+	EMIT(c, 0x8d, 0x7f, 0xff); /* lea -1(%rdi), %edi */
+	EMIT(c, 0xe8);		   /* call */
 	start -= c->address + c->n + 4;
-	stub_put(c, &start, 4);
-	PUT(c, 0x01, 0xd8); /* add %ebx, %eax */
-	PUT(c, 0x5b);	    /* 1: pop %rbx */
-	stub_exit_gate(c, 2, &out);
-	PUT(c, 0xc3);
-	stub_entry_rest(c, facts, &entry, &in);
-	stub_exit_rest(c, facts, 2, &out);
+	stub_emit(c, &start, 4);
+	EMIT(c, 0x01, 0xd8); /* add %ebx, %eax */
+	EMIT(c, 0x5b);	     /* 1: pop %rbx */
+	stub_emit_exit_gate(c, 2, &out);
+	EMIT(c, 0xc3);
+	stub_emit_entry_rest(c, facts, &entry, &in);
+	stub_emit_exit_rest(c, facts, 2, &out);
 }
 
 static void make_function(void)
@@ -115,13 +115,13 @@ static void make_function(void)
 				.period = PERIOD };
 
 	assert_ptr_not_equal(page, MAP_FAILED);
-	stub_put(&c, blob.code, blob.bytes);
+	stub_emit(&c, blob.code, blob.bytes);
 	memcpy(page, &f, sizeof(f));
 	made = (int (*)(int))(page + c.n);
-	stub_entry(&c, &facts, &(struct stub_entry){ .id = 3, .sp = SP_BEFORE });
-	stub_put(&c, (const uint8_t[]){ 0x8d, 0x47, 0x01 }, 3); /* lea 1(%rdi), %eax */
-	stub_exit(&c, &facts, 3, SP_BEFORE);
-	stub_put(&c, (const uint8_t[]){ 0xc3 }, 1);
+	stub_emit_entry(&c, &facts, &(struct stub_entry){ .id = 3, .sp = SP_BEFORE });
+	stub_emit(&c, (const uint8_t[]){ 0x8d, 0x47, 0x01 }, 3); /* lea 1(%rdi), %eax */
+	stub_emit_exit(&c, &facts, 3, SP_BEFORE);
+	stub_emit(&c, (const uint8_t[]){ 0xc3 }, 1);
 	make_kept(&c, &facts);
 	make_gated(&c, &facts);
 	assert_true(c.n < c.room);
