@@ -147,6 +147,8 @@ void sections_release(struct sections *s)
 	map_release(&s->first_of);
 	map_release(&s->place_of);
 	vec_release(&s->all);
+	vec_release(&s->doing);
+	map_release(&s->doing_of);
 	vec_release(&s->threads);
 	strtab_release(&s->names);
 	blocks_release(&s->hold_blocks);
@@ -793,24 +795,68 @@ bool sections_see_waits(const struct sections *s)
 	return false;
 }
 
-bool sections_holding(struct sections *s, uint32_t function, const char *key,
-		      struct holding_sums *sums)
+/* Whether it is what holders of the lock of this name did; lock: NULL: of all locks. */
+static bool is_doing(const struct sections *s, const struct section_doing *d, uint32_t function,
+		     const char *lock)
 {
 	char hex[24];
 
-	*sums = (struct holding_sums){ 0 };
+	if (d->function != function || !lock || d->lock == MAP_NONE)
+		return d->function == function && !lock && d->lock == MAP_NONE;
+	return strcmp(argkeys_place(&s->places, s->locks.data[d->lock].address, hex), lock) == 0;
+}
+
+static uint32_t find_doing(const struct sections *s, uint32_t function, const char *lock,
+			   uint64_t *key)
+{
+	uint32_t i;
+
+	*key = hash_u64(function ^ (lock ? hash_bytes(lock, strlen(lock)) : 0));
+	while ((i = map_get(&s->doing_of, *key)) != MAP_NONE &&
+	       !is_doing(s, &s->doing.data[i], function, lock))
+		++*key;
+	return i;
+}
+
+/* lock: MAP_NONE: what holders of all locks that the function takes did. */
+static void add_doing(struct sections *s, const struct keyed_group *g, uint32_t lock,
+		      const struct holding_sums *sums)
+{
+	const struct lock *of = &s->locks.data[g->key >> 32];
+	char hex[24];
+	const char *name = lock == MAP_NONE ? NULL : argkeys_place(&s->places, of->address, hex);
+	uint64_t key;
+	uint32_t i = find_doing(s, g->function, name, &key);
+
+	if (i == MAP_NONE) {
+		map_put(&s->doing_of, key, i = (uint32_t)s->doing.n);
+		*vec_add(&s->doing) =
+			(struct section_doing){ .function = g->function, .lock = lock };
+	}
+	s->doing.data[i].unclear |= !is_clear(&s->locks.data[of->first]);
+	holding_join(&s->doing.data[i].sums, sums);
+}
+
+void sections_sum_holding(struct sections *s)
+{
 	for (size_t i = 0; i < s->all.n; i++) {
 		const struct keyed_group *g = &s->waits->groups.data[i];
-		const struct lock *lock = g->rest ? NULL : &s->locks.data[g->key >> 32];
 
-		if (g->function != function || !lock ||
-		    (key && strcmp(key, argkeys_place(&s->places, lock->address, hex)) != 0))
+		if (g->rest)
 			continue;
-		if (!is_clear(&s->locks.data[lock->first]))
-			return false;
-		holding_join(sums, &s->all.data[i].doing);
+		add_doing(s, g, (uint32_t)(g->key >> 32), &s->all.data[i].doing);
+		add_doing(s, g, MAP_NONE, &s->all.data[i].doing);
 	}
-	return sums->wait_ns > 0;
+}
+
+const struct holding_sums *sections_holding(const struct sections *s, uint32_t function,
+					    const char *lock)
+{
+	uint64_t key;
+	uint32_t i = find_doing(s, function, lock, &key);
+	const struct section_doing *d = i == MAP_NONE ? NULL : &s->doing.data[i];
+
+	return d && !d->unclear && d->sums.wait_ns > 0 ? &d->sums : NULL;
 }
 
 void sections_finish(struct sections *s, const struct block_options *o, struct blocks *blocks)

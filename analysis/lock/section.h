@@ -51,6 +51,13 @@ struct section {
 							 * longest wait time first */
 };
 
+/* What the holders did of the locks that one function takes, or of one of them. */
+struct section_doing {
+	uint32_t function, lock; /* lock: MAP_NONE: all of them */
+	bool unclear;		 /* of some lock not all releases were recorded */
+	struct holding_sums sums;
+};
+
 /*
  * Callbacks for every hold of a lock; may be NULL. group: group of holds, which is the lock and the
  * call site that took it. contended: another thread held the lock when the call that took it began.
@@ -99,6 +106,13 @@ struct sections {
 	/* Set after sections_init(): nothing but what holders do is wanted, for sections_holding().
 	 * No durations are summed up. */
 	bool only_holding;
+	/* Of each function that takes locks, together and by lock. Set by sections_sum_holding().
+	 */
+	struct {
+		VEC(struct section_doing)
+	} doing;
+	struct map doing_of; /* hash of function and name of the lock -> doing; the next free key on
+			      * a collision */
 };
 
 /* Returns -ENODATA if no lock function was recorded, or none with its argument; err says how to
@@ -113,13 +127,16 @@ void sections_name(struct sections *s, uint32_t group, struct text *name);
 void sections_finish(struct sections *s, const struct block_options *o, struct blocks *blocks);
 /* Whether functions were recorded that release a lock while they wait. */
 bool sections_see_waits(const struct sections *s);
+/* Sums up what the holders of locks did while others waited, once all calls are recorded. */
+void sections_sum_holding(struct sections *s);
 /*
- * Sums up what the holders of a lock did while others waited for it. function: the function that
- * takes the lock; key: the name of the lock, or NULL for all locks that the function takes. Returns
- * false if not all releases were recorded, or if no thread waited.
+ * Returns what the holders of a lock did while others waited for it, valid as long as s is.
+ * function: the function that takes the lock; lock: its name, or NULL for all locks that the
+ * function takes. Returns NULL if not all releases were recorded, or if no thread waited. Called
+ * after sections_sum_holding().
  */
-bool sections_holding(struct sections *s, uint32_t function, const char *key,
-		      struct holding_sums *sums);
+const struct holding_sums *sections_holding(const struct sections *s, uint32_t function,
+					    const char *lock);
 void sections_release(struct sections *s);
 
 #endif

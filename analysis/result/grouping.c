@@ -63,25 +63,22 @@ static int begin_keys(struct grouping *g, struct trace_reader *r, struct result 
 }
 
 /* Sets what the holders of each lock do while others wait for it. */
-static void set_holding(struct grouping *g, struct blocks *blocks, struct holding_sums **next)
+static void set_holding(const struct grouping *g, struct blocks *blocks)
 {
 	vec_for_each (blocks, struct block, b)
 		if (block_is_call(b) && b->function && lock_function_of(b->function) &&
-		    (!b->grouped || (b->key && !strchr(b->key, '='))) &&
-		    sections_holding(&g->sections, b->function->id, b->grouped ? b->key : NULL,
-				     *next))
-			b->holding = (*next)++;
+		    (!b->grouped || (b->key && !strchr(b->key, '='))))
+			b->holding = sections_holding(&g->sections, b->function->id,
+						      b->grouped ? b->key : NULL);
 }
 
 static void end_holders(struct grouping *g, struct result *res)
 {
-	struct holding_sums *next;
-
 	if (!g->has_locks)
 		return;
-	next = g->holding = xcalloc(res->blocks.n + res->groups.n + 1, sizeof(*next));
-	set_holding(g, &res->blocks, &next);
-	set_holding(g, &res->groups, &next);
+	sections_sum_holding(&g->sections);
+	set_holding(g, &res->blocks);
+	set_holding(g, &res->groups);
 }
 
 static void end_keys(struct grouping *g, struct result *res)
@@ -94,7 +91,6 @@ static void end_keys(struct grouping *g, struct result *res)
 static void release_keys(struct grouping *g)
 {
 	argkeys_release(&g->argkeys);
-	free(g->holding);
 	if (!g->has_locks)
 		return;
 	sections_release(&g->sections);

@@ -28,8 +28,7 @@ struct grouping {
 	struct argkeys argkeys;
 	struct callsites callsites;
 	struct sections sections;
-	struct keyed lock_waits;      /* with keys: numbers of locks and places for sections */
-	struct holding_sums *holding; /* of blocks of locks; owned */
+	struct keyed lock_waits; /* with keys: numbers of locks and places for sections */
 	bool has_locks;
 	struct sequences sequences;
 	struct transitions transitions;
