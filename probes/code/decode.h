@@ -47,6 +47,8 @@ struct insn {
 	uint64_t target; /* FLOW_BRANCH, FLOW_JUMP */
 	int32_t sp_delta, frame_delta;
 	uint32_t writes; /* bit n: writes register n (hardware numbering) or a part of it */
+	uint32_t reads, addresses; /* x86, general registers: those read, and those of them that
+				    * name memory */
 	uint8_t length;
 	uint8_t flow;  /* enum flow */
 	uint8_t class; /* enum probe_class; CLASS_N: a probe is refused or harmful */
@@ -55,6 +57,8 @@ struct insn {
 	uint8_t compares;      /* sets flags from an immediate: the bound check before a switch */
 	bool is_call;
 	bool loads, stores;
+	bool simple;	   /* x86: moves, compares, branches or counts by a constant */
+	bool exchanges;	   /* x86: simple, and stores by an atomic exchange */
 	uint8_t slot_base; /* enum slot_base: the register above which, by slot bytes, it loads */
 	int32_t slot;
 	bool reads_link;  /* copies the link register (aarch64) */

@@ -136,6 +136,76 @@ static bool reads_first(unsigned id)
 	return false;
 }
 
+static bool is_same_register(const cs_x86 *x)
+{
+	return x->op_count == 2 && x->operands[0].type == X86_OP_REG &&
+	       x->operands[1].type == X86_OP_REG && x->operands[0].reg == x->operands[1].reg;
+}
+
+static void find_reads(const struct decoder *d, const cs_insn *ci, struct insn *out)
+{
+	const cs_x86 *x = &ci->detail->x86;
+	cs_regs read, written;
+	uint8_t n_read, n_written;
+
+	if (cs_regs_access(d->handle, ci, read, &n_read, written, &n_written))
+		n_read = 0;
+	for (int i = 0; i < n_read; i++)
+		if (gpr(read[i]) != NO_REGISTER)
+			out->reads |= 1u << gpr(read[i]);
+	if (ci->id == X86_INS_XOR && is_same_register(x))
+		out->reads = 0; /* it is zero, whatever it was */
+	for (int i = 0; i < x->op_count; i++) {
+		const x86_op_mem *m = &x->operands[i].mem;
+
+		if (x->operands[i].type != X86_OP_MEM)
+			continue;
+		if (gpr(m->base) != NO_REGISTER)
+			out->addresses |= 1u << gpr(m->base);
+		if (gpr(m->index) != NO_REGISTER)
+			out->addresses |= 1u << gpr(m->index);
+	}
+}
+
+/* What a loop needs that does nothing but look again until something changes. */
+static bool is_simple(const cs_insn *ci)
+{
+	const cs_x86 *x = &ci->detail->x86;
+
+	switch (ci->id) {
+	case X86_INS_MOV:
+	case X86_INS_MOVABS:
+	case X86_INS_MOVZX:
+	case X86_INS_MOVSX:
+	case X86_INS_MOVSXD:
+	case X86_INS_LEA:
+	case X86_INS_CDQE:
+	case X86_INS_CMP:
+	case X86_INS_TEST:
+	case X86_INS_INC:
+	case X86_INS_DEC:
+	case X86_INS_NOP:
+	case X86_INS_PAUSE:
+	case X86_INS_LFENCE:
+	case X86_INS_MFENCE:
+	case X86_INS_XCHG:
+	case X86_INS_CMPXCHG:
+		return true;
+	case X86_INS_ADD:
+	case X86_INS_SUB:
+	case X86_INS_AND:
+		return x->op_count == 2 && x->operands[1].type == X86_OP_IMM;
+	case X86_INS_XOR:
+		return is_same_register(x);
+	}
+	return false;
+}
+
+static bool is_exchange(const cs_insn *ci)
+{
+	return ci->id == X86_INS_XCHG || ci->id == X86_INS_CMPXCHG;
+}
+
 /*
  * Whether the instruction only names memory: prefetches neither wait for memory nor change it, and
  * lea and nop do not access it.
@@ -417,6 +487,9 @@ bool decode_x86(void *decoder, const uint8_t *code, size_t n, uint64_t address, 
 		d->insn->id == X86_INS_CMP && d->insn->detail->x86.operands[1].type == X86_OP_IMM;
 	find_stack(d->insn, out);
 	find_flow(d->insn, &r, out);
+	find_reads(d, d->insn, out);
+	out->simple = out->flow == FLOW_BRANCH || out->flow == FLOW_JUMP || is_simple(d->insn);
+	out->exchanges = out->stores && is_exchange(d->insn);
 	out->refusal = raw_refusal(&r);
 	out->class = out->refusal ? CLASS_N
 				  : raw_class(&r, code, out->length, address, d->multibyte_nops);

@@ -87,7 +87,111 @@ static bool scan(struct scan *s, decode_fn decode, void *decoder)
 	return false;
 }
 
-bool spinloop_in(const uint8_t *code, size_t n, uint64_t start, uint64_t address, bool aarch64)
+/* ---- loops that only look again, on x86 ---- */
+
+/* What is known of the registers after the instructions of one round so far. */
+struct round {
+	uint32_t written;  /* by the loop at all */
+	uint32_t constant; /* the same value in every round */
+	uint32_t same;	   /* such a value, or what was loaded from an address that is the same */
+	bool looks;	   /* loads what another thread may change */
+};
+
+#define STACK_POINTER (1u << 4)
+
+static bool loads_only(const struct insn *in)
+{
+	return in->loads && !in->stores;
+}
+
+/* Returns whether the instruction does nothing that counts as work. */
+static bool is_looking(struct round *r, const struct insn *in)
+{
+	bool memory = in->loads || in->stores;
+	bool same = !(in->reads & ~r->same), constant = !memory && !(in->reads & ~r->constant);
+
+	if (!in->simple || in->is_call || (in->stores && !in->exchanges))
+		return false;
+	if (memory && in->addresses & ~r->same)
+		return false;
+	if (in->exchanges && in->reads & ~in->addresses & ~r->constant)
+		return false;
+	r->looks |= memory && !(in->addresses & STACK_POINTER);
+	r->constant &= ~in->writes;
+	r->same &= ~in->writes;
+	if (constant)
+		r->constant |= in->writes;
+	if (constant || (same && !in->exchanges && (loads_only(in) || !memory)))
+		r->same |= in->writes;
+	return true;
+}
+
+#define ROUND_INSNS_MAX 32
+
+/* Whether the bytes from `from` to `to` are a loop of that kind around the instruction at `at`. */
+static bool only_looks(void *decoder, const uint8_t *code, size_t from, size_t to, size_t at)
+{
+	struct insn insns[ROUND_INSNS_MAX];
+	struct round round = { 0 };
+	unsigned n = 0;
+	bool around = false;
+
+	for (size_t i = from; i < to; i += insns[n++].length) {
+		if (n == ROUND_INSNS_MAX || !decode_x86(decoder, code + i, to - i, i, &insns[n]) ||
+		    !insns[n].length)
+			return false;
+		around |= i == at;
+		round.written |= insns[n].writes;
+	}
+	if (!around || !n || insns[n - 1].target != from)
+		return false;
+	round.constant = round.same = ~round.written;
+	for (unsigned i = 0; i < n; i++)
+		if (!is_looking(&round, &insns[i]))
+			return false;
+	return round.looks;
+}
+
+/* Returns the length of what may be a branch back to *to, or 0. at: where the loop must be. */
+static size_t branch_back(const uint8_t *code, size_t n, size_t i, size_t at, size_t *to)
+{
+	bool near = n - i >= 2 && ((code[i] & 0xf0) == 0x70 || code[i] == 0xeb);
+	bool far = n - i >= 6 && code[i] == 0x0f && (code[i + 1] & 0xf0) == 0x80;
+	size_t length = near ? 2 : far ? 6 : n - i >= 5 && code[i] == 0xe9 ? 5 : 0;
+	int32_t back = near ? (int8_t)code[i + 1] : 0;
+
+	if (!length)
+		return 0;
+	if (!near)
+		memcpy(&back, code + i + length - 4, 4);
+	if (back >= 0 || back < -SPINLOOP_BYTES_MAX || (size_t)-back > i + length)
+		return 0;
+	*to = i + length - (size_t)-back;
+	return *to <= at ? length : 0;
+}
+
+/* Decodes from where a branch leads to, so that nothing before the loop needs decoding. */
+static bool looks_again(const uint8_t *code, size_t n, size_t at)
+{
+	void *decoder = NULL;
+	bool found = false;
+	size_t to = 0;
+
+	for (size_t i = at; i < n && i < at + SPINLOOP_BYTES_MAX && !found; i++) {
+		size_t length = branch_back(code, n, i, at, &to);
+
+		if (!length)
+			continue;
+		if (!decoder)
+			decoder = decoder_x86_new(false);
+		found = decoder && only_looks(decoder, code, to, i + length, at);
+	}
+	decoder_x86_free(decoder);
+	return found;
+}
+
+static bool around_pause(const uint8_t *code, size_t n, uint64_t start, uint64_t address,
+			 bool aarch64)
 {
 	struct scan s = {
 		.code = code, .n = n, .start = start, .address = address, .aarch64 = aarch64
@@ -95,8 +199,7 @@ bool spinloop_in(const uint8_t *code, size_t n, uint64_t start, uint64_t address
 	void *decoder;
 	bool found;
 
-	if (address < start || address - start >= n ||
-	    !pause_near(code, n, (size_t)(address - start), aarch64))
+	if (!pause_near(code, n, (size_t)(address - start), aarch64))
 		return false;
 	if (aarch64)
 		return scan(&s, decode_arm64, NULL);
@@ -104,6 +207,14 @@ bool spinloop_in(const uint8_t *code, size_t n, uint64_t start, uint64_t address
 	found = scan(&s, decode_x86, decoder);
 	decoder_x86_free(decoder);
 	return found;
+}
+
+bool spinloop_in(const uint8_t *code, size_t n, uint64_t start, uint64_t address, bool aarch64)
+{
+	if (address < start || address - start >= n)
+		return false;
+	return around_pause(code, n, start, address, aarch64) ||
+	       (!aarch64 && looks_again(code, n, (size_t)(address - start)));
 }
 
 bool spinloop_at(struct dso *dso, uint64_t address)

@@ -70,6 +70,70 @@ static void long_loops_work(void **state)
 	assert_false(in(code, sizeof(code), 104, false));
 }
 
+struct loop {
+	const char *code;
+	size_t n;
+	uint64_t looks; /* bytes from the start that are in the loop */
+};
+
+#define LOOP(bytes, looks)                      \
+	{                                       \
+		bytes, sizeof(bytes) - 1, looks \
+	}
+
+static void assert_looks(const struct loop *loops, size_t n, bool spins)
+{
+	for (size_t i = 0; i < n; i++) {
+		assert_int_equal(in(loops[i].code, loops[i].n, 0, false), spins);
+		assert_false(in(loops[i].code, loops[i].n, loops[i].looks, false));
+	}
+}
+
+/* Waits without a pause: nothing but another thread, or a number of rounds, ends them. */
+static void looks_again_x86(void **state)
+{
+	static const struct loop loops[] = {
+		/* sub $1,%eax; je 14; mov (%rbp),%rdx; test %rdx,%rdx; je 0; ret */
+		LOOP("\x83\xe8\x01\x74\x09\x48\x8b\x55\x00\x48\x85\xd2\x74\xf2\xc3", 14),
+		/* mov $1,%eax; xchg %eax,(%rdi); test %eax,%eax; jne 0; ret */
+		LOOP("\xb8\x01\x00\x00\x00\x87\x07\x85\xc0\x75\xf5\xc3", 11),
+		/* xor %eax,%eax; lock cmpxchg %edx,(%rdi); jne 0; ret */
+		LOOP("\x31\xc0\xf0\x0f\xb1\x17\x75\xf8\xc3", 8),
+		/* gcc -O0: mov -8(%rbp),%rax; mov (%rax),%eax; test %eax,%eax; je 0; ret */
+		LOOP("\x48\x8b\x45\xf8\x8b\x00\x85\xc0\x74\xf6\xc3", 10),
+	};
+
+	assert_looks(loops, sizeof(loops) / sizeof(loops[0]), true);
+	assert_true(in(loops[0].code, loops[0].n, 5, false));
+	/* not the first byte of an instruction */
+	assert_false(in(loops[0].code, loops[0].n, 6, false));
+}
+
+/* Short loops that get on by themselves, or that try again with a new value. */
+static void works_x86(void **state)
+{
+	static const struct loop loops[] = {
+		/* mov (%rdi),%eax; lea 1(%rax),%edx; lock cmpxchg %edx,(%rdi); jne 0; ret */
+		LOOP("\x8b\x07\x8d\x50\x01\xf0\x0f\xb1\x17\x75\xf5\xc3", 11),
+		/* mov (%rax),%rax; test %rax,%rax; jne 0; ret */
+		LOOP("\x48\x8b\x00\x48\x85\xc0\x75\xf8\xc3", 8),
+		/* add $1,%rax; cmpb $0,(%rax); jne 0; ret */
+		LOOP("\x48\x83\xc0\x01\x80\x38\x00\x75\xf7\xc3", 9),
+		/* addl $1,-4(%rbp); cmpl $100,-4(%rbp); jle 0; ret */
+		LOOP("\x83\x45\xfc\x01\x83\x7d\xfc\x64\x7e\xf6\xc3", 10),
+		/* add (%rdi),%eax; cmp %eax,(%rsi); jne 0; ret */
+		LOOP("\x03\x07\x39\x06\x75\xfa\xc3", 6),
+		/* add $1,%eax; cmp %ecx,%eax; jne 0; ret */
+		LOOP("\x83\xc0\x01\x39\xc8\x75\xf9\xc3", 7),
+		/* add $1,%rax; cmp 8(%rsp),%rax; jne 0; ret */
+		LOOP("\x48\x83\xc0\x01\x48\x3b\x44\x24\x08\x75\xf5\xc3", 11),
+		/* mov (%rdi),%eax; test %eax,%eax; jne 13; call 0; jmp 0; ret */
+		LOOP("\x8b\x07\x85\xc0\x75\x07\xe8\xf5\xff\xff\xff\xeb\xf3\xc3", 13),
+	};
+
+	assert_looks(loops, sizeof(loops) / sizeof(loops[0]), false);
+}
+
 static void spin_arm64(void **state)
 {
 	static const uint32_t words[] = {
@@ -87,10 +151,9 @@ static void spin_arm64(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nested_spin_x86),
-		cmocka_unit_test(no_spin_x86),
-		cmocka_unit_test(long_loops_work),
-		cmocka_unit_test(spin_arm64),
+		cmocka_unit_test(nested_spin_x86), cmocka_unit_test(no_spin_x86),
+		cmocka_unit_test(long_loops_work), cmocka_unit_test(looks_again_x86),
+		cmocka_unit_test(works_x86),	   cmocka_unit_test(spin_arm64),
 	};
 
 	return unit_run(tests);
