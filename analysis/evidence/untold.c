@@ -10,6 +10,8 @@
 #include "trace/meta/wrapper.h"
 #include "trace/record.h"
 
+#define KERNEL_BIT 63 /* of an address: set in the kernel */
+
 void untold_init(struct untold *u, const struct calls *calls, const struct meta *meta)
 {
 	*u = (struct untold){ .calls = calls, .meta = meta };
@@ -202,6 +204,18 @@ static void note_begin(struct untold *u, uint32_t thread, uint64_t stack)
 		map_put(&u->begin_of, thread, (uint32_t)stack);
 }
 
+/* Whether a thread with that stack waits without sleeping. */
+static bool spins_at(const struct meta *meta, uint64_t stack, bool kernel)
+{
+	const struct meta_stack *s =
+		stack && stack < meta->stacks.n ? &meta->stacks.data[stack] : NULL;
+	const struct meta_frame *at = s && s->n_frames && s->frames[0] < meta->frames.n
+					      ? &meta->frames.data[s->frames[0]]
+					      : NULL;
+
+	return at && ((at->spins && !kernel) || standard_spins(meta, s));
+}
+
 static void on_record(void *self, const struct thread *t, const struct record *r)
 {
 	struct untold *u = self;
@@ -224,6 +238,8 @@ static void on_record(void *self, const struct thread *t, const struct record *r
 	add_part(u, own.innermost ? own.innermost : f, t->index, (double)r->values[0]);
 	row = row_of(u, f, t->n_open ? t->open[t->n_open - 1].id : UNTOLD_OUTSIDE);
 	row->ns += (double)r->values[0];
+	if (spins_at(u->meta, r->values[2], r->values[1] >> KERNEL_BIT))
+		row->spins_ns += (double)r->values[0];
 	vote(u->meta, row, f);
 }
 
@@ -256,6 +272,7 @@ static int larger_share(const void *a, const void *b)
 void untold_find(const struct untold *u, bool (*judged)(const void *ctx, uint32_t id),
 		 const void *ctx, struct untold_functions *out)
 {
+	struct untold_function *f;
 	double told_ns = 0;
 
 	*out = (struct untold_functions){ .share = NAN };
@@ -266,7 +283,10 @@ void untold_find(const struct untold *u, bool (*judged)(const void *ctx, uint32_
 			told_ns += row->ns;
 			continue;
 		}
-		function_of(out, &u->meta->frames.data[row->frame])->share += row->ns / u->ns;
+		f = function_of(out, &u->meta->frames.data[row->frame]);
+		f->share += row->ns / u->ns;
+		f->spins += row->spins_ns / u->ns;
+		out->spins += row->spins_ns / u->ns;
 	}
 	out->share = 1 - told_ns / u->ns;
 	vec_sort(out, larger_share);

@@ -23,11 +23,12 @@ struct meta_frame;
 #define UNTOLD_OUTSIDE	   UINT32_MAX /* not in any traced call */
 
 struct untold_row {
-	uint32_t frame; /* index of meta.frames: a frame of the function, in the loop that has
-			 * most samples */
-	uint32_t call;	/* function id of the innermost traced call, or UNTOLD_OUTSIDE */
-	uint32_t votes; /* majority of the frame's loop over other loops of the function */
-	double ns;	/* CPU time */
+	uint32_t frame;	 /* index of meta.frames: a frame of the function, in the loop that has
+			  * most samples */
+	uint32_t call;	 /* function id of the innermost traced call, or UNTOLD_OUTSIDE */
+	uint32_t votes;	 /* majority of the frame's loop over other loops of the function */
+	double ns;	 /* CPU time */
+	double spins_ns; /* part of it, in which the thread waited without sleeping */
 };
 
 /* CPU time by function and thread. */
@@ -65,11 +66,13 @@ void untold_release(struct untold *u);
 struct untold_function {
 	const struct meta_frame *frame; /* symbol "": only its object is known */
 	double share;			/* of all CPU time */
+	double spins;			/* part of it: waiting without sleeping */
 };
 
 struct untold_functions {
 	double share; /* of all CPU time: sum over the functions, and time without a known
 		       * function; NAN: too few samples */
+	double spins; /* part of it: waiting without sleeping */
 	VEC(struct untold_function)
 };
 

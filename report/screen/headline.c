@@ -24,6 +24,7 @@
 #include "report/block/view.h"
 #include "report/screen/next.h"
 #include "report/screen/row.h"
+#include "report/screen/spin.h"
 #include "report/screen/text.h"
 #include "report/screen/told.h"
 #include "report/screen/untold.h"
@@ -450,9 +451,11 @@ static void advice(const struct view *v, const struct block *worst, struct text 
 	struct text line = { 0 };
 	size_t before = out->n;
 
+	text_spins_advice(v, &line);
+	detail(v, "Try", &line, out);
 	text_giver_advice(&giver, &line);
 	if (giver.leads)
-		detail(v, "Try", &line, out);
+		detail(v, out->n == before ? "Try" : "", &line, out);
 	if (worst)
 		text_what_to_try(v, worst, out->n == before ? "Try" : "", out);
 	if (!giver.leads)

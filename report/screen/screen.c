@@ -13,6 +13,7 @@
 #include "report/block/rank.h"
 #include "report/block/view.h"
 #include "report/screen/headline.h"
+#include "report/screen/spin.h"
 #include "report/screen/text.h"
 #include "report/screen/told.h"
 #include "report/screen/next.h"
@@ -491,7 +492,8 @@ static bool frees_cpus(const struct block *worst)
 	return cause && !strcmp(cause->kind, "concurrency");
 }
 
-static void full_cpus(const struct result *res, struct text *out)
+/* spins: another sentence says what else keeps CPUs busy than work. */
+static void full_cpus(const struct result *res, bool spins, struct text *out)
 {
 	double cpus = res->usable_cpus;
 	double free = free_cpus(res), busy = 1 - fmax(0, free) / cpus;
@@ -518,6 +520,7 @@ static void full_cpus(const struct result *res, struct text *out)
 	text_add(out, others && own < busy / 2
 			      ? ". Other programs have the rest: stop them, or record on a quiet "
 				"machine."
+		      : spins ? ": no CPU is free."
 			      : ": no CPU is free, so only less work helps.");
 }
 
@@ -616,7 +619,7 @@ void text_conclusion(const struct view *v, struct text *out)
 	struct untold_functions untold = { 0 };
 	struct text line = { 0 };
 	const struct block *unjudged = report_most_unjudged(v);
-	bool no_score;
+	bool no_score, spins_lead;
 	struct giver giver = report_giver(v);
 	size_t said; /* length of the text after the sentence about the CPUs */
 
@@ -625,8 +628,11 @@ void text_conclusion(const struct view *v, struct text *out)
 	if (!worst && !res->calls.entries && !no_score)
 		goto out;
 	if (!worst || !frees_cpus(worst))
-		full_cpus(res, &line);
+		full_cpus(res, report_spins(&untold), &line);
 	said = line.n;
+	spins_lead = report_spins_lead(v, &untold);
+	if (spins_lead)
+		text_spins(&untold, &line);
 	if (giver.leads)
 		text_giver(v, &giver, &line);
 	if (worst) {
@@ -637,6 +643,8 @@ void text_conclusion(const struct view *v, struct text *out)
 	}
 	if (!giver.leads)
 		text_giver(v, &giver, &line);
+	if (!spins_lead)
+		text_spins(&untold, &line);
 	if (unexplained && (!worst || unexplained->unexplained_threads > worst->lost_threads))
 		text_unexplained(v, unexplained, &line);
 	if (line.n == said && !no_score && unjudged)

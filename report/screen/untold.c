@@ -61,8 +61,7 @@ void text_unjudged(const struct view *v, const struct block *b, struct text *out
 		    b->calls == 1 ? "is" : "are", CALLS_MIN);
 }
 
-/* Adds "work (app.c:12) 61 %", with the loop's line if there is a loop. */
-static void name_function(const struct untold_function *f, struct text *out)
+void text_untold_name(const struct untold_function *f, struct text *out)
 {
 	char name[4 * NAME_COLUMNS + 1], file[128];
 	const struct meta_frame *frame = f->frame;
@@ -80,8 +79,14 @@ static void name_function(const struct untold_function *f, struct text *out)
 	    !standard_is_library(frame->object))
 		text_printf(out, " (%s:%u)",
 			    text_printable(file, sizeof(file), text_base_name(frame->file)), line);
-	text_printf(out, " %.0f%%", 100 * f->share);
 	text_release(&function);
+}
+
+/* Adds "work (app.c:12) 61%". */
+static void name_function(const struct untold_function *f, struct text *out)
+{
+	text_untold_name(f, out);
+	text_printf(out, " %.0f%%", 100 * f->share);
 }
 
 void text_untold(const struct untold_functions *untold, bool alone, struct text *out)
@@ -147,10 +152,8 @@ static bool leads(const struct view *v, const struct giver *g)
 	const struct result *res = v->result;
 	const struct block *worst = report_worst(v);
 
-	if (!worst || worst->lost_threads * (double)res->probed_ns < (double)g->waited_ns)
-		return true;
-	return busy_part(g->thread) >= GIVER_ALWAYS &&
-	       res->busy_cpus < CPUS_FULL * res->usable_cpus;
+	return !worst || worst->lost_threads * (double)res->probed_ns < (double)g->waited_ns ||
+	       busy_part(g->thread) >= GIVER_ALWAYS;
 }
 
 struct giver report_giver(const struct view *v)
@@ -160,7 +163,7 @@ struct giver report_giver(const struct view *v)
 
 	g.thread = handouts_giver(&res->calls.threads, &g.waited_ns);
 	if (!g.thread || (double)g.waited_ns < GIVER_WAITED * (double)res->threads_ns ||
-	    busy_part(g.thread) < GIVER_BUSY)
+	    busy_part(g.thread) < GIVER_BUSY || res->busy_cpus >= CPUS_FULL * res->usable_cpus)
 		return (struct giver){ 0 };
 	g.leads = leads(v, &g);
 	return g;

@@ -12,6 +12,7 @@ struct block;
 struct cause;
 struct text;
 struct thread;
+struct untold_function;
 struct untold_functions;
 struct view;
 
@@ -25,6 +26,9 @@ void text_unexplained(const struct view *v, const struct block *b, struct text *
 
 /* Adds which functions take CPU time without a score. alone: no other sentence precedes it. */
 void text_untold(const struct untold_functions *untold, bool alone, struct text *out);
+
+/* Adds "work (app.c:12)", with the loop's line if there is a loop. */
+void text_untold_name(const struct untold_function *f, struct text *out);
 
 /* Adds the blank before a sentence that is not the first. */
 static inline void text_new_sentence(struct text *out)
