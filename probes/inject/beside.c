@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "probes/inject/beside.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -190,17 +191,24 @@ static int launch(void *ctx, struct launch *l, char *const *argv, struct err *er
 }
 
 /* The process may have changed since it was checked. */
-static int attach(void *ctx, pid_t pid, struct err *err)
+static int attach(void *ctx, pid_t pid, bool is_patient, struct err *err)
 {
 	struct inject_beside *b = ctx;
-	int ret = refusal_of_process(pid, err);
+	const bool is_first = !b->is_begun;
+	int ret;
 
+	if (processes_has(&b->processes, pid))
+		return -EALREADY;
+	ret = refusal_of_process(pid, err);
 	if (!ret)
 		ret = inject_targets_refuse_mapped(&b->targets, pid, err);
 	begin_processes(b);
 	if (!ret)
-		ret = processes_attach(&b->processes, pid, err);
-	budget_begin(&b->budget, &b->drain, clock_now_ns());
+		ret = processes_attach(&b->processes, pid, is_patient, err);
+	if (is_first)
+		budget_begin(&b->budget, &b->drain, clock_now_ns());
+	else
+		budget_add_process(&b->budget, pid);
 	return ret;
 }
 

@@ -172,6 +172,11 @@ void budget_begin(struct budget *b, const struct inproc_drain *d, uint64_t now_n
 	used_ns(b, d);
 }
 
+void budget_add_process(struct budget *b, pid_t pid)
+{
+	used_by(b, pid);
+}
+
 bool budget_is_exceeded(struct budget *b, const struct inproc_drain *d,
 			const struct patched_functions *functions, uint64_t now_ns, bool *wanted)
 {

@@ -48,6 +48,8 @@ struct budget_process {
 void budget_init(struct budget *b, double share, double pair_ns, size_t n_functions);
 /* Starts counting the CPU time of the processes; called once they are patched. */
 void budget_begin(struct budget *b, const struct inproc_drain *d, uint64_t now_ns);
+/* Adds one more process, without what it has used before. */
+void budget_add_process(struct budget *b, pid_t pid);
 /* Called repeatedly. Returns whether functions have to be given up now: those with wanted[i], whose
  * is_out has just become true. */
 bool budget_is_exceeded(struct budget *b, const struct inproc_drain *d,

@@ -163,7 +163,7 @@ static void find_objects(struct objects *all, pid_t pid, struct pages *code,
 		o = object_of(all, f->dso);
 		if (code)
 			why = check_function(code, o, f);
-		wanted[i] = o && !why;
+		wanted[i] = o && !why && !f->is_out;
 		if (wanted[i])
 			o->bytes += f->sites.n * SITE_CODE_MOST;
 		else if (code)
@@ -1038,6 +1038,23 @@ static bool find_region(void *ctx, const struct mapping_line *line)
 
 	search->is_mapped = line->inode == search->inode && strstr(line->name, "/memfd:ispot");
 	return !search->is_mapped;
+}
+
+static bool find_any_region(void *ctx, const struct mapping_line *line)
+{
+	uint64_t *inode = ctx;
+
+	if (!strncmp(line->name, "/memfd:ispot", 12))
+		*inode = line->inode;
+	return !*inode;
+}
+
+uint64_t patched_region_in(pid_t pid)
+{
+	uint64_t inode = 0;
+
+	mappings_each(pid, find_any_region, &inode);
+	return inode;
 }
 
 bool patched_shares(const struct patched *p, pid_t pid)

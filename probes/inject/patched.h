@@ -33,6 +33,7 @@ struct patched_function {
 	const char *why;  /* static clause, why it cannot be patched; NULL: it has its sites */
 	const char *left; /* static, why it was skipped in some process; NULL: it was not */
 	bool is_in;	  /* it was patched in some process */
+	bool is_out;	  /* its calls cost too much: it is patched in no more processes */
 };
 
 struct patched_functions {
@@ -112,6 +113,8 @@ uint64_t patched_restore_stopped(const struct patched *p, const struct tracees *
 uint32_t patched_yield_to_breakpoints(const struct patched *p);
 /* Notes in an arena that no jump leads there any more. */
 void patched_clear_mark(const struct tracees *t, uint64_t arena);
+/* Returns the inode of the region that the process maps; 0: none. */
+uint64_t patched_region_in(pid_t pid);
 /* Returns whether the process maps this one's region. */
 bool patched_shares(const struct patched *p, pid_t pid);
 /* Sorts the patches by address, as patched_restore_stopped() requires. */

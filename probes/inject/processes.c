@@ -86,11 +86,12 @@ static int refusal_of_stopped(pid_t pid, struct err *err)
 	return ret ? ret : refusal_of_rights(pid, err);
 }
 
-static int attach(struct processes *p, pid_t pid, struct patched_prepared *d, struct err *err)
+static int attach(struct processes *p, pid_t pid, bool is_patient, struct patched_prepared *d,
+		  struct err *err)
 {
 	struct tracees t;
 	uint64_t swept = 0;
-	int ret = tracees_stop(&t, pid, err);
+	int ret = (is_patient ? tracees_stop : tracees_stop_now)(&t, pid, err);
 
 	if (ret)
 		return ret;
@@ -106,10 +107,20 @@ static int attach(struct processes *p, pid_t pid, struct patched_prepared *d, st
 	return ret;
 }
 
-int processes_attach(struct processes *p, pid_t pid, struct err *err)
+bool processes_has(const struct processes *all, pid_t pid)
+{
+	const uint64_t inode = patched_region_in(pid);
+
+	vec_for_each (&all->patched, const struct patched, p)
+		if (inode && p->region_inode == inode)
+			return true;
+	return false;
+}
+
+int processes_attach(struct processes *p, pid_t pid, bool is_patient, struct err *err)
 {
 	struct patched_prepared *d = patched_prepare(pid, p->functions, p->ring_bytes, p->period);
-	int ret = attach(p, pid, d, err);
+	int ret = attach(p, pid, is_patient, d, err);
 
 	patched_prepared_free(d);
 	return ret;
@@ -260,10 +271,13 @@ bool processes_unpatch(struct processes *p, const bool *functions)
 /* Writes to the file which functions are not patched any more. */
 static void write_given_up(struct processes *p, const struct budget *b, const bool *given_up)
 {
-	for (uint32_t i = 0; i < b->n; i++)
-		if (given_up[i])
-			inject_targets_write_given_up(&p->functions->data[i], &b->functions[i],
-						      clock_now_ns(), p->drain->writer);
+	for (uint32_t i = 0; i < b->n; i++) {
+		if (!given_up[i])
+			continue;
+		p->functions->data[i].is_out = true;
+		inject_targets_write_given_up(&p->functions->data[i], &b->functions[i],
+					      clock_now_ns(), p->drain->writer);
+	}
 }
 
 /* Lets a later check find the same functions again. Each try takes seconds in which no ring is

@@ -38,7 +38,11 @@ struct processes {
 	bool could_not;	      /* some process could not be stopped for that */
 };
 
-int processes_attach(struct processes *p, pid_t pid, struct err *err);
+/* is_patient: a process that cannot be stopped now is waited for, up to seconds. */
+int processes_attach(struct processes *p, pid_t pid, bool is_patient, struct err *err);
+/* Returns whether the process has patches of this recording: its own, or those of the process that
+ * forked it. */
+bool processes_has(const struct processes *p, pid_t pid);
 /* Lets the held command execute its program, and patches it at the program's first instruction. On
  * an error the command is still held (!l->went), runs without patches, or has ended (l->ended). */
 int processes_launch(struct processes *p, struct launch *l, char *const *argv,

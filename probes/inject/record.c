@@ -179,7 +179,7 @@ static int attach_all(struct recording *r, struct err *err)
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < r->o->n_pids; i++)
-		ret = processes_attach(&r->processes, r->o->pids[i], err);
+		ret = processes_attach(&r->processes, r->o->pids[i], true, err);
 	return ret;
 }
 

@@ -232,7 +232,7 @@ static int refuse_shared(const struct tracees *t, struct err *err)
 		    : 0;
 }
 
-static int stop_once(struct tracees *t, pid_t pid, struct err *err)
+int tracees_stop_now(struct tracees *t, pid_t pid, struct err *err)
 {
 	size_t before;
 	int ret, rounds = 0;
@@ -262,7 +262,7 @@ int tracees_stop(struct tracees *t, pid_t pid, struct err *err)
 			break;
 		if (i)
 			clock_sleep_ns(AGAIN_NS);
-		ret = stop_once(t, pid, err);
+		ret = tracees_stop_now(t, pid, err);
 		if (ret != -ETIMEDOUT && ret != -EBUSY)
 			break;
 	}

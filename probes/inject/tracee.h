@@ -48,6 +48,8 @@ struct tracees {
  * process runs in between.
  */
 int tracees_stop(struct tracees *t, pid_t pid, struct err *err);
+/* The same, but tries once. */
+int tracees_stop_now(struct tracees *t, pid_t pid, struct err *err);
 /* Attaches to a command that waits to be executed. */
 int tracees_seize_command(struct tracees *t, pid_t pid, struct err *err);
 /* Lets the command run until it has executed a program, or the next one, and stops it there.

@@ -144,15 +144,15 @@ static int settle(struct session *s, uint64_t since_ns, const char *why, struct 
 }
 
 /* Errors say what to do instead, which is what is done, or does not help. */
-static int length_of_problem(const struct err *why)
+int session_beside_problem(const struct err *why)
 {
 	return (int)(why->hint ? why->hint - 2 : strlen(why->text));
 }
 
 void session_beside_refusal(const struct err *why, char *words, size_t n)
 {
-	snprintf(words, n, "all calls are timed by kernel probes: %.*s", length_of_problem(why),
-		 why->text);
+	snprintf(words, n, "all calls are timed by kernel probes: %.*s",
+		 session_beside_problem(why), why->text);
 }
 
 static int settle_failed(struct session *s, const struct err *why, struct err *err)
@@ -175,6 +175,7 @@ int session_beside_launch(struct session *s, struct err *err)
 		return launch_exec(&s->launch, s->options.argv, err);
 	s->beside.tried = true;
 	ret = b->launch(b->ctx, &s->launch, s->options.argv, &why);
+	s->beside.patched_ns = clock_now_ns();
 	if (!ret)
 		return settle(s, since_ns, NULL, err);
 	if (s->launch.ended && ret == -ESRCH)
@@ -217,7 +218,7 @@ static void report_unpatched(struct session *s, const struct unpatched *u)
 		"process %d%s%s %s no records of functions that are timed in process: %.*s; record "
 		"with --engine kernel",
 		u->first, u->n > 1 ? " and " : "", others, u->n > 1 ? "have" : "has",
-		length_of_problem(&u->why), u->why.text);
+		session_beside_problem(&u->why), u->why.text);
 	session_write_notice(s, "in-process-partly", words);
 }
 
@@ -229,7 +230,7 @@ static size_t patch_all(struct session *s, const struct pids *pids, struct err *
 	size_t patched = 0;
 
 	vec_for_each (pids, const pid_t, pid) {
-		if (b->attach(b->ctx, *pid, why))
+		if (b->attach(b->ctx, *pid, true, why))
 			note_unpatched(&left, *pid, why);
 		else
 			patched++;
@@ -249,6 +250,7 @@ int session_beside_attach(struct session *s, struct err *err)
 	if (!s->beside.n || s->beside.tried)
 		return 0;
 	s->beside.tried = true;
+	s->beside.patched_ns = since_ns;
 	bpfprog_targets(s->programs, &pids);
 	patched = patch_all(s, &pids, &why);
 	vec_release(&pids);

@@ -12,5 +12,7 @@ struct err;
  * advice of the error is left out: ispot does that by itself.
  */
 void session_beside_refusal(const struct err *why, char *words, size_t n);
+/* How much of the error's text is the problem, without that advice. */
+int session_beside_problem(const struct err *why);
 
 #endif

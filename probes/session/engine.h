@@ -43,9 +43,10 @@ struct session_beside {
 	 * (!l->went), or, with l->ended, runs no more: -ESRCH then means that it has executed what
 	 * it should. */
 	int (*launch)(void *ctx, struct launch *l, char *const *argv, struct err *err);
-	/* Patches a process that runs, once in a recording. -ESRCH: it has ended; -ENOENT: it has
-	 * no file of those functions. */
-	int (*attach)(void *ctx, pid_t pid, struct err *err);
+	/* Patches a process that runs. -ESRCH: it has ended; -ENOENT: it has no file of those
+	 * functions; -EALREADY: it has patches. is_patient: one that cannot be stopped now is
+	 * waited for, up to seconds in which nothing is read; otherwise -EBUSY or -ETIMEDOUT. */
+	int (*attach)(void *ctx, pid_t pid, bool is_patient, struct err *err);
 	/* Why the function is not timed in any process, a clause; NULL: it is. */
 	const char *(*left)(void *ctx, uint32_t id);
 	/* Reads what there is, whether or not any process is patched. Returns after how long it

@@ -130,6 +130,20 @@ struct beside {
 	size_t n;   /* functions that the processes' own code times */
 	bool tried; /* patching processes for them was tried, which happens once */
 	bool is_stopped;
+	/* what processes map later than that is not patched yet */
+	uint64_t patched_ns;
+	struct {
+		VEC(struct newcomer)
+	} newcomers;
+	uint64_t n_later, n_ended, n_refused; /* of those: patched, not any more, not at all */
+	uint64_t late_most_ns, later_ns;      /* until they were; for all of them */
+	struct err refused;		      /* why the first was */
+};
+
+/* A process that has mapped files of these functions since. */
+struct newcomer {
+	pid_t pid;
+	uint64_t since_ns, ready_ns; /* the first of its mappings; when it is to be patched */
 };
 
 /* Offers the planned functions from index first on. */
@@ -146,6 +160,15 @@ uint64_t session_beside_drain(struct session *s);
 void session_beside_stop(struct session *s);
 void session_beside_let_go(const struct session *s); /* called while the command is waited for */
 void session_beside_sums(const struct session *s, struct session_beside_sums *sums);
+
+/* ---- newcomers.c: processes that need patches later ---- */
+
+/* Notes what was mapped, before session_join_mapped() forgets it. */
+void session_newcomers_note(struct session *s);
+void session_newcomers_patch(struct session *s);
+/* How long the loop may wait. */
+uint64_t session_newcomers_wait_ns(const struct session *s);
+void session_newcomers_report(struct session *s);
 
 /* ---- cputime.c: the CPU time of the target ---- */
 

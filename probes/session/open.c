@@ -350,6 +350,7 @@ void session_free(struct session *s)
 	vec_for_each (&s->objects, struct session_object, o)
 		free(o->path);
 	vec_release(&s->objects);
+	vec_release(&s->beside.newcomers);
 	map_release(&s->holds.held);
 	vec_release(&s->holds.all);
 	map_release(&s->holds.watched);

@@ -198,12 +198,15 @@ static void wait_for_something(struct session *s, struct pollfd *fds, uint32_t n
 {
 	int timeout_ms = session_keeps_budget(s) || s->is_hybrid ? session_hybrid_interval_ms(s)
 								 : DRAIN_INTERVAL_MS;
-	uint64_t now_ns = clock_now_ns(), moment_ns = next_moment_ns(s);
+	uint64_t now_ns = clock_now_ns(), moment_ns = next_moment_ns(s), wait_ns;
 
 	if (moment_ns > now_ns && (moment_ns - now_ns) / 1000000 < (uint64_t)timeout_ms)
 		timeout_ms = (int)((moment_ns - now_ns) / 1000000) + 1;
 	timeout_ms = session_burst_timeout_ms(s, timeout_ms);
-	wait_until(s, fds, n, now_ns + (uint64_t)timeout_ms * 1000000);
+	wait_ns = (uint64_t)timeout_ms * 1000000;
+	if (session_newcomers_wait_ns(s) < wait_ns)
+		wait_ns = session_newcomers_wait_ns(s);
+	wait_until(s, fds, n, now_ns + wait_ns);
 	ringbufs_heard(&s->rings);
 }
 
@@ -239,6 +242,8 @@ static void join(struct session *s)
 	struct err err = { 0 };
 	int ret;
 
+	session_newcomers_note(s);
+	session_newcomers_patch(s);
 	if (s->drain.n_mappings || s->drain.mappings_overflowed || s->late.waits)
 		session_join_mapped(s);
 	session_note_after(s, clock_now_ns(), false);
@@ -358,6 +363,7 @@ static void stop(struct session *s)
 	session_burst_stop(s);
 	session_look_for_cpus(s);
 	session_unwatch_mappings(s);
+	session_newcomers_report(s);
 	session_report_mappings(s);
 	if (s->is_hybrid)
 		session_hybrid_stop(s);

@@ -89,6 +89,47 @@ is "$("$ISPOT" report --json -i nested.data | jq '[.blocks[] | select(.name == "
 	length > 0 and all(.self_sci != null and .self_sci < .sci)')" true \
 	"calls nest over both engines" || diag nested.err
 
+# ---- what executes a program later ----
+
+# A child executes the same file, and makes its calls once it is patched, or none comes.
+cat >executes.c <<'EOF'
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+__attribute__((noinline, noclone, used, aligned(64))) long often(long x) { volatile long s = x; return s + 1; }
+static int is_patched(void)
+{
+	char line[4096];
+	int is = 0;
+	FILE *maps = fopen("/proc/self/maps", "r");
+	while (!is && fgets(line, sizeof(line), maps)) is = strstr(line, "/memfd:ispot") != NULL;
+	fclose(maps);
+	return is;
+}
+int main(int argc, char **argv)
+{
+	int status = 1;
+	if (argc > 2) for (int i = 0; i < atoi(argv[2]) && !is_patched(); i++) usleep(10000);
+	usleep(argc > 2 ? 50000 : 0); /* the jumps come last */
+	for (long i = 0; i < 101; i++) often(i);
+	if (argc > 2) return 7;
+	if (!fork()) { execl(*argv, *argv, argv[1], argv[1], (char *)NULL); _exit(1); }
+	wait(&status);
+	return WEXITSTATUS(status);
+}
+EOF
+cc -O2 -o executes executes.c
+record executes --engine auto -F often -- ./executes 1000
+is "$status" 7 "a child that executes a program does what it does" || diag executes.err
+is "$(calls executes often)" 202 "it is patched, too" || diag executes.err
+like executes.err 'do not have all calls.* of 1 in the first [0-9.]*[mu]?s; record with --engine kernel' "and what may be missing is said" || diag executes.err
+record executed --engine auto -F often -- ./executes 0
+like executed.err 'do not have all calls.* of 1 (in the first|all, as)' "where it may have ended by then, too" || diag executed.err
+is "$(trace_of executed producer)/$("$ISPOT" report --json -i executed.data | jq '[.notices[] | select(test("do not have all calls"))] | length')" \
+	"bpf in-process/1" "and is in the file" || diag executed.err
+
 # ---- attach ----
 
 # sum PID: of its program's code
