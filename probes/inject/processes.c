@@ -161,6 +161,8 @@ int processes_launch(struct processes *p, struct launch *l, char *const *argv,
 	if (!ret)
 		ret = detour_to_entry(&t, err);
 	if (!ret)
+		ret = tracees_stop_rest(&t, err);
+	if (!ret)
 		return patch_stopped(p, &t, NULL, err);
 	tracees_detach(&t);
 	return ret;

@@ -232,20 +232,26 @@ static int refuse_shared(const struct tracees *t, struct err *err)
 		    : 0;
 }
 
-int tracees_stop_now(struct tracees *t, pid_t pid, struct err *err)
+int tracees_stop_rest(struct tracees *t, struct err *err)
 {
 	size_t before;
 	int ret, rounds = 0;
 
-	*t = (struct tracees){ .pid = pid, .memory = -1 };
 	do {
 		before = t->threads.n;
 		ret = stop_new(t, err);
 	} while (!ret && t->threads.n > before && ++rounds < ROUNDS);
 	if (!ret && !t->threads.n)
-		ret = err_set(err, -ESRCH, "process %d has ended; record it while it runs", pid);
-	if (!ret)
-		ret = refuse_shared(t, err);
+		ret = err_set(err, -ESRCH, "process %d has ended; record it while it runs", t->pid);
+	return ret ? ret : refuse_shared(t, err);
+}
+
+int tracees_stop_now(struct tracees *t, pid_t pid, struct err *err)
+{
+	int ret;
+
+	*t = (struct tracees){ .pid = pid, .memory = -1 };
+	ret = tracees_stop_rest(t, err);
 	if (!ret)
 		ret = open_memory(t, err);
 	if (ret)

@@ -48,7 +48,10 @@ struct tracees {
  * process runs in between.
  */
 int tracees_stop(struct tracees *t, pid_t pid, struct err *err);
-/* The same, but tries once. */
+/* Stops the threads of a process whose first thread is stopped already: constructors of libraries
+ * may have started some. */
+int tracees_stop_rest(struct tracees *t, struct err *err);
+/* The same as tracees_stop(), but tries once. */
 int tracees_stop_now(struct tracees *t, pid_t pid, struct err *err);
 /* Attaches to a command that waits to be executed. */
 int tracees_seize_command(struct tracees *t, pid_t pid, struct err *err);

@@ -130,6 +130,28 @@ like executed.err 'do not have all calls.* of 1 (in the first|all, as)' "where i
 is "$(trace_of executed producer)/$("$ISPOT" report --json -i executed.data | jq '[.notices[] | select(test("do not have all calls"))] | length')" \
 	"bpf in-process/1" "and is in the file" || diag executed.err
 
+# ---- threads that run before the program does ----
+
+# A library's constructor starts a thread, which calls a patched function once the program runs.
+cat >early.c <<'EOF'
+#include <pthread.h>
+#include <unistd.h>
+static pthread_t thread;
+static volatile int go;
+__attribute__((noinline, noclone, used, aligned(64))) long often(long x) { volatile long s = x; return s + 1; }
+static void *work(void *unused) { while (!go) usleep(1000); for (long i = 0; i < 101; i++) often(i); return unused; }
+__attribute__((constructor)) static void begin(void) { pthread_create(&thread, NULL, work, NULL); }
+long early(long n);
+long early(long n) { go = 1; pthread_join(thread, NULL); return often(n); }
+EOF
+echo 'long early(long n); int main(void) { return (int)early(5); }' >late.c
+cc -O2 -shared -fPIC -o libearly.so early.c -pthread
+cc -O2 -o late late.c -L. -learly -Wl,-rpath,"$PWD"
+for engine in auto in-process; do
+	record early --engine "$engine" -F 'libearly.so:often' -- ./late
+	is "$status/$(engine early often)/$(calls early often)" 6/in-process/102 "a thread of a constructor is patched, too: $engine" || diag early.err
+done
+
 # ---- attach ----
 
 # sum PID: of its program's code
