@@ -47,7 +47,8 @@ _Static_assert(INPROC_INNER == 0x80000000u, "as in the code");
 #define TEXT_(x) #x
 #define TEXT(x)	 TEXT_(x)
 
-/* The stub has its registers in the 128 bytes below the stack pointer, so this saves below them. */
+/* The stub has its registers in the 128 bytes below the stack pointer, so this code saves its own
+ * below those. */
 #define SAVE                                                                                  \
 	"	lea -128(%rsp), %rsp\n"                                                       \
 	"	push %rax\n	push %rcx\n	push %rdx\n	push %rsi\n	push %rdi\n" \
@@ -256,7 +257,7 @@ __asm__(".pushsection .rodata\n"
 	"	mov %rax, %gs:48\n"
 	"	shr $32, %rax\n"
 	"	imul %r8, %rax\n"
-	"	shr $32, %rax\n" /* its place in its N */
+	"	shr $32, %rax\n" /* index among the N calls */
 	"	mov %gs:20(%rsi), %ecx\n"
 	"	lea 1(%r10,%rcx), %rcx\n"
 	"	add %rax, %rcx\n"
@@ -265,7 +266,7 @@ __asm__(".pushsection .rodata\n"
 	"	dec %ecx\n"
 	"	sub %eax, %ecx\n"
 	"	mov %ecx, %gs:20(%rsi)\n"
-	"	mov 56(%rsp), %rdx\n" /* rdtsc has changed it */
+	"	mov 56(%rsp), %rdx\n" /* rdtsc has changed %rdx */
 	"	ret\n"
 	"8:	stc\n"
 	"9:\n" RESTORE

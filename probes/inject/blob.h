@@ -38,7 +38,7 @@ enum turn {
 	TURN_NEXT = 0,	 /* number of the call that is recorded next; 0: none is drawn yet */
 	TURN_OUTER = 8,	 /* lower half of the stack pointer at the entry of the outermost open call;
 			    0: no call is open */
-	TURN_TOP = 12,	 /* the same of the recorded call that was entered last */
+	TURN_TOP = 12,	 /* the same for the open recorded call that was entered last */
 	TURN_DEPTH = 16, /* number of recorded calls that are open */
 	TURN_REST = 20,	 /* calls of the current N that follow the recorded one */
 	TURN_OPEN = 24,	 /* stack pointers of the recorded calls that are open */

@@ -82,8 +82,8 @@ static uint64_t end_of_segment(int fd, const struct mapping *m)
 	return 0;
 }
 
-/* near: an address in the object that must have the bytes, or 0 for any object. Returns their
- * address, or 0. */
+/* near: an address in the object whose bytes are wanted, or 0 for any object. Returns the address
+ * of the bytes, or 0 if there are none. */
 static uint64_t find_room(pid_t pid, uint64_t near, uint64_t bytes)
 {
 	struct mappings maps = { 0 };
@@ -115,7 +115,7 @@ uint64_t detour_room(pid_t pid)
 	return find_room(pid, 0, DETOUR_ROOM + DETOUR_ENTRY);
 }
 
-/* Both may be in the same object, so the bytes that detour_room() finds are left free. */
+/* Both ranges may be in the same object, so the one that detour_room() finds is left free. */
 static uint64_t entry_room(pid_t pid, uint64_t entry)
 {
 	const uint64_t both = find_room(pid, entry, DETOUR_ROOM + DETOUR_ENTRY);

@@ -42,7 +42,7 @@ struct arena_patch {
 
 struct stub_arena {
 	uint64_t near_start, near_end; /* range of the object's code */
-	size_t bytes; /* bytes of stubs; injection_place() makes them those of the arena */
+	size_t bytes; /* bytes for stubs at first; injection_place() sets those of the arena */
 	uint64_t at;
 };
 
@@ -63,14 +63,15 @@ struct injection {
 	int region_fd; /* the recorder's descriptor of the region; -1: none */
 };
 
-/* Chooses the addresses of the arenas, whose code and sizes are set. The process may run. */
+/* Chooses the addresses of the arenas, whose near_start, near_end and bytes are set. The process
+ * may run meanwhile. */
 int injection_place(struct injection *in, pid_t pid, struct err *err);
 /* Returns whether the addresses of the arenas are still free. */
 bool injection_has_room(const struct injection *in, pid_t pid);
 /*
- * Maps all of the memory, with arenas that have their addresses. On an error the process continues
- * as before. One thread is left inside the code, which returns to where that thread was once it is
- * released.
+ * Maps all of the memory, with arenas whose addresses are chosen. On an error the process continues
+ * as before. One thread is left inside the injected code; once the thread is released, that code
+ * returns to where the thread was.
  */
 int injection_make(struct injection *in, struct tracees *t, struct err *err);
 void injection_release(struct injection *in);

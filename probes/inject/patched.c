@@ -31,7 +31,8 @@
 /* ---- code, a page at a time ---- */
 
 #define PAGE 4096ull
-/* A copy of the pages of code that were asked for. The threads are stopped, so it stays valid. */
+/* A copy of the pages of code that were asked for. The threads are stopped, so the copy stays
+ * valid. */
 struct pages {
 	const struct tracees *t;
 	struct map index; /* by the page's number */
@@ -145,8 +146,8 @@ static const char *check_function(struct pages *code, const struct object *o,
 	return NULL;
 }
 
-/* code: that of the process, whose threads are stopped, or NULL if they run and nothing is compared
- * yet. */
+/* code: pages of the process, whose threads are stopped. NULL: the threads run, and no code is
+ * compared yet. */
 static void find_objects(struct objects *all, pid_t pid, struct pages *code,
 			 struct patched_functions *functions, bool *wanted)
 {
@@ -242,7 +243,7 @@ struct site_stub {
 	struct stub_gate in, out;
 };
 
-/* The sizes of stubs: of an entry by whether it saves the flags and the red zone. */
+/* Sizes of stubs. That of an entry depends on whether the stub saves the flags and the red zone. */
 struct stub_sizes {
 	size_t entry[2][2], exit;
 };
@@ -417,7 +418,8 @@ static void emit_table(struct patched *p, struct stub_code *c, size_t first)
 	memcpy(c->bytes, &h, sizeof(h));
 }
 
-/* The start of the first arena still has the jump to the code that runs now, and keeps it. */
+/* The first arena begins with the jump to the code that runs now, so this leaves the start of an
+ * arena alone. */
 static int write_arena(const struct tracees *t, const struct stub_code *c)
 {
 	const size_t jump = sizeof(((struct patched_mark *)NULL)->jump);

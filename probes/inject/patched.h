@@ -48,7 +48,7 @@ struct patch {
 	/* The jump stands in padding that only a short jump reaches, so no thread returns behind
 	 * it. */
 	bool is_island;
-	uint32_t function; /* its index, which is also its id in records */
+	uint32_t function; /* index of the function, which is its id in records, too */
 	bool is_in;
 };
 

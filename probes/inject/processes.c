@@ -61,7 +61,7 @@ static int on_region(void *ctx, int fd, struct err *err)
 		   : 0;
 }
 
-/* The threads are stopped, and run again after this. */
+/* Patches a process whose threads are stopped; they run again afterwards. */
 static int patch_stopped(struct processes *all, struct tracees *t, struct patched_prepared *d,
 			 struct err *err)
 {
@@ -227,7 +227,7 @@ static void visit_unpatch(struct processes *all, const struct patched *p, pid_t 
 		all->could_not = true;
 }
 
-/* Processes that it has forked have the patches, too, and may outlive it. */
+/* Processes that this one has forked have its patches, too, and may outlive it. */
 static void visit_family(struct processes *all, const struct patched *p, pid_t pid, unsigned depth,
 			 process_visit visit)
 {

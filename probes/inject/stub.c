@@ -55,8 +55,8 @@ static void emit_branch_back(struct stub_code *c, uint8_t opcode, size_t to)
 
 enum { JB = 0x72, JAE = 0x73, JE = 0x74, JNE = 0x75, JMP = 0xeb };
 
-/* Calls a routine of the blob without the stack: the routine returns to the address in %r11, which
- * is that after the jump. */
+/* Emits a call of a blob's routine that does not use the stack: the routine returns to the address
+ * in %r11, which is that after the jump. */
 static void emit_blob_call(struct stub_code *c, uint64_t blob)
 {
 	EMIT(c, 0x4c, 0x8d, 0x1d); /* lea 5(%rip), %r11 */

@@ -504,7 +504,7 @@ static bool begin_ring(struct inproc_drain *d, struct inproc_region *g)
 	if (!l->rings_left)
 		return false;
 	l->rings_left--;
-	if (!(room & (room - 1))) { /* it is full: its room is a power of two */
+	if (!(room & (room - 1))) { /* the array is full: its room is a power of two */
 		room = room ? 2 * room : 1;
 		g->seen = xrealloc(g->seen, room * sizeof(*g->seen));
 		memset(g->seen + g->n_rings, 0, (room - g->n_rings) * sizeof(*g->seen));
@@ -550,7 +550,8 @@ static void add_cursors(struct inproc_drain *d, uint32_t region)
 	}
 }
 
-/* What was read of such a region so far is valid, but from now on zeros would pass for records. */
+/* What was read so far of a region that was cut is valid, but from now on its zeros would pass for
+ * records. */
 static void give_up_torn(struct inproc_drain *d)
 {
 	vec_for_each (&d->regions, struct inproc_region, g) {
@@ -569,7 +570,7 @@ static void read_rings(struct inproc_drain *d)
 		if (!d->regions.data[k].shared)
 			continue;
 		add_cursors(d, k);
-		/* read after the heads, so that what their records name is there */
+		/* after the heads: the names to which the records refer are then complete */
 		if (!d->regions.data[k].is_stamped)
 			inproc_read_names(d, &d->regions.data[k]);
 	}

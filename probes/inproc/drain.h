@@ -25,8 +25,8 @@ struct trace_writer;
 #define INPROC_COLLECTIONS 64
 #define INPROC_GAPS	   16
 struct inproc_region {
-	pid_t pid;   /* number here, if is_checked (whose.h); else as named */
-	pid_t named; /* number that its program claims */
+	pid_t pid;   /* process number here if is_checked (whose.h), else as named */
+	pid_t named; /* process number that the program claims */
 	bool is_checked;
 	uid_t owner;		      /* user in whose directory it is */
 	struct guarded *memory;	      /* the mapping; NULL: refused */
@@ -62,7 +62,7 @@ struct inproc_region {
 		uint64_t at, missing_since_ns;
 		bool is_gone, is_read;
 		uint64_t alive_ns; /* when its thread was last alive */
-		/* where records are missing that its thread has counted, ahead of `at` */
+		/* gaps ahead of `at`: records that the thread has counted as lost */
 		struct inproc_gap {
 			uint64_t from, to, n; /* n records are missing after the one before from,
 						 and before to */

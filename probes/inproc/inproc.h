@@ -114,7 +114,7 @@ enum inproc_kind {
 	INPROC_HELD = 11,   /* value: ns / 256 for which the thread held the lock that it releases
 			       now; depth: number of that lock, for which another thread waits */
 	INPROC_COUNT = 12,  /* value, with the upper bits of depth above it: a counter's value; the
-			       lower INPROC_COUNT_BITS of depth: the counter's number. It is of the
+			       lower INPROC_COUNT_BITS of depth: its number. The value belongs to the
 			       next entry or exit; counters without such a record are unchanged */
 };
 
@@ -147,7 +147,7 @@ struct inproc_stamp {
 /* A thread's own counts of its calls of one function, if one call in several is recorded. */
 struct inproc_row {
 	_Atomic uint64_t calls, recorded;
-	_Atomic uint64_t inner, inner_recorded; /* those inside of another such call */
+	_Atomic uint64_t inner, inner_recorded; /* of these, nested in another such call */
 };
 
 /* Returns the bytes of a thread's rows: whole pages, as pages that a thread never uses take no

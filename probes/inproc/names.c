@@ -41,7 +41,8 @@ static uint32_t add_place(struct inproc_drain *d, const struct inproc_region *g,
 	return id;
 }
 
-/* Adds the place where a section takes its lock: its name ends where that of the function does. */
+/* Adds the place where a section takes its lock. Its symbol is that of the function, without what
+ * distinguishes the function's blocks. */
 static void add_section_place(struct inproc_drain *d, const struct inproc_region *g,
 			      const struct inproc_name *n, const char *const strings[NAME_STRINGS])
 {
@@ -112,7 +113,7 @@ static uint32_t write_stack(struct inproc_drain *d, const uint32_t *frames, uint
 	return s.id;
 }
 
-/* If a thread waits for a lock in the stack, the next id is that of the stack of the wait. */
+/* If a thread waits for a lock in this stack, a second stack gets the next id: that of the wait. */
 static void add_stack(struct inproc_drain *d, struct inproc_region *g, const struct inproc_name *n,
 		      const char *ids)
 {

@@ -20,8 +20,8 @@
 #include "trace/meta/meta.h"
 #include "trace/meta/print.h"
 
-/* Names that are read of a user's directory, which the user may fill. They suffice to find one
- * region more than are read. */
+/* Limits the names that are read in a user's directory, which the user may fill. The limit suffices
+ * to find one region more than are read. */
 #define FIND_TURN_NAMES (2 * INPROC_REGIONS_MAX)
 
 /* Rings must have the size that the recorder asked for, so that a producer cannot make one run read

@@ -167,8 +167,8 @@ bool inproc_stamped_goes_on(struct inproc_drain *d)
 	return false;
 }
 
-/* Reads only records that are older than the new pair of clocks, as time is exact between two
- * pairs. */
+/* Between two pairs of clocks the line through them is exact, so only records older than the new
+ * pair are read. */
 void inproc_stamped_begin(struct inproc_drain *d)
 {
 	double rate;
@@ -291,7 +291,7 @@ static void add_gap(struct inproc_seen *seen, uint64_t lost, uint64_t room)
 							  .n = n };
 }
 
-/* Reads the next record, if there is one. *none: counts those that turn out to be none. */
+/* Reads the next record, if there is one. *none counts records that are invalid. */
 static bool read_record(struct inproc_drain *d, struct inproc_region *g, uint32_t slot,
 			size_t first, uint64_t *none)
 {
