@@ -141,7 +141,7 @@ static void begin(void *ctx, struct trace_writer *w, uint32_t cpu)
 
 	inproc_drain_init(&b->drain, NULL, b->ring.n, w);
 	b->drain.cpu = cpu;
-	b->drain.ends_are_told = true;
+	b->drain.kernel_has_ends = true;
 	if (stubcost_measure(&b->cost, &b->passed_ns)) {
 		inproc_write_notice(w, "in-process-limits", STUBCOST_UNKNOWN_WORDS);
 		return;

@@ -323,7 +323,7 @@ static int open_file(struct recording *r, struct err *err)
 
 	inproc_drain_init(&r->drain, NULL, r->ring.n, r->writer);
 	r->drain.cpu = cpus;
-	r->drain.ends_are_told = cpus > 0;
+	r->drain.kernel_has_ends = cpus > 0;
 	if (!ret)
 		java_switches_begin(&r->switches, r->writer);
 	return ret;

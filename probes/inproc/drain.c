@@ -58,7 +58,7 @@ void inproc_drain_release(struct inproc_drain *d)
 	vec_release(&d->regions);
 	vec_release(&d->quotas);
 	vec_release(&d->heap);
-	vec_release(&d->taken);
+	vec_release(&d->slice);
 	vec_for_each (&d->left, struct inproc_left, l)
 		free(l->first);
 	vec_release(&d->left);
@@ -298,7 +298,7 @@ static void add_record(struct inproc_drain *d, struct inproc_region *g, struct i
 
 /* An exit has the stack pointer of the entry. */
 static void add_stamped(struct inproc_drain *d, struct inproc_region *g, struct inproc_seen *seen,
-			const struct inproc_taken *t)
+			const struct inproc_stamped_record *t)
 {
 	struct wire_call call = {
 		.h = { .head = (t->what & ~INPROC_INNER) >> 1,
@@ -344,7 +344,7 @@ static void begin_thread(struct inproc_drain *d, const struct inproc_region *g,
 	if (g->is_stamped && target_comm((pid_t)seen->tgid, (pid_t)seen->tid, comm, sizeof(comm)))
 		*comm = '\0';
 	/* in a container threads have other numbers than in the kernel's records */
-	if (d->ends_are_told && g->pid != g->named)
+	if (d->kernel_has_ends && g->pid != g->named)
 		seen->tid = (uint32_t)inproc_thread_of(g->pid, (pid_t)s->tid,
 						       &inproc_quota_of(d, g->owner)->threads_left);
 	r.tid = seen->tid;
@@ -377,7 +377,7 @@ static void end_thread(struct inproc_drain *d, struct inproc_region *g, uint32_t
 	inproc_stamped_write_calls(d, g, i, seen->last_ns ? seen->last_ns : d->last.ns);
 	if (seen->tid)
 		inproc_end_thread(d, seen->tid, end_ns);
-	if (seen->tid && !d->ends_are_told)
+	if (seen->tid && !d->kernel_has_ends)
 		write_record_of(d, tgid_of(g, seen), seen->tid, REC_TASK_EXIT, end_ns, 0, 0);
 	seen->tid = seen->depth = seen->counted = 0;
 	memset(seen->counts, 0, sizeof(seen->counts));
@@ -437,9 +437,9 @@ static void step_stamped(struct inproc_drain *d, struct inproc_region *g, struct
 
 	if (!seen->tid)
 		begin_thread(d, g, &g->slots[c->slot], seen, c->time_ns);
-	add_stamped(d, g, seen, &d->taken.data[c->at]);
+	add_stamped(d, g, seen, &d->slice.data[c->at]);
 	if (++c->at < c->end)
-		c->time_ns = d->taken.data[c->at].time_ns;
+		c->time_ns = d->slice.data[c->at].time_ns;
 }
 
 static void step(struct inproc_drain *d, struct inproc_cursor *c)

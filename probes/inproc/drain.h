@@ -83,7 +83,7 @@ struct inproc_region {
 	struct {
 		VEC(uint32_t)
 	} ids, frames, stacks; /* [the producer's id]: the file's id, MAP_NONE */
-	bool cost_is_told;     /* its calibration is in the file */
+	bool is_cost_written;  /* its calibration is in the file */
 	uint32_t n_locks;      /* locks named so far; their numbers start from 1 */
 	uint32_t n_notices;    /* messages to the user so far */
 };
@@ -97,11 +97,11 @@ struct inproc_left {
 /* A ring with records. Rings are merged by the times of their next records. */
 struct inproc_cursor {
 	uint32_t region, slot;
-	uint64_t at, end, time_ns; /* at, end: in the ring, or in `taken` for a stamped region */
+	uint64_t at, end, time_ns; /* at, end: in the ring, or in `slice` for a stamped region */
 };
 
 /* A record that was read from a stamped ring. */
-struct inproc_taken {
+struct inproc_stamped_record {
 	uint64_t time_ns;
 	uint32_t what, sp; /* as in struct inproc_stamp */
 	uint32_t order;	   /* position in its ring */
@@ -111,8 +111,8 @@ struct inproc_drain {
 	const char *directory; /* has the users' directories (inproc.h) */
 	uint64_t ring_bytes;   /* of each ring, as producers were told */
 	uint32_t cpu; /* of the records: a number that no CPU has, as the real one is unknown */
-	uint32_t n_counts;  /* counters of each call */
-	bool ends_are_told; /* the kernel's records have the ends of threads */
+	uint32_t n_counts;    /* counters of each call */
+	bool kernel_has_ends; /* the kernel's records have the ends of threads */
 	struct trace_writer *writer;
 	struct {
 		VEC(struct inproc_region)
@@ -144,14 +144,14 @@ struct inproc_drain {
 	uint64_t run_records; /* records of one run, at most */
 	uint64_t names_bytes, names_bytes_max; /* of all regions, and of their tables of ids */
 	struct {
-		VEC(struct inproc_taken)
-	} taken;		       /* records of this slice */
+		VEC(struct inproc_stamped_record)
+	} slice;		       /* records of this slice */
 	struct clock_pair first, last; /* both clocks at the beginning, and at this run */
 	struct clock_pair before;      /* both clocks at the run before */
 	double ns_per_cycle;	       /* between before and last */
 	/* End of the current slice of a run; length of slices; records of the run's earlier
 	 * slices. */
-	uint64_t until_cycles, slice_cycles, run_taken;
+	uint64_t until_cycles, slice_cycles, run_read;
 	uint64_t turn_ns;	     /* estimated time until the fullest ring is an eighth full */
 	uint64_t threads_checked_ns; /* when threads were last checked */
 	bool busy;   /* a ring was more than a quarter full, so the next run should be soon */

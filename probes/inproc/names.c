@@ -257,9 +257,9 @@ static void write_cost(struct inproc_drain *d, struct inproc_region *g)
 				      .full_p50_ns = pair_ns,
 				      .calls = cost.calls };
 
-	if (!pair_ns || g->cost_is_told || g->is_stamped)
+	if (!pair_ns || g->is_cost_written || g->is_stamped)
 		return;
-	g->cost_is_told = true;
+	g->is_cost_written = true;
 	if (!cost.calls)
 		return;
 	meta_print_calibration(&c, &line);

@@ -19,7 +19,7 @@
 #include "trace/record.h"
 #include "trace/write/writer.h"
 
-#define TAKEN_MOST (4u << 20) /* records of a slice, at most: about a second's work */
+#define SLICE_MOST (4u << 20) /* records of a slice, at most: about a second's work */
 /* The records of a slice of time. So many of them are in the second-level cache, with their
  * rings. */
 #define SLICE_RECORDS	   8192u
@@ -101,12 +101,12 @@ static void begin_slice(struct inproc_drain *d)
 	if (!d->slice_cycles)
 		d->slice_cycles = SLICE_CYCLES;
 	d->until_cycles += d->slice_cycles < left ? d->slice_cycles : left;
-	d->taken.n = 0;
+	d->slice.n = 0;
 }
 
 static void adapt_slice(struct inproc_drain *d)
 {
-	const uint64_t n = d->taken.n;
+	const uint64_t n = d->slice.n;
 
 	if (n > 2 * SLICE_RECORDS)
 		d->slice_cycles = d->slice_cycles * SLICE_RECORDS / n;
@@ -153,9 +153,9 @@ bool inproc_stamped_goes_on(struct inproc_drain *d)
 {
 	if (!has_stamped(d))
 		return false;
-	d->run_taken += d->taken.n;
+	d->run_read += d->slice.n;
 	adapt_slice(d);
-	if (d->until_cycles < d->last.cycles && d->run_taken < d->run_records) {
+	if (d->until_cycles < d->last.cycles && d->run_read < d->run_records) {
 		begin_slice(d);
 		return true;
 	}
@@ -175,7 +175,7 @@ void inproc_stamped_begin(struct inproc_drain *d)
 
 	if (!has_stamped(d))
 		return;
-	d->taken.n = d->run_taken = 0;
+	d->slice.n = d->run_read = 0;
 	d->before = d->last;
 	d->last = clock_pair_now();
 	rate = clock_pair_rate(&d->before, &d->last);
@@ -243,7 +243,7 @@ static void write_gap(struct inproc_drain *d, struct inproc_region *g, struct in
 static uint64_t last_read_ns(const struct inproc_drain *d, const struct inproc_seen *seen,
 			     size_t first)
 {
-	return d->taken.n > first ? d->taken.data[d->taken.n - 1].time_ns : seen->last_ns;
+	return d->slice.n > first ? d->slice.data[d->slice.n - 1].time_ns : seen->last_ns;
 }
 
 /* Called before the record of seen->at is read, which has this time. */
@@ -298,7 +298,7 @@ static bool read_record(struct inproc_drain *d, struct inproc_region *g, uint32_
 	struct inproc_seen *seen = &g->seen[slot];
 	struct inproc_stamp *s = stamp_at(g, slot, seen->at);
 	const uint64_t cycles = __atomic_load_n(&s->cycles, __ATOMIC_ACQUIRE);
-	struct inproc_taken *t;
+	struct inproc_stamped_record *t;
 
 	if (cycles > d->until_cycles && is_time(d, cycles))
 		return false;
@@ -312,7 +312,7 @@ static bool read_record(struct inproc_drain *d, struct inproc_region *g, uint32_
 
 		if (seen->n_gaps)
 			pass_gaps(d, g, seen, first, time_ns);
-		t = vec_add(&d->taken);
+		t = vec_add(&d->slice);
 		t->time_ns = time_ns;
 		t->what = __atomic_load_n(&s->what, __ATOMIC_RELAXED);
 		t->sp = __atomic_load_n(&s->sp, __ATOMIC_RELAXED);
@@ -325,7 +325,7 @@ static bool read_record(struct inproc_drain *d, struct inproc_region *g, uint32_
 
 static int by_time(const void *a, const void *b)
 {
-	const struct inproc_taken *x = a, *y = b;
+	const struct inproc_stamped_record *x = a, *y = b;
 
 	if (x->time_ns != y->time_ns)
 		return x->time_ns < y->time_ns ? -1 : 1;
@@ -334,7 +334,7 @@ static int by_time(const void *a, const void *b)
 
 /* If a signal handler interrupts a record that is reserved but not stamped, the handler's records
  * come after it, with earlier stamps. */
-static void sort_by_time(struct inproc_taken *t, size_t n)
+static void sort_by_time(struct inproc_stamped_record *t, size_t n)
 {
 	for (size_t i = 1; i < n; i++)
 		if (t[i].time_ns < t[i - 1].time_ns) {
@@ -361,27 +361,27 @@ void inproc_stamped_read(struct inproc_drain *d, uint32_t region, uint32_t slot)
 	struct inproc_seen *seen = &g->seen[slot];
 	uint64_t room = g->header.ring_bytes / sizeof(struct inproc_stamp), none = 0;
 	uint64_t lost = atomic_load_explicit(&s->lost, memory_order_relaxed), at = seen->at;
-	size_t first = d->taken.n;
+	size_t first = d->slice.n;
 
 	add_gap(seen, lost, room);
-	while (seen->at - at < room && d->taken.n < TAKEN_MOST &&
+	while (seen->at - at < room && d->slice.n < SLICE_MOST &&
 	       read_record(d, g, slot, first, &none))
 		;
-	d->behind |= d->taken.n == TAKEN_MOST;
+	d->behind |= d->slice.n == SLICE_MOST;
 	if (seen->n_gaps && !cycles_at(g, slot, seen->at))
 		write_gaps(d, g, seen, first);
-	sort_by_time(d->taken.data + first, d->taken.n - first);
+	sort_by_time(d->slice.data + first, d->slice.n - first);
 	write_invalid(d, g, slot, none);
 	seen->is_read = seen->at == seen->run_at;
 	seen->tail_before = at;
 	atomic_store_explicit(&s->tail, seen->at, memory_order_release);
-	if (d->taken.n > first)
+	if (d->slice.n > first)
 		*vec_add(&d->heap) =
 			(struct inproc_cursor){ .region = region,
 						.slot = slot,
 						.at = first,
-						.end = d->taken.n,
-						.time_ns = d->taken.data[first].time_ns };
+						.end = d->slice.n,
+						.time_ns = d->slice.data[first].time_ns };
 }
 
 static void check_thread(const struct inproc_drain *d, struct inproc_region *g, uint32_t slot)

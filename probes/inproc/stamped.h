@@ -29,7 +29,7 @@ void inproc_stamped_seal(struct inproc_region *g);
 void inproc_stamped_begin(struct inproc_drain *d);
 /* Called once a slice is read. Returns true if the run has another slice. */
 bool inproc_stamped_goes_on(struct inproc_drain *d);
-/* Reads the records of a ring in this slice into d->taken. */
+/* Reads the records of a ring in this slice into d->slice. */
 void inproc_stamped_read(struct inproc_drain *d, uint32_t region, uint32_t slot);
 /* Checks which threads live, if the last check is long ago. */
 void inproc_stamped_check_threads(struct inproc_drain *d);

@@ -402,7 +402,7 @@ static int open_file(struct recording *r, struct err *err)
 
 	inproc_drain_init(&r->drain, r->directory, java_place_ring_bytes(r->o), r->writer);
 	r->drain.cpu = cpus;
-	r->drain.ends_are_told = cpus > 0;
+	r->drain.kernel_has_ends = cpus > 0;
 	java_pauses_init(&r->pauses, r->directory);
 	if (!ret)
 		java_switches_begin(&r->switches, r->writer);

@@ -283,11 +283,11 @@ static void test_beside_the_kernels(void **state)
 	pthread_t other;
 
 	(void)state;
-	drain.ends_are_told = true;
+	drain.kernel_has_ends = true;
 	assert_int_equal(pthread_create(&other, NULL, other_thread, (void *)8890), 0);
 	pthread_join(other, NULL);
 	assert_int_equal(inproc_drain_run(&drain), 0);
-	drain.ends_are_told = false;
+	drain.kernel_has_ends = false;
 	assert_int_equal(inproc_thread_of(getpid(), getpid(), &looks), getpid());
 	assert_int_equal(looks, 0);
 	assert_int_equal(inproc_thread_of(getpid(), 7, &looks), 7); /* no look is left */
