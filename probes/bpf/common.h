@@ -97,6 +97,16 @@ extern void *bpf_rdonly_cast(const void *object, __u32 btf_id) __ksym __weak; /*
 #define CAST(type, pointer) \
 	((struct type *)bpf_rdonly_cast((void *)(pointer), bpf_core_type_id_kernel(struct type)))
 
+/*
+ * Reads a member of an object of the kernel, or a member of what that points to. A plain load takes
+ * a tenth of the time that the helper takes which older kernels need.
+ */
+#define READ(type, pointer, member) \
+	(config.plain_loads ? CAST(type, pointer)->member : BPF_CORE_READ(pointer, member))
+#define READ_VIA(type, pointer, via, member)                   \
+	(config.plain_loads ? CAST(type, pointer)->via->member \
+			    : BPF_CORE_READ(pointer, via, member))
+
 static __always_inline void set_head_at(struct wire_head *h, __u32 kind, __u32 tid, __u32 tgid,
 					__u64 time_ns)
 {

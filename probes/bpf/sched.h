@@ -26,7 +26,7 @@ static __always_inline __u32 task_state(struct task_struct *task)
 	struct task_struct___before_5_14 *old = (void *)task;
 
 	if (bpf_core_field_exists(task->__state))
-		return BPF_CORE_READ(task, __state);
+		return READ(task_struct, task, __state);
 	return BPF_CORE_READ(old, state);
 }
 
@@ -75,7 +75,7 @@ static __always_inline void timed_until_now(struct wire_totals *t, __u64 from_ns
  * very often, one wait in some is enough. But the threads of a pool park right after their birth,
  * all at once and for good, so young threads are always walked.
  */
-static __always_inline bool walks_stack(struct wire_totals *t, const struct task_struct *task,
+static __always_inline bool walks_stack(struct wire_totals *t, struct task_struct *task,
 					__u64 now_ns)
 {
 	if (thread_is_over(t->stacks_since_ns, now_ns, WIRE_BLOCK_STACKS_NS)) {
@@ -84,16 +84,16 @@ static __always_inline bool walks_stack(struct wire_totals *t, const struct task
 	}
 	t->stacks++;
 	return t->stacks <= WIRE_BLOCK_STACKS || t->stacks % WIRE_BLOCK_STACK_IN == 0 ||
-	       now_ns - BPF_CORE_READ(task, start_time) < WIRE_BLOCK_STACKS_NS;
+	       now_ns - READ(task_struct, task, start_time) < WIRE_BLOCK_STACKS_NS;
 }
 
 static __always_inline int stack_of_wait(struct bpf_raw_tracepoint_args *ctx, struct wire_totals *t,
-					 const struct wire_head *h)
+					 struct wait_room *room, const struct wire_head *h)
 {
 	bool walks = walks_stack(t, (void *)ctx->args[1], h->time_ns);
 
 	if (config.wait_copies)
-		return wait_stack(t, h, walks);
+		return room ? wait_stack(t, room, h, walks) : WIRE_NO_STACK;
 	return walks ? bpf_get_stackid(ctx, &stacks, BPF_F_USER_STACK) : WIRE_NO_STACK;
 }
 
@@ -103,6 +103,8 @@ static __always_inline void write_switch(struct bpf_raw_tracepoint_args *ctx, st
 {
 	struct wire_sleep w;
 	struct wire_switch *r = &w.s;
+	struct task_struct *task = (void *)ctx->args[1];
+	struct wait_room *room;
 
 	set_head_at(&r->h, WIRE_SWITCH, prev.tid, prev.tgid, now_ns);
 	r->state = switch_state(ctx);
@@ -116,9 +118,10 @@ static __always_inline void write_switch(struct bpf_raw_tracepoint_args *ctx, st
 	}
 	/* The tracepoint runs while prev is still current, so its stack and files are at hand. */
 	r->flags |= WIRE_WAIT;
+	room = wait_room_of(task);
 	if (config.block_stacks)
-		r->stack = stack_of_wait(ctx, t, &r->h);
-	describe_wait(&w);
+		r->stack = stack_of_wait(ctx, t, room, &r->h);
+	describe_wait(&w, task, room ? &room->regs : NULL);
 	emit_more(t, &w, sizeof(w));
 }
 
@@ -314,7 +317,7 @@ static __always_inline __u64 waker_id(struct task_struct *woken)
 		return NO_THREAD(WAKING_BY_TIMER);
 	if (in && in->others)
 		return NO_THREAD(WAKING_BY_INTERRUPT);
-	if (BPF_CORE_READ(woken, signal, flags) & GROUP_EXIT)
+	if (READ_VIA(task_struct, woken, signal, flags) & GROUP_EXIT)
 		return NO_THREAD(WAKING_BY_END);
 	return bpf_get_current_pid_tgid();
 }

@@ -34,15 +34,19 @@ struct {
  * known places is less work, and if the words are the same, the stack is. If two stacks share a
  * slot of the table, the later one overwrites the other.
  */
-#define WALKED_RETURNS 4  /* of traced functions; stacks with more are always walked */
-#define WALKED_WAYS    2  /* different stacks of a thread with the same instruction and depth */
-#define WALKED_STEPS   16 /* return addresses behind these are not compared */
+#define WALKED_RETURNS 4   /* of traced functions; stacks with more are always walked */
+#define WALKED_WAYS    2   /* different stacks of a thread with the same instruction and depth */
+#define WALKED_STEPS   16  /* return addresses behind these are not compared */
+#define WALKED_WORDS   256 /* of the stack, which are read at once; a power of two */
+#define WALKED_BYTES   (WALKED_WORDS * sizeof(__u64))
 struct walked {
 	__u64 tag;   /* 0: none */
 	__u64 words; /* hash of the words at these places */
 	__u32 n;
 	__u32 at[WALKED_STEPS];
+	__u32 bytes; /* of the stack, which contain the places */
 	int stack;
+	bool is_far; /* some are in bytes that are not read at once */
 };
 
 struct {
@@ -57,6 +61,7 @@ struct wait_room {
 	struct copy_budget budget;
 	struct pt_regs regs;
 	struct walked walked;
+	__u64 words[WALKED_WORDS]; /* of the stack */
 	struct wire_copy w;
 	__u64 spare;
 };
@@ -76,7 +81,7 @@ static __always_inline __u64 walked_tag(const struct pt_regs *regs, __u32 tid)
 {
 	__u64 tag = wire_step_key(wire_step_key(tid, regs->sp), INSTRUCTION(regs));
 	struct task_struct *task = (void *)bpf_get_current_task();
-	struct return_instance *i = BPF_CORE_READ(task, utask, return_instances);
+	struct return_instance *i = READ_VIA(task_struct, task, utask, return_instances);
 
 	for (int n = 0; n < WALKED_RETURNS && i; n++) {
 		tag = wire_step_key(tag, BPF_CORE_READ(i, orig_ret_vaddr));
@@ -110,7 +115,7 @@ static __always_inline void keep_walked(struct walked *new, __u64 tag, int stack
 	w->tag = tag;
 }
 
-static __always_inline bool has_words_of(const struct pt_regs *regs, const struct walked *w)
+static __always_inline bool has_words_far(const struct pt_regs *regs, const struct walked *w)
 {
 	__u64 words = 0, word;
 
@@ -122,19 +127,58 @@ static __always_inline bool has_words_of(const struct pt_regs *regs, const struc
 	return words == w->words;
 }
 
+/* Reads the stack at once: every read takes as long as some hundred bytes of it. */
+static __always_inline bool has_words_of(struct wait_room *room, const struct walked *w)
+{
+	__u32 bytes = w->bytes & (WALKED_BYTES - 1);
+	__u64 words = 0;
+
+	if (w->is_far)
+		return has_words_far(&room->regs, w);
+	if (bpf_probe_read_user(room->words, bytes, (void *)room->regs.sp))
+		return false;
+	for (__u32 i = 0; i < WALKED_STEPS && i < w->n; i++)
+		words = wire_step_key(words,
+				      room->words[w->at[i] / sizeof(__u64) & (WALKED_WORDS - 1)]);
+	return words == w->words;
+}
+
+/* Whether every return address of the stack is compared. */
+static __always_inline bool is_compared_whole(const struct walked *w)
+{
+	return w->n < WALKED_STEPS;
+}
+
 /*
  * Returns the number of the stack, or WIRE_NO_STACK if it is none of those walked last at this
- * place.
+ * place. surely: where a part of the stack is not compared, it is none of them.
  */
-static __always_inline int stack_walked(const struct pt_regs *regs, __u64 tag)
+static __always_inline int stack_walked(struct wait_room *room, __u64 tag, bool surely)
 {
 	for (__u32 way = 0; way < WALKED_WAYS; way++) {
 		struct walked *w = walked_of(tag, way);
 
-		if (w && w->tag == tag && has_words_of(regs, w))
+		if (w && w->tag == tag && (!surely || is_compared_whole(w)) &&
+		    has_words_of(room, w))
 			return w->stack;
 	}
 	return WIRE_NO_STACK;
+}
+
+/* Notes the place of a return address, at that distance above the stack pointer. */
+static __always_inline void keep_step(struct walked *w, __u32 at, __u64 address)
+{
+	__u32 n = w->n;
+
+	if (n >= WALKED_STEPS)
+		return;
+	w->at[n] = at;
+	w->n = n + 1;
+	w->words = wire_step_key(w->words, address);
+	if (at % sizeof(__u64) || at + sizeof(__u64) >= WALKED_BYTES)
+		w->is_far = true;
+	else if (at + sizeof(__u64) > w->bytes)
+		w->bytes = at + sizeof(__u64);
 }
 
 /* Returns the number of a stack, or WIRE_NO_STACK if it is unknown. */
@@ -145,8 +189,9 @@ static __always_inline int known_stack(const struct pt_regs *regs, __u32 tgid, s
 	struct returns r;
 
 	find_returns(&r, regs->sp);
-	w->n = 0;
+	w->n = w->bytes = 0;
 	w->words = 0;
+	w->is_far = false;
 	for (int i = 0; i < WIRE_FRAMES_MAX; i++) {
 		step = bpf_map_lookup_elem(&steps, &key);
 		if (!step)
@@ -158,10 +203,8 @@ static __always_inline int known_stack(const struct pt_regs *regs, __u32 tgid, s
 		else if (bpf_probe_read_user(&address, sizeof(address),
 					     (void *)(regs->sp + step->next)))
 			return WIRE_NO_STACK;
-		else if (w->n < WALKED_STEPS) {
-			w->at[w->n++] = step->next;
-			w->words = wire_step_key(w->words, address);
-		}
+		else
+			keep_step(w, step->next, address);
 		key = wire_step_key(key, original(&r, address));
 	}
 	return WIRE_NO_STACK;
@@ -210,25 +253,34 @@ static __always_inline bool copy_wait(struct wire_totals *t, struct wait_room *r
 	return true;
 }
 
+static __always_inline struct wait_room *wait_room_of(struct task_struct *task)
+{
+	__u32 zero = 0;
+	struct wait_room *room = bpf_map_lookup_elem(&wait_rooms, &zero);
+
+	if (!room || READ(task_struct, task, flags) & KERNEL_THREAD ||
+	    !read_user_registers(task, &room->regs))
+		return NULL;
+	return room;
+}
+
 /*
  * Returns the number of the stack of the thread that is about to sleep; WIRE_NO_STACK if a copy of
  * the stack precedes the record, or if the stack is not walked and unknown; -EEXIST if there is no
  * room for it.
  */
-static __always_inline int wait_stack(struct wire_totals *t, const struct wire_head *h, bool walks)
+static __always_inline int wait_stack(struct wire_totals *t, struct wait_room *room,
+				      const struct wire_head *h, bool walks)
 {
-	__u32 zero = 0;
-	struct wait_room *room = bpf_map_lookup_elem(&wait_rooms, &zero);
-	struct task_struct *task = (void *)bpf_get_current_task();
 	__u64 tag;
 	int stack;
 
-	if (!room || BPF_CORE_READ(task, flags) & KERNEL_THREAD ||
-	    !read_user_registers(task, &room->regs))
+	if (has_foreign_stack(&room->regs))
 		return WIRE_NO_STACK;
 	tag = walked_tag(&room->regs, h->tid);
-	if (!walks)
-		return tag ? stack_walked(&room->regs, tag) : WIRE_NO_STACK;
+	stack = tag ? stack_walked(room, tag, walks) : WIRE_NO_STACK;
+	if (stack != WIRE_NO_STACK || !walks)
+		return stack;
 	stack = known_stack(&room->regs, h->tgid, &room->walked);
 	if (stack != WIRE_NO_STACK) {
 		if (tag)

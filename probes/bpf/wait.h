@@ -27,6 +27,11 @@ struct user_call {
 	unsigned long args[4];
 };
 
+static __always_inline bool is_in_iowait(struct task_struct *task)
+{
+	return BPF_CORE_READ_BITFIELD_PROBED(task, in_iowait);
+}
+
 static __always_inline void *saved_registers(struct task_struct *task, __u32 bytes)
 {
 	if (config.task_regs)
@@ -34,75 +39,87 @@ static __always_inline void *saved_registers(struct task_struct *task, __u32 byt
 	return (char *)BPF_CORE_READ(task, stack) + config.stack_bytes - bytes;
 }
 
+/* Reads what the thread had in its registers in the program. Returns false for a kernel thread. */
 #if defined(__TARGET_ARCH_x86)
 #define USER32_CS 0x23
-/* Reads the registers that the thread had when it entered the kernel. */
 static __always_inline bool read_user_registers(struct task_struct *task, struct pt_regs *regs)
 {
 	return !bpf_probe_read_kernel(regs, sizeof(*regs), saved_registers(task, sizeof(*regs))) &&
 	       regs->cs & 3;
 }
 
-static __always_inline bool read_call(struct task_struct *task, struct user_call *call)
+static __always_inline bool has_foreign_stack(const struct pt_regs *regs)
 {
-	struct pt_regs regs;
+	(void)regs;
+	return false;
+}
 
-	if (!read_user_registers(task, &regs))
-		return false;
-	call->number = regs.cs == USER32_CS ? UNKNOWN_CALL : (int)regs.orig_ax;
-	call->args[0] = regs.di;
-	call->args[1] = regs.si;
-	call->args[2] = regs.dx;
-	call->args[3] = regs.r10;
-	return true;
+static __always_inline void get_call(struct task_struct *task, const struct pt_regs *regs,
+				     struct user_call *call)
+{
+	(void)task;
+	call->number = regs->cs == USER32_CS ? UNKNOWN_CALL : (int)regs->orig_ax;
+	call->args[0] = regs->di;
+	call->args[1] = regs->si;
+	call->args[2] = regs->dx;
+	call->args[3] = regs->r10;
 }
 #else
 #define PSR_MODE32 0x10
-static __always_inline bool read_call(struct task_struct *task, struct user_call *call)
+static __always_inline void *saved_by_call(struct task_struct *task)
 {
-	__u32 bytes = bpf_core_type_size(struct pt_regs___saved);
-	struct pt_regs *regs = saved_registers(task, bytes);
-	struct pt_regs___saved *saved = (void *)regs;
-	unsigned long pstate;
-
-	if (bpf_probe_read_kernel(call->args, sizeof(call->args), regs->regs) ||
-	    bpf_probe_read_kernel(&pstate, sizeof(pstate), &regs->pstate))
-		return false;
-	call->number = pstate & PSR_MODE32 ? UNKNOWN_CALL : BPF_CORE_READ(saved, syscallno);
-	call->args[0] = BPF_CORE_READ(saved, orig_x0);
-	return true;
+	return saved_registers(task, bpf_core_type_size(struct pt_regs___saved));
 }
 
 static __always_inline bool read_user_registers(struct task_struct *task, struct pt_regs *regs)
 {
-	__u32 bytes = bpf_core_type_size(struct pt_regs___saved);
+	return !bpf_probe_read_kernel(regs, sizeof(*regs), saved_by_call(task));
+}
 
-	return !bpf_probe_read_kernel(regs, sizeof(*regs), saved_registers(task, bytes)) &&
-	       !(regs->pstate & PSR_MODE32);
+static __always_inline bool has_foreign_stack(const struct pt_regs *regs)
+{
+	return regs->pstate & PSR_MODE32;
+}
+
+static __always_inline void get_call(struct task_struct *task, const struct pt_regs *regs,
+				     struct user_call *call)
+{
+	struct pt_regs___saved *saved = saved_by_call(task);
+
+	call->number = has_foreign_stack(regs) ? UNKNOWN_CALL : BPF_CORE_READ(saved, syscallno);
+	call->args[0] = BPF_CORE_READ(saved, orig_x0);
+	call->args[1] = regs->regs[1];
+	call->args[2] = regs->regs[2];
+	call->args[3] = regs->regs[3];
 }
 #endif
 
+static __always_inline struct fdtable *files_of(struct task_struct *task)
+{
+	return READ_VIA(task_struct, task, files, fdt);
+}
+
 static __always_inline struct inode *inode_of(struct task_struct *task, __u32 fd)
 {
-	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
+	struct fdtable *table = files_of(task);
 	struct file **slots, *file = NULL;
 
-	if (fd >= BPF_CORE_READ(table, max_fds))
+	if (fd >= READ(fdtable, table, max_fds))
 		return NULL;
-	slots = BPF_CORE_READ(table, fd);
+	slots = READ(fdtable, table, fd);
 	bpf_probe_read_kernel(&file, sizeof(file), slots + fd);
-	return BPF_CORE_READ(file, f_inode);
+	return READ(file, file, f_inode);
 }
 
 static __always_inline __u32 kind_of_file(struct inode *inode)
 {
-	switch (BPF_CORE_READ(inode, i_mode) & MODE_FORMAT) {
+	switch (READ(inode, inode, i_mode) & MODE_FORMAT) {
 	case MODE_SOCKET:
 		return WAIT_SOCKET;
 	case MODE_FIFO:
 		return WAIT_PIPE;
 	case MODE_REGULAR:
-		return BPF_CORE_READ(inode, i_sb, s_magic) == MAGIC_ANON ? WAIT_OTHER : WAIT_DISK;
+		return READ_VIA(inode, inode, i_sb, s_magic) == MAGIC_ANON ? WAIT_OTHER : WAIT_DISK;
 	case MODE_BLOCK:
 	case MODE_DIRECTORY:
 		return WAIT_DISK;
@@ -119,7 +136,7 @@ static __always_inline void look_at_file(struct wire_sleep *w, struct task_struc
 	if (!inode)
 		return;
 	w->kind = kind_of_file(inode);
-	w->what = BPF_CORE_READ(inode, i_ino);
+	w->what = READ(inode, inode, i_ino);
 }
 
 static __always_inline void look_at_futex(struct wire_sleep *w, const struct user_call *call)
@@ -161,17 +178,18 @@ static __always_inline void look_at_call(struct wire_sleep *w, struct task_struc
 		look_at_futex(w, call);
 }
 
-/* Runs as the thread that is about to sleep. */
-static __always_inline void describe_wait(struct wire_sleep *w)
+/* Runs as the thread that is about to sleep. regs: NULL if it has none. */
+static __always_inline void describe_wait(struct wire_sleep *w, struct task_struct *task,
+					  const struct pt_regs *regs)
 {
-	struct task_struct *task = (void *)bpf_get_current_task();
 	struct user_call call;
 
 	w->kind = w->syscall = w->how = w->value = 0;
 	w->what = 0;
-	if (BPF_CORE_READ(task, flags) & KERNEL_THREAD || !read_call(task, &call))
+	if (!regs)
 		return;
-	if (BPF_CORE_READ_BITFIELD_PROBED(task, in_iowait))
+	get_call(task, regs, &call);
+	if (is_in_iowait(task))
 		w->how = WAIT_IOWAIT;
 	look_at_call(w, task, &call);
 	if (w->how & WAIT_IOWAIT && w->kind == WAIT_OTHER)
