@@ -64,9 +64,13 @@ static __always_inline __u64 timed_from(__u64 runs)
 	return runs % WIRE_TIMED ? 0 : bpf_ktime_get_ns();
 }
 
-static __always_inline void timed_until_now(struct wire_totals *t, __u64 from_ns)
+/*
+ * Adds the time of this run, unless it is the idle task's: the kernel counts the time of a switch
+ * for the task that gets the CPU, and nobody waits for a CPU that would be idle.
+ */
+static __always_inline void timed_until_now(struct wire_totals *t, __u64 from_ns, __u32 of_tid)
 {
-	if (from_ns)
+	if (from_ns && of_tid)
 		t->scheduling_ns += (bpf_ktime_get_ns() - from_ns) * WIRE_TIMED;
 }
 
@@ -215,7 +219,7 @@ int on_switch(struct bpf_raw_tracepoint_args *ctx)
 	if (config.n_perf_counters)
 		count_switch(flags & WIRE_PREV ? prev.tid : 0, flags & WIRE_NEXT ? next.tid : 0);
 	write_switch(ctx, t, prev, next, flags, now_ns);
-	timed_until_now(t, from_ns);
+	timed_until_now(t, from_ns, next.tid);
 	return 0;
 }
 
@@ -343,7 +347,7 @@ int on_waking(struct bpf_raw_tracepoint_args *ctx)
 	r.other_tid = ids.tid;
 	r.other_tgid = ids.tgid;
 	emit_more(t, &r, sizeof(r));
-	timed_until_now(t, from_ns);
+	timed_until_now(t, from_ns, (__u32)bpf_get_current_pid_tgid());
 	return 0;
 }
 
