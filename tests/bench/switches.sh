@@ -11,6 +11,15 @@ recorded_cpu() {
 	report_json s.data | jq .trace.cpu_ns
 }
 
+# What the records of switches and wakeups take of the target's CPU time, each, by the last recording; and what is
+# stated of the whole.
+add_stated() {
+	local records
+	records=$("$ISPOT" dump --events -i s.data | awk '$4 ~ /^switch-|^waking/ { n++ } END { print n + 0 }')
+	report_json s.data | jq --argjson n "$records" '.self_cost.scheduling_cost_ns / $n' >>each
+	report_json s.data | jq '100 * .self_cost.overhead' >>stated
+}
+
 more_cpu() {
 	row "$1" "$(paste -d' ' alone "$2" | awk '$1 > 0 { print 100 * ($2 / $1 - 1) }' | median |
 		xargs printf '%.1f')" "% more CPU"
@@ -23,13 +32,18 @@ bench_switches() {
 	: >alone
 	: >followed
 	: >unfollowed
+	: >each
+	: >stated
 	for _ in $(seq "$SWITCHES_ROUNDS"); do
 		times_of "${run[@]}" | awk '{ print $2 * 1e9 }' >>alone
 		recorded_cpu -- "${run[@]}" >>followed
+		add_stated
 		recorded_cpu --no-inherit -- "${run[@]}" >>unfollowed
 	done
 	row "alone" "$(median <alone | awk '{ printf "%.2f", $1 / 1e9 }')" "s of CPU"
 	more_cpu "recorded" followed
+	row "recorded: stated" "$(median <stated | xargs printf '%.1f')" "% overhead"
+	row "recorded: a switch's or wakeup's record" "$(median <each | xargs printf '%.0f')" ns
 	more_cpu "recorded --no-inherit" unfollowed
 	rm -f s.data s.data.old
 }
