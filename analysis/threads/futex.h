@@ -83,6 +83,7 @@ struct futex {
 	uint32_t tail, tail_releases, tail_ends;
 	uint64_t round_ns;
 	enum futex_work work; /* known at the end */
+	double behind_work;   /* of a lock: part of the time in which its holders waited for work */
 };
 
 /* A pair of a word and a thread. */

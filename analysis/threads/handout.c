@@ -4,10 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/threads/standard.h"
 #include "analysis/threads/threads.h"
 #include "base/mem.h"
 #include "trace/format.h"
 #include "trace/meta/meta.h"
+#include "trace/meta/wrapper.h"
 
 #define FRAMES_INSIDE 4	  /* frames by which a wait for work may be deeper than the outermost one */
 #define NEAR_SHARE    0.9 /* of the time waited there: that in waits so near the outermost one */
@@ -58,12 +60,28 @@ static bool says_depth(const struct sleep *s)
 	       !s->uninterruptible;
 }
 
-/* Returns the number of frames of the sleep's stack, or 0 if the stack is cut short or unknown. */
+/* Returns the number of frames that are not of a standard library, at least 1. How many layers a
+ * library has says nothing of what the program is in the middle of. */
+static uint32_t own_frames(const struct meta *meta, const struct meta_stack *stack)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < stack->n_frames; i++) {
+		const struct meta_frame *f = stack->frames[i] < meta->frames.n
+						     ? &meta->frames.data[stack->frames[i]]
+						     : NULL;
+
+		n += !f || !(standard_is_library(f->object) || meta_frame_is_wrapper(f));
+	}
+	return n ? n : 1;
+}
+
+/* Returns the depth of the sleep's stack, or 0 if the stack is cut short or unknown. */
 static uint32_t depth_of_sleep(struct thread *t)
 {
 	const struct meta_stack *stack;
 	struct thread_depth *d = &t->depth;
-	uint32_t root;
+	uint32_t root, frames;
 
 	if (!says_depth(&t->sleep))
 		return 0;
@@ -77,9 +95,10 @@ static uint32_t depth_of_sleep(struct thread *t)
 		return 0;
 	if (stack->n_frames > d->longest)
 		d->longest = stack->n_frames;
-	if (!d->shortest || stack->n_frames < d->shortest)
-		d->shortest = stack->n_frames;
-	return stack->n_frames;
+	frames = own_frames(t->all->meta, stack);
+	if (!d->shortest || frames < d->shortest)
+		d->shortest = frames;
+	return frames;
 }
 
 static uint64_t hash_frame(uint64_t hash, const struct meta_frame *f)
@@ -456,24 +475,27 @@ struct given {
 
 /*
  * Adds the waiting in the rows of one word to the threads that ended it. A worker that wakes the
- * next one passes on work that another thread gives out, so that it is left out.
+ * next one passes on work that another thread gives out, so that it is left out. behind_ns: how
+ * long threads waited for locks whose holders waited there.
  */
-static void add_given(struct given *given, const struct handout *rows, size_t n)
+static void add_given(struct given *given, const struct handout *rows, size_t n, double behind_ns)
 {
 	struct map waiters = { 0 }, givers = { 0 };
 	uint64_t all_ns = 0;
+	double more;
 
 	for (size_t i = 0; i < n; i++)
 		map_put(&waiters, rows[i].waiter, 1);
 	for (size_t i = 0; i < n; i++)
 		if (map_get(&waiters, rows[i].waker) == MAP_NONE)
 			all_ns += rows[i].ns;
+	more = all_ns ? 1 + behind_ns / (double)all_ns : 1;
 	for (size_t i = 0; i < n; i++) {
 		if (map_get(&waiters, rows[i].waker) != MAP_NONE)
 			continue;
-		given[rows[i].waker].own_ns += rows[i].ns;
+		given[rows[i].waker].own_ns += (uint64_t)(more * (double)rows[i].ns);
 		if (map_get(&givers, rows[i].waker) == MAP_NONE)
-			given[rows[i].waker].all_ns += all_ns;
+			given[rows[i].waker].all_ns += (uint64_t)(more * (double)all_ns);
 		map_put(&givers, rows[i].waker, 1);
 	}
 	map_release(&waiters);
@@ -500,7 +522,7 @@ const struct thread *handouts_giver(const struct threads *th, uint64_t *waited_n
 		for (n = 1; i + n < th->handouts.rows.n && rows[i + n].word == rows[i].word; n++)
 			;
 		if (gives_work(th, &rows[i]))
-			add_given(given, &rows[i], n);
+			add_given(given, &rows[i], n, behind_given_ns(&th->behind, rows[i].word));
 	}
 	vec_for_each (&th->all, struct thread *, t)
 		if (*t != th->rest && given[(*t)->index].own_ns > *waited_ns &&

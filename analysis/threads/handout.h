@@ -56,7 +56,7 @@ struct handout_place {
 struct handout {
 	uint32_t word;		/* of threads' words; SLEEP_NOBODY: it was no futex */
 	uint32_t waiter, waker; /* indices of threads */
-	uint32_t frames;	/* of the shortest whole stack; 0: none is known */
+	uint32_t frames;	/* of the shortest whole stack, of no standard library; 0: none */
 	uint32_t stack;		/* a stack of them, its number + 1; 0: none is known */
 	uint32_t place;		/* of that stack: the functions further inside; 0: none is known */
 	uint64_t ns, sleeps;
@@ -64,8 +64,9 @@ struct handout {
 
 /* How deep inside a thread's calls its waits are. */
 struct thread_depth {
-	uint32_t root;		    /* the outermost frame of its longest stack */
-	uint32_t longest, shortest; /* frames, of stacks that end in the root; 0: none is known */
+	uint32_t root;	   /* the outermost frame of its longest stack */
+	uint32_t longest;  /* frames, of stacks that end in the root */
+	uint32_t shortest; /* of them, of no standard library; 0: none is known */
 };
 
 /* The thread's present sleep was ended. */

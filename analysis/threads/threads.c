@@ -134,6 +134,7 @@ void threads_release(struct threads *th)
 	futexes_release(&th->futexes);
 	takers_release(&th->takers);
 	handouts_release(&th->handouts);
+	behind_release(&th->behind);
 	tries_release(&th->tries);
 	free(th->set_of);
 	vec_release(&th->outs);
@@ -542,12 +543,34 @@ void threads_restart(struct threads *th, uint64_t time_ns)
 	}
 }
 
+/* Now that it is known where work is handed out: which waits for locks are waits for it, too. */
+static void judge_behind(struct threads *th)
+{
+	size_t n = th->futexes.all.n;
+	struct behind_word *words = xcalloc(n + 1, sizeof(*words));
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct futex *f = &th->futexes.all.data[i];
+
+		words[i] = (struct behind_word){
+			.is_lock = futex_judge(f).class == FUTEX_LOCK,
+			.is_work = f->work == WORK_HANDED_OUT || f->work == WORK_IN_TURN,
+			.twin = futexes_first_twin(&th->futexes, i),
+		};
+	}
+	behind_judge(&th->behind, words, n);
+	for (uint32_t i = 0; i < n; i++)
+		th->futexes.all.data[i].behind_work = words[i].part;
+	free(words);
+}
+
 void threads_end(struct threads *th, uint64_t time_ns)
 {
 	meet_known(th, time_ns);
 	vec_for_each (&th->all, struct thread *, t)
 		end_thread(th, *t, time_ns);
 	handouts_judge(th);
+	judge_behind(th);
 	tries_judge(&th->tries);
 }
 

@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analysis/threads/behind.h"
 #include "analysis/threads/futex.h"
 #include "analysis/threads/handout.h"
 #include "analysis/threads/oversubscription.h"
@@ -122,6 +123,7 @@ struct thread {
 	struct threads *all;	  /* those it is one of */
 	uint32_t parent;	  /* index of the thread that made it; UINT32_MAX: not seen */
 	struct sleep sleep;	  /* the present or latest one */
+	struct past_sleep before; /* the one before that */
 	struct release releases[RELEASES_KEPT];
 	struct awoken awoken[RELEASES_KEPT];
 	uint32_t n_releases, n_awoken; /* ever */
@@ -184,6 +186,7 @@ struct threads {
 	struct takers takers;			 /* of CPUs that the threads waited for */
 	struct futexes futexes;			 /* futexes that threads waited on */
 	struct handouts handouts;		 /* who waited for whom, and where */
+	struct behind behind;			 /* who waited behind whom */
 	struct tries tries;			 /* timed sleeps, by function */
 	struct map standard_stacks;		 /* stack -> enum standard_wait */
 	struct thread *recent[THREAD_CPU_CACHE]; /* the last one of each CPU */

@@ -197,6 +197,17 @@ static int64_t all_idle(struct wait_cell *c)
 	return -idle;
 }
 
+/* Part of the cell's time is a wait for a lock whose holder waited for work. */
+static int64_t behind_work(struct wait_cell *c, double part)
+{
+	uint64_t idle = (uint64_t)(part * (double)c->ns), before = c->idle_ns;
+
+	if (idle <= before)
+		return 0;
+	c->idle_ns = idle;
+	return -(int64_t)(idle - before);
+}
+
 static int64_t held_up(struct wait_cell *c)
 {
 	uint64_t lost = c->pause_ns < c->idle_ns ? c->pause_ns : c->idle_ns;
@@ -252,6 +263,8 @@ int64_t wait_reconsider(const struct threads *th, struct wait_sums *sums)
 			lost += lost_early(th, c);
 		else if (c->tail_ns && futex_is_stop(word, c->tail))
 			lost += told_to_stop(c);
+		if (word->behind_work > 0)
+			lost += behind_work(c, word->behind_work);
 	}
 	return lost;
 }

@@ -81,8 +81,23 @@ static struct outside waited(const struct threads *th, const struct thread *t, u
 	return sum;
 }
 
+static struct past_sleep past(const struct sleep *s)
+{
+	return (struct past_sleep){ s->since_ns, s->woken_ns, s->word };
+}
+
+/* Notes what the thread that released this sleeper did itself meanwhile. */
+static void note_behind(struct thread *t, const struct thread *waker)
+{
+	const struct past_sleep sleep = past(&t->sleep),
+				own[] = { past(&waker->sleep), waker->before };
+
+	behind_add(&t->all->behind, &sleep, own);
+}
+
 void sleep_begin(struct thread *t, const struct record *r)
 {
+	t->before = past(&t->sleep);
 	t->sleep = (struct sleep){
 		.since_ns = r->time_ns,
 		.off_ns = offcpu_ns(&t->off),
@@ -357,6 +372,7 @@ void sleep_wake(struct thread *t, struct thread *waker, bool inside, const struc
 		note_release(waker, s->word, r->time_ns);
 		futexes_released_by(&t->all->futexes, s->word, standard_release_in(waker));
 		note_awoken(t);
+		note_behind(t, waker);
 	}
 	judge(t->all, s, r->time_ns);
 	handouts_add(&t->all->handouts, t);

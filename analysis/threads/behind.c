@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/threads/behind.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+#define LEAST 0.1 /* of the time waited for a lock: less is not told apart */
+
+static void add(struct behind *b, uint32_t word, uint32_t at, uint64_t ns)
+{
+	uint64_t key = (uint64_t)word << 32 | at;
+	uint32_t i = map_get(&b->row_of, key);
+
+	if (i == MAP_NONE) {
+		if (b->rows.n >= BEHIND_MAX)
+			return;
+		map_put(&b->row_of, key, i = (uint32_t)b->rows.n);
+		*vec_add(&b->rows) = (struct behind_row){ .word = word, .at = at };
+	}
+	b->rows.data[i].ns += ns;
+}
+
+static void add_common(struct behind *b, const struct past_sleep *s, const struct past_sleep *own)
+{
+	uint64_t from = s->since_ns > own->since_ns ? s->since_ns : own->since_ns;
+	uint64_t to = s->woken_ns < own->woken_ns ? s->woken_ns : own->woken_ns;
+
+	if (own->word != BEHIND_ANY && from < to)
+		add(b, s->word, own->word, to - from);
+}
+
+void behind_add(struct behind *b, const struct past_sleep *s, const struct past_sleep own[2])
+{
+	add(b, s->word, BEHIND_ANY, s->woken_ns - s->since_ns);
+	add_common(b, s, &own[0]);
+	add_common(b, s, &own[1]);
+}
+
+/* ---- at the end ---- */
+
+/* What releasers did while threads slept at one futex. */
+struct behind_sums {
+	uint64_t all_ns, same_ns, work_ns; /* same: they slept there, too */
+};
+
+static bool is_for_work(const struct behind_row *row, const struct behind_word *words)
+{
+	return row->at != BEHIND_ANY && row->at != row->word && words[row->at].is_work;
+}
+
+static void sum_up(const struct behind *b, const struct behind_word *words,
+		   struct behind_sums *sums)
+{
+	vec_for_each (&b->rows, const struct behind_row, row) {
+		struct behind_sums *x = &sums[row->word];
+
+		if (row->at == BEHIND_ANY)
+			x->all_ns += row->ns;
+		else if (row->at == row->word)
+			x->same_ns += row->ns;
+		else if (is_for_work(row, words))
+			x->work_ns += row->ns;
+	}
+}
+
+/* Returns the part of the time waited for the lock in which its holders waited for work. */
+static double part_of_work(const struct behind_sums *x)
+{
+	double part;
+
+	if (x->all_ns <= x->same_ns)
+		return 0;
+	part = (double)x->work_ns / (double)(x->all_ns - x->same_ns);
+	return part < LEAST ? 0 : part > 1 ? 1 : part;
+}
+
+void behind_judge(struct behind *b, struct behind_word *words, size_t n)
+{
+	struct behind_sums *sums = xcalloc(n + 1, sizeof(*sums));
+
+	sum_up(b, words, sums);
+	free(b->given_ns);
+	b->given_ns = xcalloc(n + 1, sizeof(*b->given_ns));
+	b->n_words = n;
+	for (size_t i = 0; i < n; i++)
+		words[i].part = words[i].is_lock ? part_of_work(&sums[i]) : 0;
+	vec_for_each (&b->rows, const struct behind_row, row)
+		if (is_for_work(row, words))
+			b->given_ns[words[row->at].twin] +=
+				words[row->word].part * (double)sums[row->word].all_ns *
+				(double)row->ns / (double)sums[row->word].work_ns;
+	free(sums);
+}
+
+double behind_given_ns(const struct behind *b, uint32_t word)
+{
+	return word < b->n_words ? b->given_ns[word] : 0;
+}
+
+void behind_release(struct behind *b)
+{
+	vec_release(&b->rows);
+	map_release(&b->row_of);
+	free(b->given_ns);
+}
