@@ -174,8 +174,9 @@ int session_beside_launch(struct session *s, struct err *err)
 	if (!s->beside.n)
 		return launch_exec(&s->launch, s->options.argv, err);
 	s->beside.tried = true;
+	s->beside.patched_ns = since_ns;
 	ret = b->launch(b->ctx, &s->launch, s->options.argv, &why);
-	s->beside.patched_ns = clock_now_ns();
+	s->beside.launched_ns = clock_now_ns();
 	if (!ret)
 		return settle(s, since_ns, NULL, err);
 	if (s->launch.ended && ret == -ESRCH)

@@ -132,6 +132,8 @@ struct beside {
 	bool is_stopped;
 	/* what processes map later than that is not patched yet */
 	uint64_t patched_ns;
+	/* but for the command, which was patched at some time before this */
+	uint64_t launched_ns;
 	struct {
 		VEC(struct newcomer)
 	} newcomers;
@@ -144,6 +146,7 @@ struct beside {
 struct newcomer {
 	pid_t pid;
 	uint64_t since_ns, ready_ns; /* the first of its mappings; when it is to be patched */
+	bool may_be_patched;	     /* it is the command, which may have patches already */
 };
 
 /* Offers the planned functions from index first on. */

@@ -92,8 +92,11 @@ static void note(struct session *s, pid_t pid, uint64_t time_ns, bool is_wanted)
 
 	if (!n && is_wanted)
 		n = add_newcomer(&s->beside, pid, time_ns);
-	if (n && time_ns < n->since_ns + LOADING_NS)
+	if (!n)
+		return;
+	if (time_ns < n->since_ns + LOADING_NS)
 		n->ready_ns = time_ns + QUIET_NS;
+	n->may_be_patched = pid == s->launch.pid && time_ns <= s->beside.launched_ns;
 }
 
 /* Which of them have mapped something is not known. */
@@ -163,7 +166,7 @@ static bool take_in(struct session *s, struct newcomer *n)
 		n->ready_ns = now_ns + AGAIN_NS;
 		return true;
 	}
-	if (ret == -EALREADY || ret == -ENOENT)
+	if (ret == -EALREADY || ret == -ENOENT || (ret == -ESRCH && n->may_be_patched))
 		return false;
 	if (ret)
 		log_detail("process %d is not patched: %s", n->pid, why.text);
@@ -208,7 +211,8 @@ uint64_t session_newcomers_wait_ns(const struct session *s)
 static void count_rest(struct session *s)
 {
 	session_newcomers_note(s);
-	s->beside.n_ended += s->beside.newcomers.n;
+	vec_for_each (&s->beside.newcomers, const struct newcomer, n)
+		s->beside.n_ended += !n->may_be_patched;
 	s->beside.newcomers.n = 0;
 }
 
