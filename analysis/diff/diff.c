@@ -24,6 +24,15 @@ const char *diff_verdict_name(enum diff_verdict verdict)
 	return names[verdict];
 }
 
+const char *diff_verdict_words(enum diff_verdict verdict)
+{
+	static const char *const words[] = { "slower",	      "faster",		"same",
+					     "too few calls", "not comparable", "only before",
+					     "only after" };
+
+	return words[verdict];
+}
+
 /* ---- reading ---- */
 
 static uint64_t period_of(const struct diff_run *run)

@@ -48,7 +48,10 @@ enum diff_verdict {
 	DIFF_VERDICTS,
 };
 
+/* The verdict as JSON has it. */
 const char *diff_verdict_name(enum diff_verdict verdict);
+/* The verdict as people read it. */
+const char *diff_verdict_words(enum diff_verdict verdict);
 
 /* One recording. */
 struct diff_run {

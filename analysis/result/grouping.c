@@ -223,13 +223,12 @@ static void end_sequences(struct grouping *g, struct result *res)
 	refused_notice(s, res);
 	result_count_notice(
 		res, s->not_kept,
-		"call made too many different calls to be told apart: it is in `{ … }` of its "
-		"function",
-		"calls made too many different calls to be told apart: they are in `{ … }` of "
-		"their function");
+		"call contains too many different calls to list: its sequence is FUNCTION { … }",
+		"calls contain too many different calls to list: their sequences are FUNCTION { … "
+		"}");
 	if (meta_period(res->meta) > 1)
-		result_notice(res, "one call in several was recorded: sequences are rows of the "
-				   "recorded ones");
+		result_notice(res,
+			      "calls were sampled: sequences contain the recorded calls alone");
 }
 
 static void release_sequences(struct grouping *g)

@@ -11,6 +11,14 @@ const char *verdict_name(enum verdict verdict)
 	return names[verdict];
 }
 
+const char *verdict_words(enum verdict verdict)
+{
+	static const char *const words[] = { "interference", "more work",     "below noise",
+					     "idle",	     "too few calls", "not measurable" };
+
+	return words[verdict];
+}
+
 const char *work_by_name(enum work_by by)
 {
 	static const char *const names[] = { NULL,	     "call-index",   "argument",

@@ -20,7 +20,10 @@ enum verdict {
 	VERDICT_CANNOT_TELL,
 };
 
+/* The verdict as JSON and CSV have it. */
 const char *verdict_name(enum verdict verdict);
+/* The verdict as people read it. */
+const char *verdict_words(enum verdict verdict);
 
 enum work_by {
 	WORK_UNPROVEN,

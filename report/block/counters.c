@@ -138,10 +138,10 @@ static void take_page(const struct meta *meta, unsigned first, struct page *page
 	}
 }
 
-static void print_page(const struct view *v, const struct page *page, struct text *out)
+static void print_page(const struct view *v, const struct page *page, size_t rows, struct text *out)
 {
 	struct table t = { .out = out, .width = v->width, .colours = v->colours };
-	unsigned shown = 0;
+	size_t shown = 0;
 
 	table_style(&t, TABLE_BOLD);
 	for (unsigned i = 0; i < page->n; i++) {
@@ -151,7 +151,7 @@ static void print_page(const struct view *v, const struct page *page, struct tex
 		table_right(&t, head, CELL_WIDTH);
 	}
 	table_last(&t, "in fast / slow calls of");
-	for (size_t row = 0; row < v->n_rows && shown < BLOCKS_SHOWN; row++) {
+	for (size_t row = 0; row < v->n_rows && shown < rows; row++) {
 		const struct block *b = v->rows[row];
 		char name[256];
 
@@ -195,21 +195,40 @@ static void print_missing(const struct meta *meta, unsigned width, struct text *
 	text_release(&all);
 }
 
-void text_counters(const struct view *v, struct text *out)
+static void print_pages(const struct view *v, struct text *out)
 {
 	const struct meta *meta = v->result->meta;
 	struct page page;
 	size_t before;
 
-	if (!was_asked(meta) || v->by_thread || !any_counted(v))
-		return;
 	take_page(meta, 0, &page);
 	for (unsigned first = 0; page.n; take_page(meta, first += page.n, &page))
-		print_page(v, &page, out);
+		print_page(v, &page, BLOCKS_SHOWN, out);
 	before = out->n;
 	print_missing(meta, v->width, out);
 	if (out->n > before)
 		text_add(out, "\n");
+}
+
+void text_counters(const struct view *v, size_t rows, struct text *out)
+{
+	const struct meta *meta = v->result->meta;
+	struct page first, second;
+
+	if (!was_asked(meta) || v->by_thread || !any_counted(v))
+		return;
+	if (v->shortened == SHORTEN_NOTHING) {
+		print_pages(v, out);
+		return;
+	}
+	take_page(meta, 0, &first);
+	take_page(meta, first.n, &second);
+	if (v->shortened == SHORTEN_COUNTERS)
+		print_page(v, &first, rows < BLOCKS_SHOWN ? rows : BLOCKS_SHOWN, out);
+	if (v->shortened == SHORTEN_COUNTERS && second.n)
+		text_add(out, "More counters, and more functions: -v.\n\n");
+	else if (v->shortened > SHORTEN_COUNTERS)
+		text_add(out, "Counters of fast and slow calls: -v.\n\n");
 }
 
 void text_block_counters(const struct view *v, const struct block *b, struct text *out)

@@ -35,9 +35,9 @@ void counters_csv(const struct meta *meta, const struct block *b, struct text *o
 
 /*
  * Adds, after the table of scores, a table of the counters' means in fast and slow calls, if
- * counters were requested with record -e.
+ * counters were requested with record -e. rows: of the table of scores, for a shortened view.
  */
-void text_counters(const struct view *v, struct text *out);
+void text_counters(const struct view *v, size_t rows, struct text *out);
 /* Adds a row for each counter of one block, or nothing if no counter was requested. */
 void text_block_counters(const struct view *v, const struct block *b, struct text *out);
 

@@ -13,8 +13,9 @@
 #include "report/table/wrap.h"
 #include "trace/meta/meta.h"
 
-#define ROWS_DEFAULT 15
-#define NAME_BYTES   256
+#define ROWS_DEFAULT  15
+#define NAME_BYTES    256
+#define VERDICT_WIDTH 15
 
 static const char *const side_names[DIFF_SIDES] = { "before", "after" };
 
@@ -56,7 +57,7 @@ static void print_sides(const struct diff_view *v, struct text *out)
 	table_right(&t, "RECORDED", 8);
 	table_right(&t, "THREAD TIME", 11);
 	table_right(&t, "LOST", 6);
-	table_right(&t, "SHARE", 6);
+	table_right(&t, "TIME", 6);
 	table_last(&t, " COMMAND");
 	for (unsigned side = 0; side < DIFF_SIDES; side++) {
 		const struct meta_session *s = &diff->runs[side].data[0].result.meta->session;
@@ -67,8 +68,8 @@ static void print_sides(const struct diff_view *v, struct text *out)
 		table_left(&t, side_names[side], 6);
 		cell_time(&t, diff->duration_ns[side], 8);
 		cell_time(&t, diff->threads_ns[side], 11);
-		cell_time(&t, diff->lost_ns[side], 6);
 		table_right(&t, text_share(share, lost_share(diff, side)), 6);
+		cell_time(&t, diff->lost_ns[side], 6);
 		text_printf(&what, " %s",
 			    text_printable(command, sizeof(command),
 					   s->command && *s->command ? s->command : "attached"));
@@ -159,7 +160,7 @@ static void report_change(const struct diff_block *b, struct text *out)
 	char name[NAME_BYTES];
 
 	text_printf(out, "%s is %s: its %s call takes ", named(b, name),
-		    diff_verdict_name(b->verdict), b->by_typical ? "typical" : "mean");
+		    diff_verdict_words(b->verdict), b->by_typical ? "typical" : "mean");
 	if (!b->by_typical) {
 		time_or_na(out, mean_of(b, DIFF_AFTER));
 		text_add(out, " instead of ");
@@ -233,17 +234,21 @@ static void print_head(const struct diff_view *v, struct table *t)
 	for (unsigned i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
 		if (v->all || !heads[i].all)
 			table_right(t, heads[i].head, heads[i].width);
-	table_left(t, " VERDICT", 14);
+	table_left(t, " VERDICT", VERDICT_WIDTH);
 	table_last(t, "FUNCTION");
 }
 
-static void cell_moved(struct table *t, double ns)
+/*
+ * Prints the thread time that a function wins or loses, without a sign: the verdict says which. The
+ * mean of one whose typical call changes may change the other way, by chance.
+ */
+static void cell_moved(struct table *t, const struct diff_block *b)
 {
-	char time[TEXT_NUMBER], signed_time[TEXT_NUMBER + 1];
+	double ns = diff_moved_ns(b);
+	bool other_way =
+		(b->verdict == DIFF_FASTER && ns > 0) || (b->verdict == DIFF_SLOWER && ns < 0);
 
-	snprintf(signed_time, sizeof(signed_time), "%s%s", ns < 0 ? "-" : "+",
-		 isnan(ns) ? "" : text_time(time, (uint64_t)(fabs(ns) + 0.5)));
-	table_right(t, isnan(ns) ? "n/a" : fabs(ns) < 0.5 ? "0" : signed_time, 7);
+	cell_time(t, other_way ? NAN : fabs(ns), 7);
 }
 
 static void print_row(const struct diff_view *v, struct table *t, const struct diff_block *b)
@@ -255,7 +260,7 @@ static void print_row(const struct diff_view *v, struct table *t, const struct d
 	table_style(t, b->verdict == DIFF_SLOWER   ? TABLE_RED
 		       : b->verdict == DIFF_FASTER ? TABLE_BOLD
 						   : TABLE_DIM);
-	cell_moved(t, diff_moved_ns(b));
+	cell_moved(t, b);
 	cell_time(t, mean_of(b, DIFF_BEFORE), 6);
 	cell_time(t, mean_of(b, DIFF_AFTER), 6);
 	cell(t, "%+.0f%%", 100 * c->ratio, 7);
@@ -266,8 +271,8 @@ static void print_row(const struct diff_view *v, struct table *t, const struct d
 		cell(t, "%.2f", x->runs ? x->sci : NAN, 5);
 		cell(t, "%.2f", y->runs ? y->sci : NAN, 5);
 	}
-	snprintf(verdict, sizeof(verdict), " %s", diff_verdict_name(b->verdict));
-	table_left(t, verdict, 14);
+	snprintf(verdict, sizeof(verdict), " %s", diff_verdict_words(b->verdict));
+	table_left(t, verdict, VERDICT_WIDTH);
 	table_last(t, named(b, name));
 }
 
@@ -287,7 +292,8 @@ static void print_table(const struct diff_view *v, struct text *out)
 		print_row(v, &t, b);
 	}
 	if (n)
-		text_add(out, "\n");
+		text_add(out, "TIME: thread time won or lost. NOISE: a change up to this may be "
+			      "chance.\n\n");
 }
 
 /*

@@ -25,6 +25,20 @@ struct untold_functions;
 
 #define REPORT_JSON_VERSION 1
 
+/* What the first screen leaves out to have no more lines than a terminal; each includes those
+ * before it. */
+enum shortening {
+	SHORTEN_NOTHING,
+	SHORTEN_COUNTERS,    /* the first counters alone, of the table's functions */
+	SHORTEN_NO_COUNTERS, /* a line where they are shown */
+	SHORTEN_NOTES,	     /* one note, and how many more there are */
+	SHORTEN_REMARKS,
+	SHORTEN_CALLS,	/* how long calls take: the table says it as well */
+	SHORTEN_OTHERS, /* sentences about other things than the worst function */
+	SHORTEN_LEGEND, /* what the words of the table mean */
+	SHORTEN_MOST,	/* notes are counted, and the worst function's cause and advice is all */
+};
+
 struct view {
 	const struct result *result;
 	/* name of the recording as given, or NULL if it is not in a file */
@@ -42,7 +56,8 @@ struct view {
 	bool all;				 /* -v: every block, whatever its verdict is */
 	bool cycles;				 /* the table shows durations in cycles */
 	bool colours;
-	bool utf8;	/* the screen can show UTF-8 */
+	bool utf8; /* the screen can show UTF-8 */
+	enum shortening shortened;
 	unsigned width; /* columns of the screen */
 };
 

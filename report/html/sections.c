@@ -359,7 +359,7 @@ static void detail(const void *view, size_t i, struct text *out)
 
 	text_printf(out, "<details id=\"block%zu\"%s><summary>", i, i ? "" : " open");
 	html_name(out, b);
-	text_printf(out, " <span class=\"quiet\">%s</span></summary>\n", verdict_name(b->verdict));
+	text_printf(out, " <span class=\"quiet\">%s</span></summary>\n", verdict_words(b->verdict));
 	facts(b, out);
 	if (b->sums && b->sums->durations.count) {
 		text_add(out, "<div class=\"figures\">\n");

@@ -351,10 +351,18 @@ static void row(const struct imbalance_view *v, struct table *t, const struct pa
 	}
 }
 
-static void rows(const struct imbalance_view *v, struct text *out)
+#define SCREEN_LINES 23
+#define ROW_LINES    2 /* of the head, and of how many regions are left out */
+
+/*
+ * Adds as many regions as fit on the screen with the other lines, or as many as the user asked for;
+ * the first one always.
+ */
+static void rows(const struct imbalance_view *v, unsigned others, struct text *out)
 {
 	struct table t = { .out = out, .width = v->width, .colours = v->colours };
-	size_t top = v->top ? v->top : SECTIONS_DEFAULT, n = v->imbalance->sections.n;
+	size_t top = v->top ? v->top : SECTIONS_DEFAULT, n = v->imbalance->sections.n, shown = 0;
+	bool limited = !v->top && !v->counted;
 
 	table_style(&t, TABLE_BOLD);
 	table_right(&t, "WAITED", 7);
@@ -364,39 +372,71 @@ static void rows(const struct imbalance_view *v, struct text *out)
 	table_right(&t, "SLOWEST", 7);
 	table_left(&t, " THREAD", 19);
 	table_last(&t, "REGION");
-	for (size_t i = 0; i < n && i < top; i++)
-		row(v, &t, &v->imbalance->sections.data[i]);
-	if (n > top)
-		text_printf(out, "%zu more regions with less waiting (--top)\n", n - top);
-	text_add(out, v->counted ? "score: how well the line explains who is slow\n" : "");
-	text_add(out, "WAITED: thread time spent waiting at the region's end; IMBALANCE: its "
-		      "share\nof all thread time there\n");
+	others += ROW_LINES;
+	while (shown < n && shown < top) {
+		struct text one = { 0 };
+
+		t.out = &one;
+		row(v, &t, &v->imbalance->sections.data[shown]);
+		others += text_lines(&one);
+		if (limited && shown && others > SCREEN_LINES)
+			top = shown;
+		else
+			text_add(out, one.s);
+		shown += shown < top;
+		text_release(&one);
+	}
+	if (n > shown)
+		text_printf(out, "%zu more region%s with less waiting (--top)\n", n - shown,
+			    n - shown == 1 ? "" : "s");
 }
 
-void report_imbalance_text(const struct imbalance_view *v, struct text *out)
+/* What the words of the table mean, what is not in it, and the notes. */
+static void below_rows(const struct imbalance_view *v, struct text *out)
 {
 	struct text line = { 0 };
 
-	imbalance_title(v, out);
-	text_add(out, "\n\n");
-	if (v->imbalance->sections.n) {
-		imbalance_headline(v, &line);
-		paragraph(v, &line, out);
-		if (!is_balanced(v)) {
-			text_add(out, "\n");
-			rows(v, out);
-		}
-		if (largest_imbalance(v) >= EVEN)
-			imbalance_left_out(v, &line);
-		paragraph(v, &line, out);
-	} else {
-		text_add(&line, IMBALANCE_NO_SECTION);
-		paragraph(v, &line, out);
+	if (!is_balanced(v)) {
+		text_add(out, v->counted ? "score: how well the line explains who is slow\n" : "");
+		text_add(out,
+			 "WAITED: thread time spent waiting at the region's end; IMBALANCE: its "
+			 "share\nof all thread time there\n");
 	}
+	if (largest_imbalance(v) >= EVEN)
+		imbalance_left_out(v, &line);
+	paragraph(v, &line, out);
+}
+
+static void notes(const struct imbalance_view *v, struct text *out)
+{
+	struct text line = { 0 };
+
 	for (const char *const *n = v->notices; *n; n++) {
 		text_printf(&line, "note: %s", *n);
 		paragraph(v, &line, out);
 	}
+}
+
+void report_imbalance_text(const struct imbalance_view *v, struct text *out)
+{
+	struct text line = { 0 }, below = { 0 };
+
+	imbalance_title(v, out);
+	text_add(out, "\n\n");
+	if (v->imbalance->sections.n)
+		imbalance_headline(v, &line);
+	else
+		text_add(&line, IMBALANCE_NO_SECTION);
+	paragraph(v, &line, out);
+	if (v->imbalance->sections.n)
+		below_rows(v, &below);
+	notes(v, &below);
+	if (v->imbalance->sections.n && !is_balanced(v)) {
+		text_add(out, "\n");
+		rows(v, text_lines(out) + text_lines(&below), out);
+	}
+	text_add(out, below.s ? below.s : "");
+	text_release(&below);
 }
 
 /* ---- JSON ---- */

@@ -171,23 +171,19 @@ static void passed_on(const struct outlier_view *v, struct text *out)
 	text_release(&line);
 }
 
-#define NEXT_WORDS NEXT_COMMENT "its worst, and what they called"
-
 /* Adds the command that shows the executions of the first block one by one. */
 static void next(const struct outlier_view *v, const struct outlier_block *b, struct text *out)
 {
 	struct text line = { 0 };
 	char file[1024];
 
-	text_add(&line, "Next:  ispot outliers --of ");
+	text_add(&line, "ispot outliers --of ");
 	text_shell_word(&line, b->name);
 	if (v->file && strcmp(v->file, "ispot.data") != 0) {
 		text_add(&line, " -i ");
 		text_shell_word(&line, text_printable(file, sizeof(file), v->file));
 	}
-	if (table_columns(line.s) + sizeof(NEXT_WORDS) <= v->width)
-		text_add(&line, NEXT_WORDS);
-	text_printf(out, "%s\n", line.s);
+	text_next_command(v->width, line.s, "its worst, and what they called", out);
 	text_release(&line);
 }
 
@@ -218,15 +214,6 @@ static void evidence_rows(const struct outlier_view *v, struct text *out)
 		text_printf(out, "%zu more blocks with less time in outliers (--top)\n", rest);
 }
 
-static size_t lines_of(const struct text *t)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < t->n; i++)
-		n += t->s[i] == '\n';
-	return n;
-}
-
 /* Adds as many rows as fit on the screen with the other lines, or as many as the user asked for. */
 static void short_rows(const struct outlier_view *v, size_t others, struct text *out)
 {
@@ -241,7 +228,7 @@ static void short_rows(const struct outlier_view *v, size_t others, struct text 
 		if (!b->own)
 			continue;
 		short_row(&t, b);
-		lines += lines_of(&row);
+		lines += text_lines(&row);
 		if (!rest && n < most &&
 		    (v->top || n < ROWS_LEAST || others + ROW_LINES + lines <= SCREEN_LINES)) {
 			text_add(out, row.s);
@@ -286,7 +273,7 @@ void outlier_list(const struct outlier_view *v, const struct text *notices, stru
 	if (v->evidence)
 		evidence_rows(v, out);
 	else
-		short_rows(v, lines_of(out) + lines_of(&below), out);
+		short_rows(v, text_lines(out) + text_lines(&below), out);
 	text_add(out, below.s);
 	text_release(&below);
 }

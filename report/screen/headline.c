@@ -468,13 +468,16 @@ void text_details(const struct view *v, struct text *out)
 	struct text line = { 0 };
 
 	if (b) {
-		typical(b, &line);
+		if (v->shortened < SHORTEN_CALLS)
+			typical(b, &line);
 		detail(v, b->function ? "Calls" : "Waits", &line, out);
 		share_of_it(b, &line);
 		detail(v, "Why", &line, out);
-		woken_by(v->result, b, &line);
+		if (v->shortened < SHORTEN_MOST)
+			woken_by(v->result, b, &line);
 		detail(v, "Woken by", &line, out);
-		meanwhile(b, &line);
+		if (v->shortened < SHORTEN_MOST)
+			meanwhile(b, &line);
 		detail(v, "Meanwhile", &line, out);
 	}
 	advice(v, b, out);

@@ -77,7 +77,7 @@ static void print_why(struct table *t, const struct block *b)
 	if (b->verdict == VERDICT_INTERFERENCE)
 		text_cause(b, &why);
 	else
-		text_printf(&why, "(%s)", verdict_name(b->verdict));
+		text_printf(&why, "(%s)", verdict_words(b->verdict));
 	table_left(t, why.s, WHY_WIDTH);
 	text_release(&why);
 }

@@ -62,16 +62,59 @@ static void command_line(const char *command, size_t screen_width, struct text *
 	text_release(&words);
 }
 
+#define COMMAND_INDENT 7
+
+/* Returns the bytes of the command's first words that fit into so many columns, if possible up to
+ * an option, or those of its first word alone. A blank in quotes or behind a backslash is part of a
+ * word. */
+static size_t fitting_words(const char *s, size_t columns)
+{
+	size_t word = 0, option = 0, used = 0;
+	bool quoted = false;
+
+	for (size_t i = 0; s[i] && (used <= columns || !(word + option)); i++) {
+		used += (s[i] & 0xc0) != 0x80;
+		if (s[i] == '\'')
+			quoted = !quoted;
+		else if (s[i] == '\\' && !quoted && s[i + 1])
+			i++, used++;
+		else if (s[i] == ' ' && !quoted && s[i + 1] == '-')
+			option = i;
+		else if (s[i] == ' ' && !quoted)
+			word = i;
+	}
+	if (used <= columns || !(word + option))
+		return strlen(s);
+	return option ? option : word;
+}
+
+/* Adds a command, on several lines if it is too long for one. These can be pasted as one command:
+ * each but the last ends with a backslash. */
+static void add_command(const char *command, size_t screen_width, struct text *out)
+{
+	size_t indent = COMMAND_INDENT, n;
+
+	while (strlen(command) + indent > screen_width) {
+		n = fitting_words(command,
+				  screen_width > indent + 2 ? screen_width - indent - 2 : 1);
+		if (!command[n])
+			break;
+		text_printf(out, "%.*s \\\n%*s", (int)n, command, COMMAND_INDENT + 2, "");
+		command += n + 1;
+		indent = COMMAND_INDENT + 2;
+	}
+	text_printf(out, "%s\n", command);
+}
+
 static void next_line(struct text *out, size_t screen_width, size_t width, const char *label,
 		      const char *command, const char *what)
 {
-	/* A command is never cut or broken. If the line is too short, the words behind the command
-	 * are left out. */
-	if (7 + width + strlen(NEXT_COMMENT) + strlen(what) > screen_width)
-		text_printf(out, "%-5s  %s\n", label, command);
+	text_printf(out, "%-5s  ", label);
+	/* A command is never cut. If the line is too short, the words behind it are left out. */
+	if (COMMAND_INDENT + width + strlen(NEXT_COMMENT) + strlen(what) > screen_width)
+		add_command(command, screen_width, out);
 	else
-		text_printf(out, "%-5s  %-*s%s%s\n", label, (int)width, command, NEXT_COMMENT,
-			    what);
+		text_printf(out, "%-*s%s%s\n", (int)width, command, NEXT_COMMENT, what);
 }
 
 void text_input_option(const struct view *v, struct text *out)
@@ -381,9 +424,14 @@ void text_slow_name(const struct block *b, struct text *out)
 	text_release(&whole);
 }
 
+void text_next_command(unsigned width, const char *command, const char *what, struct text *out)
+{
+	next_line(out, width, strlen(command), "Next:", command, what);
+}
+
 void text_next_line(const struct view *v, const char *command, const char *what, struct text *out)
 {
-	next_line(out, v->width, strlen(command), "Next:", command, what);
+	text_next_command(v->width, command, what, out);
 }
 
 /* Suggests another view of the same recording. */

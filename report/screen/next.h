@@ -17,7 +17,9 @@ void text_slow_name(const struct block *b, struct text *out);
 /* Adds the advice for the block's cause, as lines of text_detail(), the first of them labelled. */
 void text_what_to_try(const struct view *v, const struct block *worst, const char *label,
 		      struct text *out);
-/* "Next:  COMMAND  # WHAT"; without what it answers if the line is too short for that. */
+/* "Next:  COMMAND  # WHAT"; without what it answers if the line is too short for that, and as
+ * several lines with backslashes if it is too short for the command. */
+void text_next_command(unsigned width, const char *command, const char *what, struct text *out);
 void text_next_line(const struct view *v, const char *command, const char *what, struct text *out);
 void text_next(const struct view *v, struct text *out); /* adds the commands that show more */
 

@@ -551,7 +551,7 @@ void text_remarks(const struct view *v, unsigned lines, struct text *out)
 
 	if (v->all)
 		remarks(v, lines, out);
-	else if (!v->by_thread)
+	else if (!v->by_thread && v->shortened < SHORTEN_REMARKS)
 		remarks(v, lines, &sentences);
 	if (sentences.n)
 		print_fitting(v, &sentences, lines, out);

@@ -200,7 +200,7 @@ void text_locks_note(const struct view *v, struct text *out)
 {
 	struct text note = { 0 };
 
-	if (v->result->keyed.rule.kind != BLOCK_LOCK)
+	if (v->result->keyed.rule.kind != BLOCK_LOCK || v->shortened >= SHORTEN_LEGEND)
 		return;
 	text_add(
 		&note,
@@ -268,12 +268,14 @@ void text_sequences_note(const struct view *v, struct text *out)
 	const struct sequences *s = v->result->sequences;
 	struct text line = { 0 };
 
-	if (!s)
+	if (!s || v->shortened >= SHORTEN_LEGEND)
 		return;
-	text_add(&line, "Sequences are parts of one another and all count: columns do not add up. "
-			"A row of calls lasts from its first event to its last, with what ran "
-			"between them; ×n is any number of times.");
-	if (!isnan(s->share_of_50))
+	text_add(&line, v->utf8 ? "A sequence: calls that a thread repeats in this order (×n: any "
+				  "number of times). "
+				: "A sequence: calls that a thread repeats in this order. ");
+	text_add(&line, "P50 and P99 are from its first call to the end of its last. Rows overlap: "
+			"begin with the first one, and shorten the call that --slow blames.");
+	if (v->all && !isnan(s->share_of_50))
 		text_printf(&line, " The %smost frequent sequences hold %.0f%% of the calls.",
 			    s->bodies.n > 50 ? "50 " : "", 100 * s->share_of_50);
 	text_wrap(line.s, v->width, out);
@@ -352,7 +354,7 @@ void text_sites_note(const struct view *v, struct text *out)
 		if (v->rows[i]->kind == BLOCK_SITE && v->rows[i]->function &&
 		    report_listed(v, v->rows[i]) && offset_of(v->rows[i]))
 			one = v->rows[i];
-	if (!one)
+	if (!one || v->shortened >= SHORTEN_LEGEND)
 		return;
 	text_wrap(
 		"file:line+0x57 is one of several places on that line to which calls return, by "

@@ -195,8 +195,8 @@ static bool has_half_switches(const struct meta *meta)
 	return false;
 }
 
-/* Rounds each part down to whole percents. Returns how many percents are missing to 100 then; rest:
- * what was cut off of each part. */
+/* Rounds each part but the first down to whole percents. Returns how many percents are missing to
+ * 100 then; rest: what was cut off of each part. */
 static int cut_off(const struct part *parts, unsigned n, int whole[], double rest[])
 {
 	double small = 0;
@@ -205,7 +205,8 @@ static int cut_off(const struct part *parts, unsigned n, int whole[], double res
 	for (unsigned i = 0; i < n; i++) {
 		bool is_small = parts[i].share < PART_LEAST;
 
-		whole[i] = is_small ? 0 : (int)(100 * parts[i].share);
+		whole[i] =
+			is_small ? 0 : (int)(i ? 100 * parts[i].share : rint(100 * parts[i].share));
 		rest[i] = is_small ? -1 : 100 * parts[i].share - whole[i];
 		small += is_small ? 100 * parts[i].share : 0;
 		left -= whole[i];
@@ -213,32 +214,32 @@ static int cut_off(const struct part *parts, unsigned n, int whole[], double res
 	return left - (int)(small + 0.5);
 }
 
-/* Rounds parts to whole percents that add up to 100: the parts from which rounding down takes most
- * get one more. Parts under one percent stay as they are. */
+/* Rounds parts to whole percents that add up to 100. The first, lost time, is rounded as it is in
+ * all other places. Of the others, those from which rounding down takes most get one more. Parts
+ * under one percent stay as they are. */
 static void round_parts(const struct part *parts, unsigned n, int whole[])
 {
 	double rest[PARTS_MAX];
 	int left = cut_off(parts, n, whole, rest);
 
 	for (; left > 0 && n > 1; left--) {
-		unsigned most = 0;
+		unsigned most = 1;
 
-		for (unsigned i = 1; i < n; i++)
+		for (unsigned i = 2; i < n; i++)
 			most = rest[i] > rest[most] ? i : most;
 		if (rest[most] < 0)
 			break;
 		whole[most]++;
 		rest[most] = 0;
 	}
-	if (n == 1)
-		whole[0] = (int)(100 * parts[0].share + 0.5);
 }
 
+/* whole: the percents of a part, or 0 for one that is rounded by itself. */
 static void add_part(const struct part *part, int whole, struct text *out)
 {
 	char number[TEXT_NUMBER];
 
-	if (part->share < PART_LEAST)
+	if (!whole)
 		text_printf(out, " %s %s", text_share(number, part->share), part->name);
 	else
 		text_printf(out, " %d%% %s", whole, part->name);
@@ -260,7 +261,7 @@ static void time_line(const struct view *v, struct text *out)
 	round_parts(parts, n, whole);
 	for (unsigned i = 0; i < n; i++) {
 		text_add(&line, i == 1 ? "; not lost:" : i ? "," : "");
-		add_part(&parts[i], whole[i], &line);
+		add_part(&parts[i], i ? whole[i] : 0, &line);
 	}
 	if (n == 1)
 		text_printf(&line, " (%s: blocked time is unknown)",
@@ -291,23 +292,46 @@ static void note(const struct view *v, const char *s, struct text *out)
 	free(copy);
 }
 
+/* The note with the number of those that are left out. */
+static void last_note(const struct view *v, const char *s, size_t more, struct text *out)
+{
+	struct text both = { 0 };
+
+	text_add(&both, s);
+	text_printf(&both, "%s%zu more note%s (-v)", both.n ? "; " : "", more,
+		    more == 1 ? "" : "s");
+	note(v, both.s, out);
+	text_release(&both);
+}
+
 #define NOTES_MOST 3 /* on the first screen; the last one counts those that are left out */
+
+static size_t notes_most(const struct view *v, size_t all)
+{
+	if (v->all)
+		return all;
+	if (v->shortened >= SHORTEN_NOTES)
+		return v->shortened < SHORTEN_MOST;
+	return all <= NOTES_MOST ? all : NOTES_MOST - 1;
+}
 
 static void notes(const struct view *v, struct text *out)
 {
 	size_t all = 0, n = 0, most;
-	char more[64];
 
 	vec_for_each (&v->result->notices, const struct notice, notice)
 		all += v->all || !notice->small;
-	most = v->all || all <= NOTES_MOST ? all : NOTES_MOST - 1;
-	vec_for_each (&v->result->notices, const struct notice, notice)
-		if ((v->all || !notice->small) && n++ < most)
+	most = notes_most(v, all);
+	vec_for_each (&v->result->notices, const struct notice, notice) {
+		if ((!v->all && notice->small) || n++ >= most)
+			continue;
+		if (n == most && all > most)
+			last_note(v, notice->text, all - most, out);
+		else
 			note(v, notice->text, out);
-	if (all > most) {
-		snprintf(more, sizeof(more), "%zu more notes (-v)", all - most);
-		note(v, more, out);
 	}
+	if (!most && all)
+		last_note(v, "", all, out);
 }
 
 void text_header(const struct view *v, struct text *out)
@@ -384,16 +408,49 @@ static void locks_outside(const struct result *res, struct text *out)
 		text_share(number, lost * (double)res->probed_ns / (double)res->threads_ns));
 }
 
+/* Reports that no lock has a row, and why. */
+static void no_lock_judged(const struct view *v, struct text *out)
+{
+	char locks[TEXT_COUNTED];
+	uint64_t taken = 0;
+
+	vec_for_each (&v->result->groups, const struct block, b)
+		taken += b->calls > 0;
+	if (taken)
+		text_printf(out,
+			    "Cannot tell whether threads wait for locks: %s %s taken, none of "
+			    "them the %d times that a verdict needs. Record for longer.",
+			    text_counted(locks, taken, "lock"), taken == 1 ? "was" : "were",
+			    CALLS_MIN);
+	else
+		text_add(out, "No lock was taken: the recording has functions that take locks, "
+			      "but no call of them. Record while threads take locks, or the "
+			      "functions that this program locks with (-F).");
+}
+
+static bool any_listed(const struct view *v)
+{
+	for (size_t i = 0; i < v->n_rows; i++)
+		if (report_listed(v, v->rows[i]))
+			return true;
+	return false;
+}
+
 static void nothing_lost(const struct view *v, struct text *out)
 {
 	const struct result *res = v->result;
 
 	text_new_sentence(out);
-	text_printf(out, "No %s%s loses 1%% of thread time to interference that ispot can measure.",
-		    res->keyed.rule.kind == BLOCK_LOCK ? "lock"
-		    : res->sequences		       ? "sequence"
-						       : "function",
-		    any_worth(v) ? " itself, without its callees," : "");
+	if (res->keyed.rule.kind == BLOCK_LOCK && !any_listed(v))
+		no_lock_judged(v, out);
+	else if (res->keyed.rule.kind == BLOCK_LOCK)
+		text_add(out, "No lock costs 1% of thread time.");
+	else
+		text_printf(
+			out,
+			"No %s%s loses 1%% of thread time to interference that ispot can measure.",
+			res->sequences ? "sequence" : "function",
+			any_worth(v) ? " itself, without its callees," : "");
 }
 
 /* Returns whether no function and no place has enough calls for a verdict. Then it is unknown
@@ -640,6 +697,8 @@ void text_conclusion(const struct view *v, struct text *out)
 		text_headline(res, worst, &line);
 		costs(v, worst, said > 0, &line);
 		holder(v, worst, &line);
+		if (v->shortened >= SHORTEN_OTHERS)
+			goto wrap;
 	}
 	if (!giver.leads)
 		text_giver(v, &giver, &line);
@@ -658,6 +717,7 @@ void text_conclusion(const struct view *v, struct text *out)
 		text_untold(&untold, line.n == said, &line);
 	else
 		outside(res, &line);
+wrap:
 	text_wrap(line.s, v->width, out);
 out:
 	text_release(&line);

@@ -31,6 +31,7 @@
 #define ROWS_DEFAULT	6  /* rows that keep the first view on one screen */
 #define ROWS_MORE	15 /* rows of other views, and if the user chose the order */
 #define WHY_WIDTH	20
+#define VERDICT_WIDTH	15
 #define WIDE		112 /* a screen of this width has room for more columns and for names */
 #define LOST_WIDTH	5
 #define TIME_WIDTH	6
@@ -260,7 +261,10 @@ static void print_head(const struct view *v, struct table *t)
 	table_right(t, "LOST", LOST_WIDTH);
 	table_right(t, "TIME", TIME_WIDTH);
 	for (unsigned i = 0; keys[i]; i++)
-		head_cell(t, column_find(keys[i]));
+		if (v->result->sequences && !strcmp(keys[i], "calls"))
+			table_right(t, "COUNT", column_find(keys[i])->width);
+		else
+			head_cell(t, column_find(keys[i]));
 	if (extra(v))
 		head_cell(t, extra(v));
 	if (v->sort_counter)
@@ -278,7 +282,7 @@ static void print_head(const struct view *v, struct table *t)
 	}
 	if (v->all) {
 		head_cell(t, column_find("floor"));
-		table_left(t, " VERDICT", 14);
+		table_left(t, " VERDICT", VERDICT_WIDTH);
 	} else if (!by_lock(v)) {
 		table_left(t, " CAUSE", WHY_WIDTH + 1);
 	}
@@ -318,8 +322,8 @@ static void print_why(const struct view *v, struct table *t, const struct block 
 	text_add(&why, " ");
 	if (v->all) {
 		print_cell(t, column_find("floor"), b);
-		text_add(&why, verdict_name(b->verdict));
-		table_left(t, why.s, 14);
+		text_add(&why, verdict_words(b->verdict));
+		table_left(t, why.s, VERDICT_WIDTH);
 	} else {
 		if (b->verdict == VERDICT_INTERFERENCE)
 			own_cause(b, &why);
@@ -328,7 +332,7 @@ static void print_why(const struct view *v, struct table *t, const struct block 
 		else if (block_is_unexplained(b))
 			text_printf(&why, "unexplained %.0f%%", unexplained_share(b));
 		else
-			text_add(&why, verdict_name(b->verdict));
+			text_add(&why, verdict_words(b->verdict));
 		table_left(t, why.s, WHY_WIDTH + 1);
 	}
 	text_release(&why);
@@ -339,7 +343,7 @@ static void print_why(const struct view *v, struct table *t, const struct block 
 static void add_verdict(const struct view *v, const struct block *b, struct text *out)
 {
 	if (by_lock(v) && !v->all && b->verdict != VERDICT_INTERFERENCE)
-		text_printf(out, ", %s", verdict_name(b->verdict));
+		text_printf(out, ", %s", verdict_words(b->verdict));
 }
 
 /* Adds the caller if it fits. It is not worth a line of its own: the paragraph names the caller of
@@ -491,15 +495,6 @@ static uint64_t rows_most(const struct view *v)
 					  : ROWS_MORE;
 }
 
-static unsigned count_lines(const struct text *s)
-{
-	unsigned n = 0;
-
-	for (size_t i = 0; i < s->n; i++)
-		n += s->s[i] == '\n';
-	return n;
-}
-
 /* Rows that are not shown, because there is no room or because they lose too little. */
 struct unseen {
 	unsigned long long rows, hidden;
@@ -587,7 +582,7 @@ static unsigned more_than_one(const struct view *v, const struct signs *signs)
 	unsigned n;
 
 	explain(v, signs, &text);
-	n = count_lines(&text);
+	n = text_lines(&text);
 	text_release(&text);
 	return n ? n - 1 : 0;
 }
@@ -599,7 +594,7 @@ static uint64_t print_table(const struct view *v, unsigned lines, struct text *o
 	struct table t = { .out = out, .width = v->width, .colours = v->colours };
 	uint64_t room = rows_most(v), n = 0;
 	struct unseen unseen = { 0 };
-	bool limited = is_limited(v) && (room == ROWS_DEFAULT || by_lock(v));
+	bool limited = is_limited(v);
 	struct signs signs = { 0 }, with = { 0 };
 	unsigned used = 0;
 
@@ -618,7 +613,7 @@ static uint64_t print_table(const struct view *v, unsigned lines, struct text *o
 		if (row.n)
 			note_signs(&with, v, v->rows[i], &row);
 		if (n == room ||
-		    (limited && n && used + count_lines(&row) + more_than_one(v, &with) > lines)) {
+		    (limited && n && used + text_lines(&row) + more_than_one(v, &with) > lines)) {
 			count_unseen(v, &unseen, v->rows[i], true);
 			room = n;
 			text_release(&row);
@@ -628,7 +623,7 @@ static uint64_t print_table(const struct view *v, unsigned lines, struct text *o
 		if (!n++)
 			print_head(v, &t);
 		text_add(out, row.s);
-		used += count_lines(&row);
+		used += text_lines(&row);
 		text_release(&row);
 		signs = with;
 	}
@@ -659,7 +654,7 @@ static unsigned table_lines(const struct view *v)
 	unsigned n;
 
 	print_table(v, UINT32_MAX, &table);
-	n = count_lines(&table);
+	n = text_lines(&table);
 	text_release(&table);
 	return n < TABLE_LEAST ? n : TABLE_LEAST;
 }
@@ -668,14 +663,12 @@ static unsigned table_lines(const struct view *v)
  * first. */
 static void drop_second_command(struct text *to_do)
 {
-	const char *line = to_do->s;
+	char *second = to_do->s ? strstr(to_do->s, "\n" SECOND_COMMAND) : NULL;
 
-	for (const char *next = line; next && *next; next = strchr(next, '\n') + 1)
-		line = next;
-	if (!line || strncmp(line, SECOND_COMMAND, strlen(SECOND_COMMAND)) != 0)
+	if (!second)
 		return;
-	to_do->n = (size_t)(line - to_do->s);
-	to_do->s[to_do->n] = '\0';
+	second[1] = '\0';
+	to_do->n = strlen(to_do->s);
 }
 
 /* Explains where the cycles come from, and what they do not include. */
@@ -709,10 +702,12 @@ static void print_notes(const struct view *v, struct text *out)
 	text_sites_note(v, out);
 }
 
-void report_text(const struct view *v, struct text *out)
+/* Prints the whole view, or as much of it as v->shortened leaves. */
+static void print_screen(const struct view *v, struct text *out)
 {
 	struct text conclusion = { 0 }, remarks = { 0 }, to_do = { 0 }, notes = { 0 };
 	unsigned room, table, taken, least;
+	uint64_t rows;
 
 	text_header(v, out);
 	text_add(out, "\n");
@@ -726,21 +721,42 @@ void report_text(const struct view *v, struct text *out)
 	text_to_do(v, &to_do);
 	print_notes(v, &notes);
 	table = table_lines(v);
-	taken = count_lines(out) + count_lines(&notes);
+	taken = text_lines(out) + text_lines(&notes);
 	least = (table < OTHER_LINES + ROW_LINES ? table : OTHER_LINES + ROW_LINES) + 1;
-	if (is_limited(v) && taken + count_lines(&to_do) + least > SCREEN_LINES)
+	if (is_limited(v) &&
+	    (v->shortened >= SHORTEN_CALLS || taken + text_lines(&to_do) + least > SCREEN_LINES))
 		drop_second_command(&to_do);
-	room = less(SCREEN_LINES, taken + count_lines(&to_do), 1);
+	room = less(SCREEN_LINES, taken + text_lines(&to_do), 1);
 	text_remarks(v, less(room, table, 1), &remarks);
-	if (print_table(v, less(room, count_lines(&remarks) + OTHER_LINES, 0), out)) {
-		text_counters(v, out);
+	rows = print_table(v, less(room, text_lines(&remarks) + OTHER_LINES, 0), out);
+	text_counters(v, rows, out);
+	if (rows)
 		text_add(out, notes.s ? notes.s : "");
-	} else {
-		text_counters(v, out);
-	}
 	text_add(out, remarks.s ? remarks.s : "");
 	text_add(out, to_do.s ? to_do.s : "");
 	text_release(&remarks);
 	text_release(&notes);
 	text_release(&to_do);
+}
+
+void text_fitting(const struct view *v, void (*print)(const struct view *, struct text *),
+		  struct text *out)
+{
+	struct view shorter = *v;
+	struct text text = { 0 };
+
+	print(&shorter, &text);
+	while (is_limited(v) && text_lines(&text) > SCREEN_LINES &&
+	       shorter.shortened < SHORTEN_MOST) {
+		text_release(&text);
+		shorter.shortened++;
+		print(&shorter, &text);
+	}
+	text_add(out, text.s ? text.s : "");
+	text_release(&text);
+}
+
+void report_text(const struct view *v, struct text *out)
+{
+	text_fitting(v, print_screen, out);
 }

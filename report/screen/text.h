@@ -10,6 +10,9 @@ struct cause;
 struct text;
 struct view;
 void report_text(const struct view *v, struct text *out);
+/* Prints a view, shortened until it fits on the first screen, unless the user asked for more. */
+void text_fitting(const struct view *v, void (*print)(const struct view *, struct text *),
+		  struct text *out);
 /* Returns whether a known cause explains more than remains unexplained of any kind of time.
  * Otherwise the table, and the paragraph with it, shows where the time went. */
 bool report_tells(const struct block *b, const struct cause *known);

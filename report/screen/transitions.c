@@ -11,6 +11,7 @@
 #include "report/block/view.h"
 #include "report/screen/next.h"
 #include "report/screen/screen.h"
+#include "report/screen/text.h"
 #include "report/table/table.h"
 #include "report/table/wrap.h"
 #include "trace/meta/meta.h"
@@ -146,15 +147,6 @@ static void none(const struct view *v, struct text *out)
 	text_release(&line);
 }
 
-static unsigned count_lines(const struct text *s)
-{
-	unsigned n = 0;
-
-	for (size_t i = 0; i < s->n; i++)
-		n += s->s[i] == '\n';
-	return n;
-}
-
 static void explain(const struct view *v, struct text *out)
 {
 	struct text command = { 0 };
@@ -178,7 +170,7 @@ struct room {
 static struct room room_between(const struct transitions *t, const struct text *above,
 				const struct text *below)
 {
-	unsigned others = count_lines(above) + count_lines(below) + HEADS_LINES;
+	unsigned others = text_lines(above) + text_lines(below) + HEADS_LINES;
 	unsigned rows = others < SCREEN_LINES ? SCREEN_LINES - others : 0;
 	struct room room = { .states = rows / STATES_SHARE };
 
@@ -190,7 +182,7 @@ static struct room room_between(const struct transitions *t, const struct text *
 	return room;
 }
 
-void report_transitions_text(const struct view *v, struct text *out)
+static void print_transitions(const struct view *v, struct text *out)
 {
 	const struct transitions *t = v->result->transitions;
 	struct table table = table_of(v, out);
@@ -215,4 +207,9 @@ void report_transitions_text(const struct view *v, struct text *out)
 	states(v, room.states, out);
 	text_add(out, below.s);
 	text_release(&below);
+}
+
+void report_transitions_text(const struct view *v, struct text *out)
+{
+	text_fitting(v, print_transitions, out);
 }

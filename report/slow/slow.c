@@ -73,7 +73,7 @@ static void summary(const struct block *b, struct text *out)
 		text_printf(out, " %s", text_printable(name, sizeof(name), b->key));
 	text_printf(out, "  %s calls  SCI %.2f", text_count(calls, b->calls), b->sci);
 	text_printf(out, isnan(b->floor) ? " (noise floor n/a)" : " (noise floor %.3f)", b->floor);
-	text_printf(out, "  %s\n", verdict_name(b->verdict));
+	text_printf(out, "  %s\n", verdict_words(b->verdict));
 	text_printf(out, "min %s  p50 %s  p90 %s  p99 %s  max %s", text_time(min, b->min_ns),
 		    text_time(p50, b->p50_ns), text_time(p90, b->p90_ns), text_time(p99, b->p99_ns),
 		    text_time(max, b->max_ns));
@@ -719,20 +719,11 @@ static void meanwhile(const struct view *v, const struct block *b, struct text *
 #define SCREEN_LINES  23
 #define OCTAVES_LEAST 3
 
-static unsigned count_lines(const struct text *s)
-{
-	unsigned n = 0;
-
-	for (size_t i = 0; i < s->n; i++)
-		n += s->s[i] == '\n';
-	return n;
-}
-
 /* Returns the number of rows that the screen has left for the distribution. */
 static unsigned octaves_room(const struct view *v, const struct text *above,
 			     const struct text *below)
 {
-	unsigned others = count_lines(above) + count_lines(below) + 2;
+	unsigned others = text_lines(above) + text_lines(below) + 2;
 
 	if (v->all)
 		return SLOW_OCTAVES;

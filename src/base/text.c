@@ -56,6 +56,15 @@ void text_release(struct text *t)
 	*t = (struct text){ 0 };
 }
 
+unsigned text_lines(const struct text *t)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		n += t->s[i] == '\n';
+	return n;
+}
+
 void text_shell_quoted(struct text *t, const char *word)
 {
 	text_add(t, "'");

@@ -19,6 +19,8 @@ void text_add(struct text *t, const char *s);
 void text_addn(struct text *t, const char *s, size_t n);
 void text_printf(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void text_release(struct text *t);
+/* Returns how many line breaks the text has. */
+unsigned text_lines(const struct text *t);
 
 /* Numbers into a caller's buffer of TEXT_NUMBER bytes; return buf. */
 #define TEXT_NUMBER 24

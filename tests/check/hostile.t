@@ -173,7 +173,8 @@ paste() (
 	cd "$planted/paste" || exit
 	rm -f ran owned
 	# shellcheck disable=SC2016 # the backquotes are the text's
-	sed -nE 's/^Next:  //; s/^ {7}(ispot )/\1/; s/^(ispot .*)/\1/p; s/.*`(ispot [^`]*.*)` (has|lists) .*/\1/p
+	sed -nE ':a; / \\$/ { N; s/ \\\n */ /; ba }
+		s/^Next:  //; s/^ {7}(ispot )/\1/; s/^(ispot .*)/\1/p; s/.*`(ispot [^`]*.*)` (has|lists) .*/\1/p
 		s/^hint: .*(perf probe .*)/\1/p; s/^hint: record it with (.*)/ispot record \1/p' >lines
 	PATH=$PWD/bin:$PATH bash lines >out 2>&1
 	[ -s ran ] && ! [ -e owned ] && return

@@ -118,6 +118,20 @@ fits() { screen_fits report "$@"; }
 for trace in callees waits sites parked latches story saturated svc keys pool; do
 	holds "the first screen is one: $trace" fits $trace
 done
+# Of each golden trace, read as the file that no command needs, so that lines have room.
+one_screen() ( # one_screen COMMAND...
+	mkdir -p "$work/fits" && cd "$work/fits" || exit 1
+	for trace in "$OLDPWD"/tests/golden/*.trace; do
+		"$ISPOT" dump --from-text "$trace" -o ispot.data 2>/dev/null || continue
+		COLUMNS=80 "$ISPOT" "$@" 2>/dev/null | awk -v of="${trace##*/}" '
+			length($0) > 80 { print of ": " $0 }
+			END { if (NR > 23) print of ": " NR " lines" }'
+	done
+)
+for view in report "report --by lock" "report --by thread" "report --by sequence" imbalance; do
+	# shellcheck disable=SC2086 # words
+	holds "one screen of each golden trace: $view" one_screen $view
+done
 # Of a program that waits behind other programs, and whose recorder had something to say.
 crowded() {
 	awk -v notices="$1" '
@@ -197,7 +211,8 @@ pasted() ( # pasted TRACE FUNCTION; the file has the name that no command needs,
 	PATH=$PWD/bin:$PATH
 	cp "../$1.data" ispot.data
 	for view in report "report --by thread" "report --by lock" "report --slow $2" outliers; do
-		bash -c "ispot $view" 2>/dev/null | sed -n 's/^Next:  //p; s/^ \{7\}\(ispot \)/\1/p' |
+		bash -c "ispot $view" 2>/dev/null | sed -n ':a; / \\$/ { N; s/ \\\n */ /; ba }
+			s/^Next:  //p; s/^ \{7\}\(ispot \)/\1/p' |
 			grep -v '^ispot record' >next
 		while read -r line; do
 			bash -c "$line" >out 2>err </dev/null || echo "$1: $view: $line: $(cat err)"
