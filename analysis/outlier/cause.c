@@ -23,8 +23,7 @@ static double preempted(const struct outliers *o, const struct outlier_block *b,
 
 	(void)o;
 	*kind = "cpu-wait";
-	text_printf(evidence, "waiting for a CPU for %s",
-		    text_time(time, x->off.preempted_ns));
+	text_printf(evidence, "waiting for a CPU for %s", text_time(time, x->off.preempted_ns));
 	return (double)x->off.preempted_ns - typical_mean(b, (double)b->typical.off.preempted_ns);
 }
 

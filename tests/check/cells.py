@@ -3,8 +3,16 @@
 import math, re
 
 UNITS = {"%": 0.01, "ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9, "h": 3600e9, "": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+VERDICTS = {"interference": "interference", "workload": "more work", "noise": "below noise", "idle": "idle",
+            "too-few-calls": "too few calls", "cannot-tell": "not measurable"}
 compared = 0
 wrong = []
+
+
+def verdict(where, block, line):
+    """A line of a screen that begins with the block's verdict, in words."""
+    words = VERDICTS[block["verdict"]]
+    same(where, "verdict", words, words if re.match(re.escape(words) + r"(?!\S)", line.strip()) else line)
 
 
 def same(where, key, exact, other):

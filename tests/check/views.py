@@ -7,7 +7,7 @@ what it shows of them, text what a person reads of them ("24k" stands for 23,950
 """
 import csv, html, io, itertools, json, re, subprocess, sys
 
-from cells import finish, fits, near, reads, same, wrong
+from cells import finish, fits, near, reads, same, verdict, wrong
 
 ISPOT, FILE, *OPTIONS = sys.argv[1:]
 BY = OPTIONS[OPTIONS.index("--by") + 1] if "--by" in OPTIONS else "function"
@@ -236,7 +236,7 @@ def check_text(whole):
             else:
                 reads(f"text {block['name']}", key, number_of(block, key), shown)
         if BY != "thread":
-            same(f"text {block['name']}", "verdict", block["verdict"], line[row.match(line).end():].split()[0])
+            verdict(f"text {block['name']}", block, line[row.match(line).end():])
 
 
 def check_few():

@@ -38,7 +38,7 @@ uneven() {
 	local of=$work/uneven-$1 least=$2
 	shift 2
 	"$ISPOT" imbalance --json --html "$of.html" "$@" >"$of.json" 2>"$of.err" &&
-		COLUMNS=80 "$ISPOT" imbalance "$@" >"$of.text" 2>"$of.err" || return
+		COLUMNS=80 "$ISPOT" imbalance --top 10 "$@" >"$of.text" 2>"$of.err" || return
 	agree "$least" views_imbalance "$of.json" "$of.html" "$of.text"
 }
 
@@ -107,7 +107,7 @@ for trace in callees svc story waits; do
 	holds "rows in color lose much themselves: $trace" colors_agree $trace
 done
 # One screen, whatever the parts of it are.
-uneven_fits() { [ "$(COLUMNS=80 "$ISPOT" imbalance -i "$work/$1.data" --top 2 | wc -l)" -le 23 ] || echo "too long"; }
+uneven_fits() { [ "$(COLUMNS=80 "$ISPOT" imbalance -i "$work/$1.data" | wc -l)" -le 23 ] || echo "too long"; }
 screen_fits() { # screen_fits COMMAND TRACE OPTIONS...
 	local n
 	n=$(COLUMNS=80 "$ISPOT" "$1" -i "$work/$2.data" "${@:3}" | tee "$work/$2.screen" | wc -l)

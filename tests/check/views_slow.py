@@ -5,7 +5,7 @@ views_slow.py ISPOT FILE --slow FUNC [report's options...]: as views.py.
 """
 import json, re
 
-from cells import finish, reads, same, wrong
+from cells import finish, reads, same, verdict, wrong
 from views import NAMES, report
 
 TIME = r"(\d+(?:\.\d+)?(?:ns|us|ms|s|h))"
@@ -44,10 +44,10 @@ def mean(part):
 
 
 def check_summary(lines, block):
-    m = re.match(r".*  (\S+) calls  SCI (\S+) \(noise floor (\S+)\)  (\S+)$", lines[0])
+    m = re.match(r".*  (\S+) calls  SCI (\S+) \(noise floor (\S+)\)  (.+)$", lines[0])
     for key, shown in zip(("calls", "sci", "floor"), m.groups()):
         reads("summary", key, block[key], shown)
-    same("summary", "verdict", block["verdict"], m[4])
+    verdict("summary", block, m[4])
     for key, shown in re.findall(r"(min|p50|p90|p99|max) (\S+)", lines[1]):
         reads("summary", key, block[key + "_ns"], shown)
 
