@@ -124,12 +124,16 @@ static bool takes(void *ctx, uint32_t id, const struct planned *p, double kernel
 	return share <= IN_PROCESS_MOST * b->overhead && add_if_patchable(b, id, p);
 }
 
+/* What is left goes back to kernel probes, so no later process is patched for it either. */
 static const char *left(void *ctx, uint32_t id)
 {
-	const struct inject_beside *b = ctx;
-	const struct patched_function *f = &b->functions.data[id];
+	struct inject_beside *b = ctx;
+	struct patched_function *f = &b->functions.data[id];
 
-	return f->is_in ? NULL : f->left ? f->left : "its process was not patched";
+	if (f->is_in)
+		return NULL;
+	f->is_out = true;
+	return f->left ? f->left : "its process was not patched";
 }
 
 /* ---- the recording ---- */
@@ -207,7 +211,7 @@ static int attach(void *ctx, pid_t pid, bool is_patient, struct err *err)
 		ret = processes_attach(&b->processes, pid, is_patient, err);
 	if (is_first)
 		budget_begin(&b->budget, &b->drain, clock_now_ns());
-	else
+	else if (!ret)
 		budget_add_process(&b->budget, pid);
 	return ret;
 }

@@ -33,7 +33,8 @@ struct patched_function {
 	const char *why;  /* static clause, why it cannot be patched; NULL: it has its sites */
 	const char *left; /* static, why it was skipped in some process; NULL: it was not */
 	bool is_in;	  /* it was patched in some process */
-	bool is_out;	  /* its calls cost too much: it is patched in no more processes */
+	bool is_out; /* its calls cost too much, or kernel probes time it: it is patched in no more
+		      * processes */
 };
 
 struct patched_functions {

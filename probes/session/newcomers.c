@@ -24,8 +24,9 @@
 #define LOADING_NS 100000000ull /* but no longer than that is waited for it */
 #define AGAIN_NS   20000000ull	/* between two tries of a process that cannot be stopped now */
 #define TRYING_NS  1000000000ull
-#define MOST	   256	/* processes: each has a region of its own in ispot */
-#define MOST_NEW   1024 /* that are to be patched next */
+#define TURN_NS	   10000000ull /* of patching, before the kernel's rings are read again */
+#define MOST	   256	       /* processes: each has a region of its own in ispot */
+#define MOST_NEW   1024	       /* that are to be patched next */
 /* For so long processes may be patched in all; later, also a share of the time: a program that
  * executes others without end decides how many there are. */
 #define FIRST_NS 1000000000ull
@@ -62,6 +63,39 @@ static struct newcomer *find(struct session *s, pid_t pid)
 	return NULL;
 }
 
+static struct newcomer *find_patched(struct beside *b, pid_t pid)
+{
+	vec_for_each (&b->patched, struct newcomer, n)
+		if (n->pid == pid)
+			return n;
+	return NULL;
+}
+
+static void add_patched(struct beside *b, pid_t pid, uint64_t now_ns)
+{
+	struct newcomer *n = find_patched(b, pid);
+
+	*(n ? n : vec_add(&b->patched)) = (struct newcomer){ .pid = pid, .since_ns = now_ns };
+}
+
+/* A process with patches has mapped a file: what was patched before has none of its functions. */
+static void count_loaded(struct beside *b, const struct newcomer *n)
+{
+	const struct newcomer *patched = find_patched(b, n->pid);
+
+	if (n->has_file && !n->may_be_patched && (!patched || n->since_ns > patched->since_ns))
+		b->n_loaded++;
+}
+
+/* It has ended, or executed another program, before it could be patched, or patched once more. */
+static void count_ended(struct beside *b, const struct newcomer *n)
+{
+	if (find_patched(b, n->pid))
+		count_loaded(b, n);
+	else if (n->has_file && !n->may_be_patched)
+		b->n_ended++;
+}
+
 static void refuse(struct beside *b, const struct err *why)
 {
 	if (!b->n_refused++)
@@ -84,16 +118,17 @@ static struct newcomer *add_newcomer(struct beside *b, pid_t pid, uint64_t time_
 	return n;
 }
 
-/* is_wanted: it has mapped a file of those functions; otherwise the file only says that its loader
- * is still at work. */
-static void note(struct session *s, pid_t pid, uint64_t time_ns, bool is_wanted)
+/* has_file: the process has mapped a file of those functions, or is_guess: it may have. Otherwise
+ * the mapping only says that its loader is still at work. */
+static void note(struct session *s, pid_t pid, uint64_t time_ns, bool has_file, bool is_guess)
 {
 	struct newcomer *n = find(s, pid);
 
-	if (!n && is_wanted)
+	if (!n && (has_file || is_guess))
 		n = add_newcomer(&s->beside, pid, time_ns);
 	if (!n)
 		return;
+	n->has_file |= has_file;
 	if (time_ns < n->since_ns + LOADING_NS)
 		n->ready_ns = time_ns + QUIET_NS;
 	n->may_be_patched = pid == s->launch.pid && time_ns <= s->beside.launched_ns;
@@ -106,7 +141,7 @@ static void note_all(struct session *s)
 
 	bpfprog_targets(s->programs, &pids);
 	vec_for_each (&pids, const pid_t, pid)
-		note(s, *pid, clock_now_ns(), true);
+		note(s, *pid, clock_now_ns(), false, true);
 	vec_release(&pids);
 }
 
@@ -120,7 +155,7 @@ void session_newcomers_note(struct session *s)
 		const struct drain_mapping *m = &d->mappings[i];
 
 		if (m->time_ns > s->beside.patched_ns)
-			note(s, m->pid, m->time_ns, has_functions(s, m));
+			note(s, m->pid, m->time_ns, has_functions(s, m), false);
 	}
 	if (d->mappings_overflowed && !s->beside.is_stopped)
 		note_all(s);
@@ -166,16 +201,20 @@ static bool take_in(struct session *s, struct newcomer *n)
 		n->ready_ns = now_ns + AGAIN_NS;
 		return true;
 	}
-	if (ret == -EALREADY || ret == -ENOENT || (ret == -ESRCH && n->may_be_patched))
+	if (ret == -EALREADY)
+		count_loaded(b, n);
+	if (ret == -EALREADY || (ret == -ENOENT && !n->has_file) ||
+	    (ret == -ESRCH && n->may_be_patched))
 		return false;
 	if (ret)
 		log_detail("process %d is not patched: %s", n->pid, why.text);
-	if (ret == -ESRCH) {
-		b->n_ended++;
+	if (ret == -ESRCH || ret == -ENOENT) {
+		count_ended(b, n);
 	} else if (ret) {
 		refuse(b, &why);
 	} else {
 		b->n_later++;
+		add_patched(b, n->pid, now_ns);
 		if (now_ns - n->since_ns > b->late_most_ns)
 			b->late_most_ns = now_ns - n->since_ns;
 	}
@@ -195,9 +234,12 @@ void session_newcomers_patch(struct session *s)
 
 	for (size_t i = 0; i < b->newcomers.n; i++) {
 		struct newcomer n = b->newcomers.data[i];
+		const bool is_next = is_ready(&n, now_ns) && clock_now_ns() < now_ns + TURN_NS;
 
-		if (!is_ready(&n, now_ns) || take_in(s, &n))
+		if (!is_next || take_in(s, &n))
 			b->newcomers.data[kept++] = n;
+		if (is_next)
+			session_beside_drain(s); /* the rings of patched processes fill meanwhile */
 	}
 	b->newcomers.n = kept;
 }
@@ -212,7 +254,7 @@ static void count_rest(struct session *s)
 {
 	session_newcomers_note(s);
 	vec_for_each (&s->beside.newcomers, const struct newcomer, n)
-		s->beside.n_ended += !n->may_be_patched;
+		count_ended(&s->beside, n);
 	s->beside.newcomers.n = 0;
 }
 
@@ -232,7 +274,8 @@ void session_newcomers_report(struct session *s)
 	count_rest(s);
 	snprintf(why, sizeof(why), "in the first %s", text_time(late, b->late_most_ns));
 	add(&parts, b->n_later, why);
-	add(&parts, b->n_ended, "all, as they ended too soon");
+	add(&parts, b->n_ended, "all, as they ended or executed another program too soon");
+	add(&parts, b->n_loaded, "those of a library that they loaded after they were patched");
 	snprintf(why, sizeof(why), "all: %.*s", session_beside_problem(&b->refused),
 		 b->refused.text);
 	add(&parts, b->n_refused, why);
@@ -245,4 +288,5 @@ void session_newcomers_report(struct session *s)
 		session_write_notice(s, "in-process-late", words);
 	}
 	text_release(&parts);
+	vec_release(&s->beside.patched);
 }

@@ -130,6 +130,54 @@ like executed.err 'do not have all calls.* of 1 (in the first|all, as)' "where i
 is "$(trace_of executed producer)/$("$ISPOT" report --json -i executed.data | jq '[.notices[] | select(test("do not have all calls"))] | length')" \
 	"bpf in-process/1" "and is in the file" || diag executed.err
 
+# A child that is patched for one library loads another one afterwards, whose calls are missing, which is said.
+echo '__attribute__((noinline, noclone, used, aligned(64))) long first(long x) { volatile long s = x; return s + 1; }' >first.c
+echo '__attribute__((noinline, noclone, used, aligned(64))) long late(long x) { volatile long s = x; return s + 1; }' >late.c
+cat >loads.c <<'EOF'
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+long first(long x);
+#ifdef LATE
+long late(long x);
+int main(void)
+{
+	int status = 1;
+	first(late(1));
+	if (!fork()) { execl("./loads", "./loads", (char *)NULL); _exit(1); }
+	wait(&status);
+	return WEXITSTATUS(status);
+}
+#else
+int main(void)
+{
+	char line[4096];
+	int is = 0;
+	for (int i = 0; i < 1000 && !is; i++, usleep(10000)) {
+		FILE *maps = fopen("/proc/self/maps", "r");
+		while (!is && fgets(line, sizeof(line), maps)) is = strstr(line, "/memfd:ispot") != NULL;
+		fclose(maps);
+	}
+	usleep(50000); /* the jumps come last */
+	first(1);
+	long (*late)(long) = (long (*)(long))dlsym(dlopen("./liblate.so", RTLD_NOW), "late");
+	if (!late || late(1) != 2) return 1;
+	usleep(200000);
+	return 7;
+}
+#endif
+EOF
+for lib in first late; do cc -O2 -shared -fPIC -o lib$lib.so $lib.c; done
+cc -O2 -o loads loads.c -L. -lfirst -Wl,-rpath,.
+cc -O2 -DLATE -o starts loads.c -L. -lfirst -llate -Wl,-rpath,.
+record loads --engine auto -F libfirst.so:first -F liblate.so:late -- ./starts
+is "$status" 7 "a child that loads a library later does what it does" || diag loads.err
+is "$(calls loads first)" 2 "it is patched for the library that it had" || diag loads.err
+like loads.err 'do not have all calls.* of 1 those of a library that they loaded' "and what it loaded later is said" || diag loads.err
+
 # ---- threads that run before the program does ----
 
 # A library's constructor starts a thread, which calls a patched function once the program runs.
