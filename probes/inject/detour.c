@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -62,6 +63,23 @@ void detour_emit_mark(struct stub_code *c, uint32_t tag)
 
 /* ---- unused bytes ---- */
 
+/* Opens the mapped file, but nothing that was put in its place: opening a pipe would wait while the
+ * process is stopped. */
+static int open_mapped(pid_t pid, const struct mapping *m)
+{
+	char path[4200];
+	struct stat st;
+	int fd = mapping_path(m, pid, path, sizeof(path), NULL)
+			 ? -1
+			 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_ino != m->inode)) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
 static uint64_t end_of_segment(int fd, const struct mapping *m)
 {
 	Elf64_Ehdr eh;
@@ -93,16 +111,15 @@ static uint64_t find_room(pid_t pid, uint64_t near, uint64_t bytes)
 		maps.n = 0;
 	for (size_t i = 0; !found && i < maps.n; i++) {
 		const struct mapping *m = &maps.data[i];
-		char path[4200];
-		int fd = mapping_path(m, pid, path, sizeof(path), NULL)
-				 ? -1
-				 : open(path, O_RDONLY | O_CLOEXEC);
-		uint64_t end = fd < 0 ? 0 : (end_of_segment(fd, m) + 15) & ~15ull;
+		uint64_t end;
+		int fd;
 
-		if (fd >= 0)
-			close(fd);
 		if (near && (near < m->start || near >= m->end))
 			continue;
+		fd = open_mapped(pid, m);
+		end = fd < 0 ? 0 : (end_of_segment(fd, m) + 15) & ~15ull;
+		if (fd >= 0)
+			close(fd);
 		if (end > m->start && end + bytes <= m->end && m->end - end < PAGE)
 			found = end;
 	}
