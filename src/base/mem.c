@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/mem.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -14,7 +15,7 @@
 
 static const char *line = "ispot: out of memory; free some, or read a shorter recording\n";
 static int exit_status = 1;
-static void *_Atomic reserve;
+static void *reserve;
 static size_t reserve_bytes;
 static atomic_bool is_short;
 
@@ -37,14 +38,14 @@ void mem_reserve(size_t bytes)
 {
 	void *p;
 
-	if (atomic_load(&reserve))
+	if (reserve)
 		return;
 	p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
 		 -1, 0);
 	if (p == MAP_FAILED)
 		mem_exhausted();
 	reserve_bytes = bytes;
-	atomic_store(&reserve, p);
+	reserve = p;
 }
 
 bool mem_is_short(void)
@@ -52,16 +53,24 @@ bool mem_is_short(void)
 	return atomic_load(&is_short);
 }
 
-/* Gives the reserve back. Returns whether it is worth asking for memory again. */
+/* Gives the reserve back. Returns whether it is worth asking for memory again: another thread may
+ * have given it back since this one found no memory. */
 static bool more(void)
 {
-	void *p = atomic_exchange(&reserve, NULL);
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static _Thread_local bool has_asked_again;
+	bool again;
 
-	if (!p)
-		return false;
-	atomic_store(&is_short, true);
-	munmap(p, reserve_bytes);
-	return true;
+	pthread_mutex_lock(&lock);
+	again = !has_asked_again && (reserve || atomic_load(&is_short));
+	has_asked_again = again;
+	if (reserve) {
+		atomic_store(&is_short, true);
+		munmap(reserve, reserve_bytes);
+		reserve = NULL;
+	}
+	pthread_mutex_unlock(&lock);
+	return again;
 }
 
 static void *must(void *p)

@@ -27,7 +27,9 @@ void mem_exhausted_says(const char *line, int exit_status);
 /*
  * Keeps bytes of memory back until the functions above find none: then they give it back and go on,
  * and mem_is_short() is true from then on, so that the program can end in order. Ends the program
- * where there is not so much memory. Does nothing while there is a reserve.
+ * where there is not so much memory. Does nothing while there is a reserve. It
+ * helps where a limit (ulimit -v, -d) ends memory, not where the machine's or a cgroup's is used
+ * up, and not libraries that allocate themselves.
  */
 void mem_reserve(size_t bytes);
 bool mem_is_short(void);

@@ -291,6 +291,10 @@ static void a_reserve_is_used_where_memory_ends(void **state)
 {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 	skip();
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+	skip();
+#endif
 #endif
 	assert_int_equal(status_of_child(use_all_memory, 0), 3);
 	assert_int_equal(status_of_child(use_all_memory, 16u << 20), 0);
