@@ -39,7 +39,7 @@ static bool surely_held(const struct block *b)
 	return holder(b) && !(at && !at->spins && !*at->symbol);
 }
 
-static void say_spins(const struct block *b, struct text *evidence)
+static void describe_spins(const struct block *b, struct text *evidence)
 {
 	const struct block_samples *s = &b->samples;
 	const struct meta_frame *at = s->spins_at;
@@ -64,7 +64,7 @@ double cause_spin(const struct block *b, const struct meta *meta, double rest_ns
 
 	(void)meta;
 	if (share > 0)
-		say_spins(b, evidence);
+		describe_spins(b, evidence);
 	return rest_ns * share;
 }
 
@@ -76,7 +76,7 @@ double cause_spin_held(const struct block *b, const struct meta *meta, double re
 	(void)meta;
 	if (!c || !(cause_spins(b) > 0))
 		return 0;
-	say_spins(b, evidence);
+	describe_spins(b, evidence);
 	text_printf(
 		evidence,
 		"; meanwhile another thread is %s%s for %.0f%% of the time, in fast calls %.0f%%",

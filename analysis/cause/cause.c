@@ -27,8 +27,8 @@ static struct cause *cause_of(struct causes *causes, const char *kind, double co
 	return c;
 }
 
-static void put(struct causes *causes, const char *kind, double confidence, double share,
-		const char *evidence)
+static void add_cause(struct causes *causes, const char *kind, double confidence, double share,
+		      const char *evidence)
 {
 	struct cause *c = cause_of(causes, kind, confidence);
 	char *clean;
@@ -54,7 +54,7 @@ static const char unknown[] = "unknown";
 #define DECIDE_MIN 0.1 /* of the excess: less is not worth another recording */
 
 /* Names the code that runs concurrently, if no counter says what it does to the block. */
-static void say_coactive(const struct coactive *c, struct text *line)
+static void describe_coactive(const struct coactive *c, struct text *line)
 {
 	coactive_code(c, c->name, line);
 	text_printf(line,
@@ -75,16 +75,16 @@ static void leave_running(struct block *b, const struct meta *meta, double share
 		return;
 	if (share < DECIDE_MIN) {
 		if (meta->session.pmu && !strcmp(meta->session.pmu, "none"))
-			put(&b->causes, unknown, 0, 0,
-			    "no hardware counters here, which could say why it ran slower");
+			add_cause(&b->causes, unknown, 0, 0,
+				  "no hardware counters here, which could say why it ran slower");
 		return;
 	}
 	if (interferer)
-		say_coactive(interferer, &line);
-	put(&b->causes, unknown, 0, 0, line.s);
+		describe_coactive(interferer, &line);
+	add_cause(&b->causes, unknown, 0, 0, line.s);
 	text_release(&line);
 	cause_undecided(meta, &line);
-	put(&b->causes, unknown, 0, 0, line.s);
+	add_cause(&b->causes, unknown, 0, 0, line.s);
 	text_release(&line);
 }
 
@@ -108,7 +108,7 @@ static void leave_rest(struct block *b, const struct meta *meta, double rest[CAU
 		return;
 	for (unsigned p = 0; p < CAUSE_POOLS; p++) {
 		if (rest[p] / excess < SHARE_MIN) {
-			put(&b->causes, unknown, 0, rest[p] / excess, NULL);
+			add_cause(&b->causes, unknown, 0, rest[p] / excess, NULL);
 			continue;
 		}
 		snprintf(line, sizeof(line), "%s %.0f%%",
@@ -116,7 +116,7 @@ static void leave_rest(struct block *b, const struct meta *meta, double rest[CAU
 				 ? "no switch records say whether running or waiting"
 				 : where[p],
 			 100 * rest[p] / excess);
-		put(&b->causes, unknown, 0, rest[p] / excess, line);
+		add_cause(&b->causes, unknown, 0, rest[p] / excess, line);
 	}
 	if (b->off_known)
 		leave_running(b, meta, rest[POOL_RUNNING] / excess);
@@ -179,7 +179,7 @@ void causes_find(struct block *b, const struct meta *meta)
 			}
 			if (is_unexplained(rule))
 				named_ns[rule->pool] += ns;
-			put(&b->causes, rule->kind, confidence, ns / excess, evidence.s);
+			add_cause(&b->causes, rule->kind, confidence, ns / excess, evidence.s);
 			if (is_lost(rule))
 				cause_of(&b->causes, rule->kind, confidence)->lost += ns / excess;
 		}

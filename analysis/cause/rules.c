@@ -63,7 +63,7 @@ static double recorder(const struct block *b, const struct meta *meta, double re
 /*
  * Adds how much of the run queue time was due to the program's own threads, and how much to others.
  */
-static void say_crowded(const struct offcpu *off, struct text *evidence)
+static void describe_run_queue(const struct offcpu *off, struct text *evidence)
 {
 	double own = (double)off->oversubscribed_ns / (double)off->preempted_ns;
 
@@ -82,7 +82,7 @@ static double cpu_wait(const struct block *b, const struct meta *meta, double re
 
 	text_printf(evidence, "waits %s for a CPU", text_time(time, off->preempted_ns));
 	if (meta->session.cpus && off->preempted_ns)
-		say_crowded(off, evidence);
+		describe_run_queue(off, evidence);
 	return rest_ns;
 }
 
@@ -106,8 +106,8 @@ static double callee(const struct block *b, const struct meta *meta, double rest
 }
 
 /* Takes the share that the regressions of the verdict account for; the rest has another cause. */
-static double take_work(const struct block *b, const struct meta *meta, double rest_ns,
-			struct text *evidence)
+static double work_share(const struct block *b, const struct meta *meta, double rest_ns,
+			 struct text *evidence)
 {
 	double on_cpu = b->pools[POOL_RUNNING] + b->pools[POOL_CALLEE], ns;
 
@@ -130,34 +130,34 @@ static bool is_of_fastest(const struct work *work)
 static double more_work_of_fastest(const struct block *b, const struct meta *meta, double rest_ns,
 				   struct text *evidence)
 {
-	return is_of_fastest(&b->work) ? take_work(b, meta, rest_ns, evidence) : 0;
+	return is_of_fastest(&b->work) ? work_share(b, meta, rest_ns, evidence) : 0;
 }
 
 static double more_work(const struct block *b, const struct meta *meta, double rest_ns,
 			struct text *evidence)
 {
 	return b->work.median || is_of_fastest(&b->work) ? 0
-							 : take_work(b, meta, rest_ns, evidence);
+							 : work_share(b, meta, rest_ns, evidence);
 }
 
 static double more_work_inside(const struct block *b, const struct meta *meta, double rest_ns,
 			       struct text *evidence)
 {
-	return b->work.median ? 0 : take_work(b, meta, rest_ns, evidence);
+	return b->work.median ? 0 : work_share(b, meta, rest_ns, evidence);
 }
 
 static double more_work_mostly(const struct block *b, const struct meta *meta, double rest_ns,
 			       struct text *evidence)
 {
-	return b->work.median ? take_work(b, meta, rest_ns, evidence) : 0;
+	return b->work.median ? work_share(b, meta, rest_ns, evidence) : 0;
 }
 
 /*
  * Takes the part that follows an argument or the call's number, even if other causes keep the block
  * from the verdict `workload`.
  */
-static double take_part(const struct block *b, const struct meta *meta, bool median, double rest_ns,
-			struct text *evidence)
+static double work_part_share(const struct block *b, const struct meta *meta, bool median,
+			      double rest_ns, struct text *evidence)
 {
 	struct work part = work_part(b);
 	double ns = part.share * block_pools_ns(b);
@@ -171,13 +171,13 @@ static double take_part(const struct block *b, const struct meta *meta, bool med
 static double more_to_do(const struct block *b, const struct meta *meta, double rest_ns,
 			 struct text *evidence)
 {
-	return take_part(b, meta, false, rest_ns, evidence);
+	return work_part_share(b, meta, false, rest_ns, evidence);
 }
 
 static double more_to_do_mostly(const struct block *b, const struct meta *meta, double rest_ns,
 				struct text *evidence)
 {
-	return take_part(b, meta, true, rest_ns, evidence);
+	return work_part_share(b, meta, true, rest_ns, evidence);
 }
 
 #define EACH_SURE    5	   /* standard errors; many, because there are many blocks and counters */

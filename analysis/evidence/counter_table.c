@@ -88,8 +88,8 @@ struct sums {
 	double all, fast, slow;
 };
 
-static void take(struct sums *s, struct counter_mean *m, uint64_t calls, uint64_t sum, bool fast,
-		 bool slow)
+static void add_calls(struct sums *s, struct counter_mean *m, uint64_t calls, uint64_t sum,
+		      bool fast, bool slow)
 {
 	m->calls += calls;
 	s->all += (double)sum;
@@ -137,8 +137,8 @@ static uint64_t counted_calls(const struct counters *c, const struct counter_row
 
 /* Sets the means of the shortest calls. Rows come from short to long; the first one with a value of
  * a counter counts. */
-static void take_least(const struct counters *c, const struct counter_row *row,
-		       struct counter_summary *s)
+static void add_shortest(const struct counters *c, const struct counter_row *row,
+			 struct counter_summary *s)
 {
 	if (isnan(s->running_least_ns))
 		s->running_least_ns = (double)row->running_ns / (double)row->calls;
@@ -170,12 +170,12 @@ struct counter_summary *counter_table_summary(const struct counters *c,
 
 		if (!row || !row->calls)
 			continue;
-		take(&ns, &s->ns, row->calls, row->ns, fast, slow);
-		take(&running_ns, &s->running_ns, row->calls, row->running_ns, fast, slow);
+		add_calls(&ns, &s->ns, row->calls, row->ns, fast, slow);
+		add_calls(&running_ns, &s->running_ns, row->calls, row->running_ns, fast, slow);
 		for (unsigned i = 0; i < c->n; i++)
-			take(&value[i], &s->value[i], counted_calls(c, row, i), row->of[2 * i + 1],
-			     fast, slow);
-		take_least(c, row, s);
+			add_calls(&value[i], &s->value[i], counted_calls(c, row, i),
+				  row->of[2 * i + 1], fast, slow);
+		add_shortest(c, row, s);
 	}
 	divide(&ns, &s->ns);
 	divide(&running_ns, &s->running_ns);

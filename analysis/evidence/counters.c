@@ -333,7 +333,8 @@ static void on_enter(void *self, const struct thread *thread, const struct call 
 
 /* Stores the values of d in latest, and completes d with the latest values of counters that did not
  * change. */
-static void keep(const struct counters *c, struct counted_thread *t, struct counter_delta *d)
+static void store_latest(const struct counters *c, struct counted_thread *t,
+			 struct counter_delta *d)
 {
 	for (unsigned i = 0; i < c->n; i++) {
 		if (!(c->on_change & 1u << i))
@@ -356,7 +357,7 @@ static void on_counters(struct counters *c, const struct thread *thread, const s
 	delta_read(c, r, &d);
 	if (!t->ended.waits || t->ended.exit_ns != r->time_ns || t->ended.depth != thread->n_open)
 		settle(c, t);
-	keep(c, t, &d);
+	store_latest(c, t, &d);
 	if (t->ended.waits)
 		count_call(c, t, &d);
 	else if (thread->n_open && thread->open[thread->n_open - 1].entry_ns == r->time_ns)

@@ -71,7 +71,8 @@ static void on_record(void *self, const struct thread *thread, const struct reco
 
 /* Keeps a random sample of all rows: the first SAMPLES_OF_BLOCK, then each replaces a random one
  * with the right probability (reservoir sampling). */
-static void keep(struct samples *s, struct samples_function *f, const struct sample_row *row)
+static void add_to_sample(struct samples *s, struct samples_function *f,
+			  const struct sample_row *row)
 {
 	uint64_t at;
 
@@ -106,7 +107,7 @@ static void on_call(void *self, const struct thread *thread, const struct call *
 		}
 		p->row.duration_ns = c->duration_ns;
 		if (c->end == CALL_TIMED)
-			keep(s, &s->functions[c->id], &p->row);
+			add_to_sample(s, &s->functions[c->id], &p->row);
 	}
 	t->pending.n = kept;
 }

@@ -229,8 +229,8 @@ static struct section_holder *holder_of(struct section *section, uint32_t site)
 
 /* Counts the wait of w while h held the lock, up to end_ns, and was off the CPU as off says.
  * Returns whether there was any. */
-static bool tell(struct sections *s, struct waiter *w, const struct hold *h,
-		 const struct offcpu *off, uint64_t end_ns)
+static bool count_wait(struct sections *s, struct waiter *w, const struct hold *h,
+		       const struct offcpu *off, uint64_t end_ns)
 {
 	uint64_t from = w->since_ns > h->since_ns ? w->since_ns : h->since_ns;
 	struct section_holder *holder;
@@ -246,11 +246,11 @@ static bool tell(struct sections *s, struct waiter *w, const struct hold *h,
 	return true;
 }
 
-static void tell_waiters(struct sections *s, struct lock *l, const struct hold *h,
-			 const struct offcpu *off, uint64_t end_ns)
+static void count_waiters(struct sections *s, struct lock *l, const struct hold *h,
+			  const struct offcpu *off, uint64_t end_ns)
 {
 	vec_for_each (&l->waiters, struct waiter, w)
-		tell(s, w, h, off, end_ns);
+		count_wait(s, w, h, off, end_ns);
 }
 
 /* Returns the thread's off-CPU time up to time_ns, also where its latest record is before. */
@@ -285,7 +285,7 @@ static void add_open_calls(struct hold *h, const struct thread *t, const struct 
 }
 
 /* Counts the wait of a thread that still waits at its last record for a hold that goes on. */
-static void tell_on(struct sections *s, struct waiter *w, struct hold *h, uint64_t end_ns)
+static void count_open_wait(struct sections *s, struct waiter *w, struct hold *h, uint64_t end_ns)
 {
 	const struct thread *holder = s->calls->threads.all.data[h->thread];
 	const struct offcpu until = off_until(holder, end_ns);
@@ -293,19 +293,19 @@ static void tell_on(struct sections *s, struct waiter *w, struct hold *h, uint64
 	struct hold so_far = *h;
 
 	add_open_calls(&so_far, holder, &until, end_ns);
-	if (tell(s, w, &so_far, &off, end_ns))
+	if (count_wait(s, w, &so_far, &off, end_ns))
 		h->stuck_ns = end_ns;
 }
 
 /* Counts the waits of a thread that still waits at its last record, for the threads that hold the
  * lock at that time. */
-static void tell_holders(struct sections *s, struct lock *l, const struct thread *t,
-			 uint64_t end_ns)
+static void count_waits_for_holders(struct sections *s, struct lock *l, const struct thread *t,
+				    uint64_t end_ns)
 {
 	vec_for_each (&l->waiters, struct waiter, w)
 		if (w->thread == t->index)
 			vec_for_each (&l->holds, struct hold, h)
-				tell_on(s, w, h, end_ns);
+				count_open_wait(s, w, h, end_ns);
 }
 
 static struct call as_call(struct sections *s, const struct thread *t, const struct hold *h,
@@ -384,7 +384,7 @@ static void release(struct sections *s, const struct thread *t, uint32_t lock, u
 		if (h->thread != t->index || h->depth-- > 1)
 			continue;
 		off = offcpu_between(&h->off, &t->off);
-		tell_waiters(s, l, h, &off, time_ns);
+		count_waiters(s, l, h, &off, time_ns);
 		count_hold(s, t, lock, h, time_ns, CALL_TIMED);
 		remove_hold(s, l, i);
 		return;
@@ -409,8 +409,8 @@ static bool drop_stale(struct sections *s, struct lock *l, const struct thread *
 }
 
 /* Begins a hold. Returns false if the thread holds the lock already. */
-static bool take(struct sections *s, const struct thread *t, uint32_t lock, const struct call *c,
-		 bool shared, uint32_t site)
+static bool begin_hold(struct sections *s, const struct thread *t, uint32_t lock,
+		       const struct call *c, bool shared, uint32_t site)
 {
 	struct lock *l = &s->locks.data[lock];
 	struct section_thread *now = thread_of(s, t);
@@ -521,10 +521,10 @@ static const struct call *section_below(const struct sections *s, const struct t
 	return NULL;
 }
 
-static void count_told(struct sections *s, uint32_t lock, const struct told *told)
+static void count_reported(struct sections *s, uint32_t lock, const struct told *told)
 {
-	tell_waiters(s, &s->locks.data[lock], &told->hold, &told->as_call.off,
-		     told->as_call.exit_ns);
+	count_waiters(s, &s->locks.data[lock], &told->hold, &told->as_call.off,
+		      told->as_call.exit_ns);
 	count_call(s, s->calls->threads.all.data[told->hold.thread], lock, &told->hold,
 		   &told->as_call);
 }
@@ -543,14 +543,14 @@ static void drop_inner(struct lock *l, const struct hold *outer)
 
 /* Counts the reported holds that ended before until_ns. They were real releases, because another
  * thread has the lock now, or the recording has ended. */
-static void take_told(struct sections *s, uint32_t lock, uint64_t until_ns)
+static void count_ended_holds(struct sections *s, uint32_t lock, uint64_t until_ns)
 {
 	struct lock *l = &s->locks.data[lock];
 	size_t kept = 0;
 
 	vec_for_each (&l->told, struct told, t) {
 		if (t->as_call.exit_ns <= until_ns)
-			count_told(s, lock, t);
+			count_reported(s, lock, t);
 		else
 			l->told.data[kept++] = *t;
 	}
@@ -580,11 +580,11 @@ static void on_held(struct sections *s, const struct thread *t, const struct rec
 	s->locks.data[l->first].released = true;
 	drop_inner(l, &told.hold);
 	if (l->told.n >= TOLD_MAX)
-		take_told(s, lock, UINT64_MAX);
+		count_ended_holds(s, lock, UINT64_MAX);
 	if (section_below(s, t, &depth))
 		*vec_add(&l->told) = told;
 	else
-		count_told(s, lock, &told);
+		count_reported(s, lock, &told);
 }
 
 static void note_taken(struct sections *s, uint32_t lock, bool unclear)
@@ -625,9 +625,9 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 	unclear = has && drop_stale(s, &s->locks.data[lock], t, row->shared);
 	if (row->action != LOCK_WAIT) {
 		if (c->end == CALL_OPEN)
-			tell_holders(s, &s->locks.data[lock], t, c->exit_ns);
+			count_waits_for_holders(s, &s->locks.data[lock], t, c->exit_ns);
 		if (row->action == LOCK_AWAIT)
-			take_told(s, lock, c->exit_ns);
+			count_ended_holds(s, lock, c->exit_ns);
 		contended = end_wait(&s->locks.data[lock], t);
 		group = group_of(s, s->waits, c->id, lock, site);
 		if (!s->only_holding)
@@ -637,7 +637,7 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 		s->all.data[group].contended_only = row->action == LOCK_AWAIT;
 		note_taken(s, lock, unclear);
 	}
-	if (has && take(s, t, lock, c, row->shared, site) && s->hook.taken)
+	if (has && begin_hold(s, t, lock, c, row->shared, site) && s->hook.taken)
 		s->hook.taken(s->hook.self, t, lock, group_of(s, &s->holds, c->id, lock, site), c,
 			      contended && !unclear);
 }
@@ -697,7 +697,7 @@ static void on_end(void *self)
 	struct sections *s = self;
 
 	for (uint32_t lock = 0; lock < s->locks.n; lock++) {
-		take_told(s, lock, UINT64_MAX);
+		count_ended_holds(s, lock, UINT64_MAX);
 		vec_for_each (&s->locks.data[lock].holds, struct hold, h)
 			if (h->stuck_ns)
 				count_hold(s, s->calls->threads.all.data[h->thread], lock, h,
@@ -728,7 +728,7 @@ struct keyed_rule sections_rule(struct sections *s)
 
 /* ---- names of locks and holders, at the end ---- */
 
-static const char *keep(struct sections *s, const char *name)
+static const char *store_name(struct sections *s, const char *name)
 {
 	return strtab_get(&s->names, strtab_add(&s->names, name));
 }
@@ -749,7 +749,7 @@ static void name_holders(struct sections *s, struct section *section)
 
 		if (h->site != MAP_NONE)
 			callsites_name(&s->sites, h->site, &name);
-		h->name = keep(s, name.n ? name.s : "an unrecorded place");
+		h->name = store_name(s, name.n ? name.s : "an unrecorded place");
 		text_release(&name);
 	}
 }
@@ -876,7 +876,8 @@ void sections_finish(struct sections *s, const struct block_options *o, struct b
 		b->section = section;
 		b->holding = section->is_clear ? &section->doing : NULL;
 		if (!g->rest)
-			b->name = keep(s, argkeys_place(&s->places,
-							s->locks.data[g->key >> 32].address, hex));
+			b->name = store_name(s, argkeys_place(&s->places,
+							      s->locks.data[g->key >> 32].address,
+							      hex));
 	}
 }

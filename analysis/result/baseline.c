@@ -18,7 +18,7 @@ static char *name_of(const struct block *b)
 	return xasprintf("%s:%s", text_base_name(path), b->function->symbol);
 }
 
-static void take(struct baseline *baseline, const struct blocks *blocks)
+static void read_blocks(struct baseline *baseline, const struct blocks *blocks)
 {
 	vec_for_each (blocks, const struct block, b) {
 		char *name = name_of(b);
@@ -55,7 +55,7 @@ int baseline_read(struct baseline *baseline, const char *path, struct err *err)
 			log_notice("interrupted: %s gives the fastest of the calls that were read "
 				   "until then",
 				   path);
-		take(baseline, &res.blocks);
+		read_blocks(baseline, &res.blocks);
 		result_release(&res);
 	}
 	trace_reader_free(r);

@@ -197,7 +197,7 @@ static void set_overhead(struct result *res, double cpu_ns, double cost_ns, doub
  * Uses the recorder's estimate, which includes what was spent before the functions were chosen, and
  * on context switches. Returns false if there is none.
  */
-static bool take_recorders_estimate(struct result *res)
+static bool use_recorders_estimate(struct result *res)
 {
 	const struct meta_end *end = &res->meta->end;
 
@@ -250,7 +250,7 @@ static void self_cost(struct result *res)
 		res->pair_p99_ns = b->cost->inner_p99_ns;
 	}
 	/* The recorder's estimate comes first, because switches are recorded even if no call is. */
-	if (!res->windowed && take_recorders_estimate(res))
+	if (!res->windowed && use_recorders_estimate(res))
 		return;
 	res->lost_most_in_process = lost_most_in_process(res);
 	if (res->lost_most_in_process)

@@ -149,8 +149,8 @@ static void add(struct slow_group *g, const struct call *c)
 	offcpu_add(&g->own_off, &c->own_off);
 }
 
-static void keep_if_slowest(struct slow *s, const struct thread *t, const struct call *c,
-			    const struct call *caller)
+static void add_if_slowest(struct slow *s, const struct thread *t, const struct call *c,
+			   const struct call *caller)
 {
 	uint32_t i = s->n_top < SLOW_TOP ? s->n_top++ : SLOW_TOP - 1;
 
@@ -213,7 +213,7 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 	add(&s->by_thread.data[t->index], c);
 	caller = caller_of(s, t, c);
 	add(&s->by_caller.data[caller ? caller->id + 1 : 0], c);
-	keep_if_slowest(s, t, c, caller);
+	add_if_slowest(s, t, c, caller);
 }
 
 /* Returns a call's mean time on a CPU or in callees. */

@@ -485,7 +485,7 @@ static void add_cell(struct sites *s, struct block *b, const struct site_cell *c
 
 /* Counts the waits for work as idle. They have no baseline, so all of their time is idle, however
  * few they are. */
-static void take_as_idle(struct block *b, const struct site *site, const struct block_options *o)
+static void count_as_idle(struct block *b, const struct site *site, const struct block_options *o)
 {
 	if (!o->duration_ns)
 		return;
@@ -515,7 +515,7 @@ static void score(struct block *b, const struct site *site, const struct block_o
 	block_set_idle(b, o->duration_ns);
 	b->verdict = block_verdict(b);
 	if (site->idle)
-		take_as_idle(b, site, o);
+		count_as_idle(b, site, o);
 	causes_find(b, b->all_threads->meta);
 }
 

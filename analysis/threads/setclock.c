@@ -199,7 +199,7 @@ static void turn(struct threads *th, struct set_clock *c, bool on, uint64_t time
 	c->on = on;
 }
 
-static void take_pauses(struct threads *th, uint32_t from, uint32_t to)
+static void add_pauses(struct threads *th, uint32_t from, uint32_t to)
 {
 	for (size_t i = 0, n = th->pauses.n; i < n; i++) {
 		struct set_pause p = th->pauses.data[i];
@@ -218,7 +218,7 @@ static struct set_clock *own_clock(struct threads *th, uint32_t set, uint32_t tg
 	if (map_get(&th->clock_of, key(set, tgid)) == MAP_NONE) {
 		map_put(&th->clock_of, key(set, tgid), (uint32_t)th->clocks.n);
 		copy.tgid = tgid;
-		take_pauses(th, set, (uint32_t)th->clocks.n);
+		add_pauses(th, set, (uint32_t)th->clocks.n);
 		*vec_add(&th->clocks) = copy;
 	}
 	return clock_for(th, set, tgid);

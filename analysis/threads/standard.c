@@ -382,7 +382,7 @@ enum standard_release standard_release_in(const struct thread *t)
 	return RELEASE_UNKNOWN;
 }
 
-static void tell(struct thread *t, enum standard_wait wait)
+static void set_wait(struct thread *t, enum standard_wait wait)
 {
 	if (!wait || t->sleep.standard)
 		return;
@@ -397,12 +397,12 @@ void standard_see_stack(struct thread *t, uint64_t stack)
 		return;
 	t->sleep.stack = stack + 1;
 	if (t->sleep.kind) /* otherwise standard_see_wait() adds it */
-		tell(t, of_stack(t->all, stack));
+		set_wait(t, of_stack(t->all, stack));
 }
 
 void standard_see_wait(struct thread *t)
 {
 	enum standard_wait wait = of_call(t);
 
-	tell(t, wait ? wait : t->sleep.stack ? of_stack(t->all, t->sleep.stack - 1) : wait);
+	set_wait(t, wait ? wait : t->sleep.stack ? of_stack(t->all, t->sleep.stack - 1) : wait);
 }

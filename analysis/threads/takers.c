@@ -30,7 +30,7 @@ static struct taker_cpu *cpu_of(struct takers *t, uint32_t cpu)
 	return t->cpus.data[cpu];
 }
 
-static void keep(struct taker_cpu *c, uint64_t from_ns, uint64_t to_ns, uint64_t who)
+static void add_span(struct taker_cpu *c, uint64_t from_ns, uint64_t to_ns, uint64_t who)
 {
 	if (to_ns > from_ns)
 		c->ring[c->n++ % TAKER_STRETCHES] = (struct taker_stretch){ from_ns, to_ns, who };
@@ -49,8 +49,8 @@ void takers_switch(struct takers *t, uint32_t cpu, uint64_t time_ns, uint64_t be
 			middle_ns = time_ns;
 		else if (c->who == SWITCH_AFTER_UNKNOWN)
 			middle_ns = c->since_ns;
-		keep(c, c->since_ns, middle_ns, c->who);
-		keep(c, middle_ns, time_ns, before);
+		add_span(c, c->since_ns, middle_ns, c->who);
+		add_span(c, middle_ns, time_ns, before);
 	}
 	c->since_ns = time_ns;
 	c->who = next;

@@ -92,7 +92,7 @@ static __always_inline void stamp(struct wire_counted *r, __u64 *cycles)
 		*cycles = cycles_now();
 }
 
-static __always_inline void put_cycles(struct wire_counted *r, __u32 counted, __u64 cycles)
+static __always_inline void write_cycles(struct wire_counted *r, __u32 counted, __u64 cycles)
 {
 	if (config.stamp_cycles && counted)
 		r->values[config.n_counters] = cycles;
@@ -154,7 +154,7 @@ static __always_inline bool emit(struct pt_regs *ctx, __u32 kind, __u64 sp, enum
 		r.call.h.head |= WIRE_INNER << WIRE_ID_BITS;
 	if (kind == WIRE_ENTRY)
 		stamp(&r, &cycles);
-	put_cycles(&r, counted, cycles);
+	write_cycles(&r, counted, cycles);
 	if (config.slow_stack_ns && !marker)
 		note_lasting(ctx, &r.call, kind, of != OF_RET_SITE);
 	if (wire_put(t, &r, call_bytes(kind, counted))) {

@@ -165,8 +165,9 @@ static __always_inline void lose_switch(struct wire_totals *t, __u64 now_ns)
  * Some kernels do not report switches away from certain kernel threads. The account of the thread
  * that then got the CPU tells how long it has run since; real-time classes keep no such account.
  */
-static __always_inline void tell_untold(struct bpf_raw_tracepoint_args *ctx, struct wire_totals *t,
-					struct thread_ids prev, __u32 flags, __u64 now_ns)
+static __always_inline void write_missing(struct bpf_raw_tracepoint_args *ctx,
+					  struct wire_totals *t, struct thread_ids prev,
+					  __u32 flags, __u64 now_ns)
 {
 	struct task_struct *task = (void *)ctx->args[1];
 	struct wire_task r;
@@ -210,7 +211,7 @@ int on_switch(struct bpf_raw_tracepoint_args *ctx)
 		return 0;
 	now_ns = bpf_ktime_get_ns();
 	if (untold)
-		tell_untold(ctx, t, prev, flags, now_ns);
+		write_missing(ctx, t, prev, flags, now_ns);
 	t->on_is_target = flags & WIRE_NEXT;
 	account(t, ran, flags & WIRE_NEXT, now_ns);
 	if (!flags)

@@ -195,7 +195,7 @@ static __always_inline bool is_turn(__u32 id)
 	return true;
 }
 
-static __always_inline bool may_take(struct copy_budget *b, __u64 now, __u32 bytes)
+static __always_inline bool may_copy(struct copy_budget *b, __u64 now, __u32 bytes)
 {
 	if (thread_is_over(b->window_ns, now, STACK_WINDOW_NS)) {
 		b->window_ns = now;
@@ -318,15 +318,15 @@ static __always_inline void set_stack_head(struct wire_head *h, const struct wir
 	h->tgid = call->h.tgid;
 }
 
-static __always_inline bool take_copy(struct pt_regs *ctx, const struct wire_call *call,
-				      const struct stack_of *of, struct stack_room *guard)
+static __always_inline bool write_copy(struct pt_regs *ctx, const struct wire_call *call,
+				       const struct stack_of *of, struct stack_room *guard)
 {
 	__u32 zero = 0;
 	struct copy_room *room = bpf_map_lookup_elem(&copy_rooms, &zero);
 	__u64 now = bpf_ktime_get_ns(), size;
 
 	if (!room || guard->busy ||
-	    !may_take(&guard->budget, now, sizeof(room->w) - WIRE_COPY_MAX + config.copy_bytes))
+	    !may_copy(&guard->budget, now, sizeof(room->w) - WIRE_COPY_MAX + config.copy_bytes))
 		return false;
 	guard->busy = 1;
 	set_stack_head(&room->w.h, call, WIRE_COPY, of->at_exit, now);
@@ -342,16 +342,16 @@ static __always_inline bool take_copy(struct pt_regs *ctx, const struct wire_cal
 	return true;
 }
 
-static __always_inline bool take_stack(struct pt_regs *ctx, const struct wire_call *call,
-				       const struct stack_of *of)
+static __always_inline bool write_stack(struct pt_regs *ctx, const struct wire_call *call,
+					const struct stack_of *of)
 {
 	__u32 zero = 0;
 	struct stack_room *room = bpf_map_lookup_elem(&stack_rooms, &zero);
 	__u64 now = bpf_ktime_get_ns(), size;
 
 	if (room && config.copy_bytes)
-		return take_copy(ctx, call, of, room);
-	if (!room || room->busy || !may_take(&room->budget, now, sizeof(room->w)))
+		return write_copy(ctx, call, of, room);
+	if (!room || room->busy || !may_copy(&room->budget, now, sizeof(room->w)))
 		return false;
 	room->busy = 1;
 	set_stack_head(&room->w.h, call, WIRE_STACK, of->at_exit, now);
@@ -377,7 +377,7 @@ static __always_inline void note_stack(struct pt_regs *ctx, const struct wire_ca
 	tag = site_tag(id, call->caller);
 	slot = unseen(tag);
 	turn = is_turn(id);
-	if ((slot || turn) && id < WIRE_SELFCOST_FIRST && take_stack(ctx, call, &of) && slot)
+	if ((slot || turn) && id < WIRE_SELFCOST_FIRST && write_stack(ctx, call, &of) && slot)
 		*slot = tag;
 }
 
@@ -439,7 +439,7 @@ static __always_inline void note_slow(struct pt_regs *ctx, const struct wire_cal
 		return;
 	of.ip = open->ip;
 	of.caller = returned ? INSTRUCTION(ctx) : stack_caller_of(ctx);
-	take_stack(ctx, call, &of);
+	write_stack(ctx, call, &of);
 }
 
 static __always_inline void note_lasting(struct pt_regs *ctx, const struct wire_call *call,

@@ -100,7 +100,7 @@ static __always_inline struct walked *walked_of(__u64 tag, __u32 way)
 	return bpf_map_lookup_elem(&walked, &at);
 }
 
-static __always_inline void keep_walked(struct walked *new, __u64 tag, int stack)
+static __always_inline void store_walked(struct walked *new, __u64 tag, int stack)
 {
 	struct walked *w = walked_of(tag, 0);
 
@@ -237,7 +237,7 @@ static __always_inline bool copy_wait(struct wire_totals *t, struct wait_room *r
 {
 	__u64 size;
 
-	if (control.steps_full || !may_take(&room->budget, h->time_ns,
+	if (control.steps_full || !may_copy(&room->budget, h->time_ns,
 					    sizeof(room->w) - WIRE_COPY_MAX + config.copy_bytes))
 		return false;
 	set_head_at(&room->w.h, WIRE_WAIT_COPY, h->tid, h->tgid, h->time_ns);
@@ -284,7 +284,7 @@ static __always_inline int wait_stack(struct wire_totals *t, struct wait_room *r
 	stack = known_stack(&room->regs, h->tgid, &room->walked);
 	if (stack != WIRE_NO_STACK) {
 		if (tag)
-			keep_walked(&room->walked, tag, stack);
+			store_walked(&room->walked, tag, stack);
 		return stack;
 	}
 	return copy_wait(t, room, h) ? WIRE_NO_STACK : -EEXIST;

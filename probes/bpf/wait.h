@@ -128,7 +128,7 @@ static __always_inline __u32 kind_of_file(struct inode *inode)
 	}
 }
 
-static __always_inline void look_at_file(struct wire_sleep *w, struct task_struct *task, __u32 fd)
+static __always_inline void read_file(struct wire_sleep *w, struct task_struct *task, __u32 fd)
 {
 	struct inode *inode = inode_of(task, fd);
 
@@ -139,7 +139,7 @@ static __always_inline void look_at_file(struct wire_sleep *w, struct task_struc
 	w->what = READ(inode, inode, i_ino);
 }
 
-static __always_inline void look_at_futex(struct wire_sleep *w, const struct user_call *call)
+static __always_inline void read_futex(struct wire_sleep *w, const struct user_call *call)
 {
 	w->what = call->args[0];
 	w->how |= (__u32)call->args[1] << WAIT_FUTEX_OP_SHIFT;
@@ -157,8 +157,8 @@ static __always_inline __u32 kind_of_call(__u64 number)
 	return config.syscalls[number & (WIRE_SYSCALLS_MAX - 1)];
 }
 
-static __always_inline void look_at_call(struct wire_sleep *w, struct task_struct *task,
-					 const struct user_call *call)
+static __always_inline void read_user_call(struct wire_sleep *w, struct task_struct *task,
+					   const struct user_call *call)
 {
 	__u32 number = call->number;
 
@@ -173,9 +173,9 @@ static __always_inline void look_at_call(struct wire_sleep *w, struct task_struc
 	if (kind_of_call(number))
 		w->kind = kind_of_call(number);
 	if (w->kind == WIRE_WAIT_BY_FILE)
-		look_at_file(w, task, (__u32)call->args[0]);
+		read_file(w, task, (__u32)call->args[0]);
 	else if (w->kind == WAIT_FUTEX)
-		look_at_futex(w, call);
+		read_futex(w, call);
 }
 
 /* Runs as the thread that is about to sleep. regs: NULL if it has none. */
@@ -191,7 +191,7 @@ static __always_inline void describe_wait(struct wire_sleep *w, struct task_stru
 	get_call(task, regs, &call);
 	if (is_in_iowait(task))
 		w->how = WAIT_IOWAIT;
-	look_at_call(w, task, &call);
+	read_user_call(w, task, &call);
 	if (w->how & WAIT_IOWAIT && w->kind == WAIT_OTHER)
 		w->kind = WAIT_DISK;
 }

@@ -187,8 +187,8 @@ void drain_write_held(void *ctx, uint32_t cpu, const struct keep_entry *e)
 }
 
 /* Stores the entry together with the stack and arguments that came ahead of it. */
-static void hold(struct drain *d, const struct wire_call *call, const struct drain_ahead *ahead,
-		 uint32_t cpu)
+static void store_entry(struct drain *d, const struct wire_call *call,
+			const struct drain_ahead *ahead, uint32_t cpu)
 {
 	uint32_t function = call->h.head & WIRE_ID_MASK;
 	struct keep_entry e = { .call = *call, .stack = ahead->stack, .args = ahead->args };
@@ -227,7 +227,7 @@ void drain_on_call(struct drain *d, const struct wire_call *call, uint32_t cpu)
 	if (!d->keep || (call->h.head & WIRE_ID_MASK) >= WIRE_SELFCOST_FIRST)
 		write_call(d, call, ahead, cpu);
 	else if (entry)
-		hold(d, call, ahead, cpu);
+		store_entry(d, call, ahead, cpu);
 	else
 		leave(d, call, ahead, cpu);
 }

@@ -222,7 +222,7 @@ void keep_release_all(struct keep *k)
 		(*t)->n = 0;
 }
 
-static void hold(struct keep *k, uint32_t cpu, uint32_t thread, uint32_t depth)
+static void store_depth(struct keep *k, uint32_t cpu, uint32_t thread, uint32_t depth)
 {
 	struct young_ring *ring = &k->cpus[cpu];
 	struct frame *f = &k->threads.data[thread]->frames[depth];
@@ -288,7 +288,7 @@ void keep_enter(struct keep *k, uint32_t cpu, const struct keep_entry *e)
 		return;
 	}
 	t->frames[t->n] = (struct frame){ .e = *e, .cpu = cpu, .outer = is_outer(t, id) };
-	hold(k, cpu, thread, t->n++);
+	store_depth(k, cpu, thread, t->n++);
 }
 
 /*

@@ -171,7 +171,7 @@ static int try_connect(const struct machine *m, const char *path)
 
 static volatile sig_atomic_t told; /* SIGTERM came: the child removes its files and ends */
 
-static void on_told(int number)
+static void on_signal(int number)
 {
 	(void)number;
 	told = 1;
@@ -308,7 +308,7 @@ static bool close_others(struct machine *m, int out)
 static void child(struct machine *m, pid_t parent, const char *sees, const char *const words[4],
 		  int out)
 {
-	const struct sigaction ends = { .sa_handler = on_told };
+	const struct sigaction ends = { .sa_handler = on_signal };
 	struct reply r = { 0 };
 	sigset_t none;
 

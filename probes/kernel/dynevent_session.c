@@ -207,7 +207,7 @@ static void sweep_dead_sessions(int tries)
  * Makes and locks a lock file with a random name. -EAGAIN: another session swept the file before it
  * was locked; try another name.
  */
-static int take_lock(struct dynevent_session *s)
+static int make_lock_file(struct dynevent_session *s)
 {
 	uint64_t random;
 
@@ -235,7 +235,7 @@ static int lock_session(struct dynevent_session *s, struct err *err)
 			       "cannot make %s for the lock file: %s; run with sudo, /run writable",
 			       LOCK_DIR, strerror(errno));
 	for (int tries = 0; e == -EAGAIN && tries < 10; tries++)
-		e = take_lock(s);
+		e = make_lock_file(s);
 	if (e)
 		return err_set(err, e,
 			       "cannot make a lock file in %s: %s; run with sudo, %s writable",

@@ -16,7 +16,7 @@
 static const char *directory; /* owned by the library */
 
 /* Stores the path; otherwise the library would search, and mount, again for each call. */
-static const char *keep(const char *path)
+static const char *store_path(const char *path)
 {
 	if (!path || access(path, F_OK) || tracefs_set_tracing_dir((char *)path))
 		return NULL;
@@ -30,7 +30,7 @@ const char *tracing_directory(void)
 
 	if (directory)
 		return directory;
-	return tracefs_tracing_dir_is_mounted(false, &path) == 1 ? keep(path) : NULL;
+	return tracefs_tracing_dir_is_mounted(false, &path) == 1 ? store_path(path) : NULL;
 }
 
 int tracing_mount(struct err *err)
@@ -45,7 +45,7 @@ int tracing_mount(struct err *err)
 	if (access(USUAL, F_OK)) /* the directory exists if the kernel has tracefs */
 		return err_set(err, -ENOENT,
 			       "this kernel has no tracefs; use one with CONFIG_UPROBE_EVENTS");
-	if (tracefs_tracing_dir_is_mounted(true, &path) >= 0 && keep(path))
+	if (tracefs_tracing_dir_is_mounted(true, &path) >= 0 && store_path(path))
 		return 0;
 	return err_set(err, -errno,
 		       "cannot mount tracefs at %s: %s; run with sudo outside of a container",

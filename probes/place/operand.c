@@ -74,7 +74,7 @@ static uint8_t arm64_register(const char **s)
 	return (uint8_t)n;
 }
 
-static bool take(const char **s, char c)
+static bool skip_char(const char **s, char c)
 {
 	*s += strspn(*s, " ");
 	if (**s != c)
@@ -83,7 +83,7 @@ static bool take(const char **s, char c)
 	return true;
 }
 
-static long long take_number(const char **s)
+static long long read_number(const char **s)
 {
 	char *end;
 	long long value = strtoll(*s, &end, 0);
@@ -99,9 +99,9 @@ static const char *parse_x86(const char *s, struct wire_operand *o)
 {
 	uint8_t unused;
 
-	if (take(&s, '$')) {
+	if (skip_char(&s, '$')) {
 		o->kind = WIRE_OPERAND_CONSTANT;
-		o->value = take_number(&s);
+		o->value = read_number(&s);
 		return *s ? unreadable : NULL;
 	}
 	if (*s == '%') {
@@ -111,48 +111,48 @@ static const char *parse_x86(const char *s, struct wire_operand *o)
 	}
 	o->kind = WIRE_OPERAND_MEMORY;
 	if (*s != '(')
-		o->value = take_number(&s);
-	if (!take(&s, '('))
+		o->value = read_number(&s);
+	if (!skip_char(&s, '('))
 		return "it is in a variable, not in a register";
 	if (*s != ',' && (o->base = x86_register(&s, &unused)) == NO_REGISTER)
 		return "it is in a variable, not in a register";
-	if (take(&s, ',')) {
+	if (skip_char(&s, ',')) {
 		o->index = x86_register(&s, &unused);
 		if (o->index == NO_REGISTER)
 			return unreadable;
-		if (take(&s, ','))
+		if (skip_char(&s, ','))
 			o->shift =
-				(uint8_t)__builtin_ctzll((unsigned long long)take_number(&s) | 8);
+				(uint8_t)__builtin_ctzll((unsigned long long)read_number(&s) | 8);
 	}
-	return take(&s, ')') ? NULL : unreadable;
+	return skip_char(&s, ')') ? NULL : unreadable;
 }
 
 /* Parses "5", "x1", "[sp, 24]" or "[x0, x1]". Returns NULL, or why it cannot be read. */
 static const char *parse_arm64(const char *s, struct wire_operand *o)
 {
-	if (take(&s, '[')) {
+	if (skip_char(&s, '[')) {
 		o->kind = WIRE_OPERAND_MEMORY;
 		o->base = arm64_register(&s);
 		if (o->base == NO_REGISTER)
 			return unreadable;
-		if (take(&s, ',')) {
+		if (skip_char(&s, ',')) {
 			s += strspn(s, " #");
 			if (*s == 'x')
 				o->index = arm64_register(&s);
 			else
-				o->value = take_number(&s);
+				o->value = read_number(&s);
 		}
-		if (take(&s, ','))
+		if (skip_char(&s, ','))
 			o->shift = (s += strspn(s, " "), !strncmp(s, "lsl ", 4))
 					   ? (uint8_t)strtoul(s + 4 + strspn(s + 4, "#"),
 							      (char **)&s, 10)
 					   : 64;
-		return take(&s, ']') && o->shift < 4 ? NULL : unreadable;
+		return skip_char(&s, ']') && o->shift < 4 ? NULL : unreadable;
 	}
 	if (isdigit((unsigned char)*s) || *s == '-' || *s == '#') {
 		s += *s == '#';
 		o->kind = WIRE_OPERAND_CONSTANT;
-		o->value = take_number(&s);
+		o->value = read_number(&s);
 		return *s ? unreadable : NULL;
 	}
 	o->kind = WIRE_OPERAND_REGISTER;
@@ -223,7 +223,7 @@ struct offered {
 	bool is_signed[WIRE_ARGS_MAX];
 };
 
-static void look(const struct planned *p, struct offered *all)
+static void find_operands(const struct planned *p, struct offered *all)
 {
 	*all = (struct offered){ .n = UINT32_MAX };
 	vec_for_each (&p->what.marker->begins, const struct marker_point, at) {
@@ -347,7 +347,7 @@ int operands_choose(struct planned *p, struct operand_rows *rows, struct err *er
 	struct offered all;
 	int ret = 0;
 
-	look(p, &all);
+	find_operands(p, &all);
 	p->arguments.parameters = all.n;
 	name_arguments(&p->arguments, &all);
 	if (*p->what.arguments)

@@ -351,7 +351,7 @@ static void sample_seldom(struct session *s, uint64_t now)
  * Checks what is hot. Windows are long, so that few samples per second reveal a share of one
  * percent. A larger share shows sooner, so it need not wait for the end of a window.
  */
-static int look(struct session *s, uint64_t now, struct err *err)
+static int check_hot(struct session *s, uint64_t now, struct err *err)
 {
 	uint64_t elapsed_ns = now - s->hybrid.window_since_ns;
 	bool over = s->hybrid.rounds && !s->options.scout ? elapsed_ns >= LATER_WINDOW_NS
@@ -391,7 +391,7 @@ int session_hybrid_step(struct session *s, struct err *err)
 		return !ret && counted ? end_round(s, err) : ret;
 	}
 	sample_seldom(s, now);
-	return look(s, now, err);
+	return check_hot(s, now, err);
 }
 
 /* Reports where the time goes if its code has no names, because such code cannot be chosen. */

@@ -55,7 +55,7 @@ static void raise_descriptor_limit(void)
 }
 
 /* Signals end the recording in order; SIGPIPE becomes the writer's EPIPE, SIGXFSZ its EFBIG. */
-static int take_signals(struct session *s, struct err *err)
+static int block_signals(struct session *s, struct err *err)
 {
 	sigset_t set;
 
@@ -179,7 +179,7 @@ static struct session *new_session(const struct session_options *o)
 	return s;
 }
 
-static void keep_slower(struct session *s)
+static void start_keep_slower(struct session *s)
 {
 	char words[160], time[TEXT_NUMBER];
 
@@ -211,7 +211,7 @@ static int begin_file(struct session *s, struct err *err)
 		return ret;
 	drain_init(&s->drain, s->writer, s->programs, s->cpus.n_possible);
 	if (s->options.keep_slower_ns)
-		keep_slower(s);
+		start_keep_slower(s);
 	s->drain.narrow_sp = s->options.beside != NULL;
 	s->drain.n_counters = s->counters.list.n;
 	s->drain.n_perf_counters = session_counters_plan(s).n_perf;
@@ -296,7 +296,7 @@ int session_open(struct session **out, const struct session_options *o, struct e
 	if (!ret)
 		session_sample_open(s);
 	if (!ret)
-		ret = take_signals(s, err);
+		ret = block_signals(s, err);
 	if (!ret && o->argv)
 		ret = launch_start(&s->launch, o->argv, &s->inherit, err);
 	if (!ret)

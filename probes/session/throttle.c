@@ -61,7 +61,8 @@ static double cost_since(struct session *s, double elapsed_ns, double used_ns)
 	return sum;
 }
 
-static int take_out(struct session *s, double work_ns, double used_ns, double room, struct err *err)
+static int remove_dearest(struct session *s, double work_ns, double used_ns, double room,
+			  struct err *err)
 {
 	struct planned **all = xcalloc(s->drain.n_functions + 1, sizeof(struct planned *));
 	bool *touched = xcalloc(s->sets.n, sizeof(*touched));
@@ -196,5 +197,5 @@ int session_throttle(struct session *s, uint64_t now, struct err *err)
 		return 0;
 	h->debt_met_ns = h->debt_ns;
 	room = (session_contends(s) ? 1 : ROOM_AGAIN) * budget;
-	return take_out(s, spent.work, spent.used, room - session_repayment(s, room), err);
+	return remove_dearest(s, spent.work, spent.used, room - session_repayment(s, room), err);
 }

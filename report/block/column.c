@@ -199,7 +199,7 @@ GET(pid)
 	return b->thread ? number(VALUE_ID, b->thread->tgid) : none();
 }
 
-static const struct block *hold(const struct block *b)
+static const struct block *block_hold(const struct block *b)
 {
 	return b->section ? b->section->hold : NULL;
 }
@@ -214,18 +214,19 @@ GET(contended)
 	return ratio(VALUE_RATIO, (double)s->contended / (double)s->acquired);
 }
 
-#define GET_HOLD(name, how, type)                                   \
-	GET(hold_##name)                                            \
-	{                                                           \
-		(void)scratch;                                      \
-		return hold(b) ? how(type, hold(b)->name) : none(); \
+#define GET_HOLD(name, how, type)                                               \
+	GET(hold_##name)                                                        \
+	{                                                                       \
+		(void)scratch;                                                  \
+		return block_hold(b) ? how(type, block_hold(b)->name) : none(); \
 	}
 
 /* A shortest hold time of 0 gives no score. */
 GET(hold_sci)
 {
 	(void)scratch;
-	return hold(b) && hold(b)->min_ns ? ratio(VALUE_RATIO, hold(b)->sci) : none();
+	return block_hold(b) && block_hold(b)->min_ns ? ratio(VALUE_RATIO, block_hold(b)->sci)
+						      : none();
 }
 
 GET_HOLD(calls, number, VALUE_COUNT)

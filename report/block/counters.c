@@ -125,7 +125,7 @@ struct page {
 	unsigned n;
 };
 
-static void take_page(const struct meta *meta, unsigned first, struct page *page)
+static void fill_page(const struct meta *meta, unsigned first, struct page *page)
 {
 	unsigned seen = 0;
 
@@ -201,8 +201,8 @@ static void print_pages(const struct view *v, struct text *out)
 	struct page page;
 	size_t before;
 
-	take_page(meta, 0, &page);
-	for (unsigned first = 0; page.n; take_page(meta, first += page.n, &page))
+	fill_page(meta, 0, &page);
+	for (unsigned first = 0; page.n; fill_page(meta, first += page.n, &page))
 		print_page(v, &page, BLOCKS_SHOWN, out);
 	before = out->n;
 	print_missing(meta, v->width, out);
@@ -221,8 +221,8 @@ void text_counters(const struct view *v, size_t rows, struct text *out)
 		print_pages(v, out);
 		return;
 	}
-	take_page(meta, 0, &first);
-	take_page(meta, first.n, &second);
+	fill_page(meta, 0, &first);
+	fill_page(meta, first.n, &second);
 	if (v->shortened == SHORTEN_COUNTERS)
 		print_page(v, &first, rows < BLOCKS_SHOWN ? rows : BLOCKS_SHOWN, out);
 	if (v->shortened == SHORTEN_COUNTERS && second.n)

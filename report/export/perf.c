@@ -90,7 +90,7 @@ struct perf_state {
 	struct map mapped; /* pids that have mappings in the file */
 };
 
-static void put(struct export *e, const void *data, size_t n)
+static void append(struct export *e, const void *data, size_t n)
 {
 	struct perf_state *s = e->state;
 
@@ -166,7 +166,7 @@ static void begin(struct export *e)
 	e->state = s;
 	find_ips(e, s);
 	fill_start(&start, 0);
-	put(e, &start, sizeof(start));
+	append(e, &start, sizeof(start));
 	s->bytes = 0;
 }
 
@@ -193,9 +193,9 @@ static void write_comm(struct export *e, uint32_t pid, uint32_t tid, const char 
 	struct sample_id id = { .pid = pid, .tid = tid, .time = time_ns, .id = ID_OF(EVENT_CALL) };
 
 	r.h.size = (uint16_t)(sizeof(r) + n + sizeof(id));
-	put(e, &r, sizeof(r));
-	put(e, name, n);
-	put(e, &id, sizeof(id));
+	append(e, &r, sizeof(r));
+	append(e, name, n);
+	append(e, &id, sizeof(id));
 }
 
 static void write_mapping(struct export *e, const struct thread *t, const struct meta_object *o)
@@ -216,9 +216,9 @@ static void write_mapping(struct export *e, const struct thread *t, const struct
 	};
 
 	r.h.size = (uint16_t)(sizeof(r) + n + sizeof(id));
-	put(e, &r, sizeof(r));
-	put(e, path, n);
-	put(e, &id, sizeof(id));
+	append(e, &r, sizeof(r));
+	append(e, path, n);
+	append(e, &id, sizeof(id));
 }
 
 /* Writes the name of a thread and the mappings of its process before the thread's first sample. */
@@ -276,9 +276,9 @@ static void on_call(struct export *e, const struct thread *t, const struct call 
 	s->raw.n = 0;
 	tracing_call(&s->raw, t, c, export_function_name(e, c->id), meta_function(e->meta, c->id));
 	r.h.size = (uint16_t)(sizeof(r) + n * sizeof(chain[0]) + s->raw.n);
-	put(e, &r, sizeof(r));
-	put(e, chain, n * sizeof(chain[0]));
-	put(e, s->raw.s, s->raw.n);
+	append(e, &r, sizeof(r));
+	append(e, chain, n * sizeof(chain[0]));
+	append(e, s->raw.s, s->raw.n);
 }
 
 /* Writes a string as perf does: the number of bytes that follow, the string, and NULs as

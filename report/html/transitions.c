@@ -223,7 +223,7 @@ static bool is_free(const struct spots *taken, const struct spot *at)
 	return at->x >= 0 && at->x + at->width < WIDTH + MARGIN;
 }
 
-static void take_boxes(const struct picture *p, struct spots *taken)
+static void reserve_boxes(const struct picture *p, struct spots *taken)
 {
 	for (uint32_t i = 0; i < p->n_states; i++)
 		taken->data[taken->n++] = (struct spot){ x_of(p, i) - BOX_WIDTH / 2.0,
@@ -297,7 +297,7 @@ static void draw(const struct picture *p, struct text *out)
 	for (uint32_t i = 0; i < p->n_states; i++)
 		draw_state(p, i, out);
 	text_add(out, "<g class=\"steps\">");
-	take_boxes(p, &taken);
+	reserve_boxes(p, &taken);
 	for (size_t i = 0; i < p->n_edges; i++)
 		label_edge(p, i, &taken, out);
 	text_add(out, "</g>");

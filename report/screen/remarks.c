@@ -271,7 +271,7 @@ static void few_calls(const struct view *v, struct text *line)
 		longest_place(v, line);
 }
 
-static void cannot_say(const struct view *v, struct text *out)
+static void add_unknown(const struct view *v, struct text *out)
 {
 	unsigned noise = count_verdict(v, VERDICT_NOISE);
 	unsigned slow = count_never_fast(v);
@@ -504,7 +504,7 @@ static void remarks(const struct view *v, unsigned lines, struct text *out)
 	none_recorded(v, out);
 	if (!v->all) {
 		not_interference(v, out);
-		cannot_say(v, out);
+		add_unknown(v, out);
 	}
 	if (v->all)
 		as_a_whole(v, out);

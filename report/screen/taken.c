@@ -57,7 +57,7 @@ static uint64_t sum_of(const struct takers *t, enum taker_kind kind)
 
 /* Adds the names of other programs. other is the part of `all` spent behind other programs.
  * Programs that ran only briefly may have no name. */
-static void say_others(const struct result *res, double other, double all, struct text *out)
+static void add_others(const struct result *res, double other, double all, struct text *out)
 {
 	const struct takers *takers = &res->calls.threads.takers;
 	struct named_list list = { 0 };
@@ -90,7 +90,7 @@ static void say_others(const struct result *res, double other, double all, struc
 	vec_release(&list);
 }
 
-static void say_part(const char *who, double part, const char **before, struct text *out)
+static void add_part(const char *who, double part, const char **before, struct text *out)
 {
 	char share[TEXT_NUMBER];
 
@@ -104,7 +104,7 @@ static void say_part(const char *who, double part, const char **before, struct t
 
 /* Adds the CPU time that the host took from this virtual machine. Threads that lost it seem to run
  * meanwhile. */
-static void say_stolen(const struct result *res, struct text *out)
+static void add_stolen(const struct result *res, struct text *out)
 {
 	const struct meta *meta = res->meta;
 	double all =
@@ -121,7 +121,7 @@ static void say_stolen(const struct result *res, struct text *out)
 }
 
 /* Adds what the header counts among the lost time, and what it calls run queue. */
-static void say_lost(const struct result *res, struct text *out)
+static void add_lost(const struct result *res, struct text *out)
 {
 	double all = (double)res->threads_ns, other = (double)res->runnable_ns / all;
 	double lost = (double)res->ready_ns / all - other;
@@ -133,7 +133,7 @@ static void say_lost(const struct result *res, struct text *out)
 	text_printf(out, " + %s not lost)", text_share(number, other));
 }
 
-static void say_taken(const struct result *res, bool names, struct text *out)
+static void add_taken(const struct result *res, bool names, struct text *out)
 {
 	const struct takers *t = &res->calls.threads.takers;
 	double all = 0, other = (double)sum_of(t, TAKER_OTHER), ready, own, recorder;
@@ -151,12 +151,12 @@ static void say_taken(const struct result *res, bool names, struct text *out)
 		return;
 	text_printf(out, "%s of thread time%s", text_share(share, ready),
 		    names ? " waits for a CPU" : "");
-	say_lost(res, out);
-	say_part(names ? "the program's own threads" : "own threads", own / all, &before, out);
-	say_part("other programs", other / all, &before, out);
+	add_lost(res, out);
+	add_part(names ? "the program's own threads" : "own threads", own / all, &before, out);
+	add_part("other programs", other / all, &before, out);
 	if (names && other > 0)
-		say_others(res, other, all, out);
-	say_part("ispot", recorder / all, &before, out);
+		add_others(res, other, all, out);
+	add_part("ispot", recorder / all, &before, out);
 	if (names && ready * other / all >= OTHER_LEAST)
 		text_add(out, "; measure where nothing else runs, or give the program CPUs of its "
 			      "own (taskset(1))");
@@ -164,6 +164,6 @@ static void say_taken(const struct result *res, bool names, struct text *out)
 
 void text_taken(const struct result *res, bool names, struct text *out)
 {
-	say_taken(res, names, out);
-	say_stolen(res, out);
+	add_taken(res, names, out);
+	add_stolen(res, out);
 }

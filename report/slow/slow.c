@@ -344,7 +344,7 @@ static void events_of_slowest(const struct view *v, const struct slow *s, struct
 
 /* Adds the one command that leads on: to who has the lock, or to what these calls have in common
  * beyond this screen, and from there to the events. */
-static void next_look(const struct view *v, const struct slow *s, struct text *out)
+static void add_next_command(const struct view *v, const struct slow *s, struct text *out)
 {
 	bool lock = queues_for_lock(s->block);
 	const char *what = lock	    ? "who holds it, and how long"
@@ -746,7 +746,7 @@ void report_slow(const struct view *v, const struct slow *s, struct text *out)
 		details(v, s, &below);
 	else
 		slowest_one(v, s, &below);
-	next_look(v, s, &below);
+	add_next_command(v, s, &below);
 	distribution(v, s->block, octaves_room(v, out, &below), out);
 	text_add(out, below.s ? below.s : "");
 	text_release(&below);

@@ -25,7 +25,7 @@ static void pad(struct table *t, unsigned n)
 		text_add(t->out, " ");
 }
 
-static void put(struct table *t, const char *s, unsigned width, bool right)
+static void add_padded(struct table *t, const char *s, unsigned width, bool right)
 {
 	unsigned n = table_columns(s);
 	unsigned rest = n < width ? width - n : 0;
@@ -42,12 +42,12 @@ static void put(struct table *t, const char *s, unsigned width, bool right)
 
 void table_right(struct table *t, const char *s, unsigned width)
 {
-	put(t, s, width, true);
+	add_padded(t, s, width, true);
 }
 
 void table_left(struct table *t, const char *s, unsigned width)
 {
-	put(t, s, width, false);
+	add_padded(t, s, width, false);
 }
 
 /* Adds the name of a function that is too long: without parameters, and cut if it must be. */

@@ -110,7 +110,7 @@ static int make_trace(const struct dump_options *o, struct err *err)
 
 /* ---- trace to text ---- */
 
-static int put_out(struct text *out, size_t at_least, struct err *err)
+static int write_out(struct text *out, size_t at_least, struct err *err)
 {
 	if (out->n < at_least || out->n == 0)
 		return 0;
@@ -173,7 +173,7 @@ static int dump_records(const struct dump_options *o, const char *path, struct t
 				fixture_print_record(names, &records[i], out);
 				printed += o->tid == UINT64_MAX || records[i].tid == o->tid;
 			}
-		ret = put_out(out, OUTPUT_BYTES, err);
+		ret = write_out(out, OUTPUT_BYTES, err);
 		if (!to_screen)
 			progress_share(&progress, trace_reader_position(reader));
 	}
@@ -195,11 +195,11 @@ static int dump_trace(const struct dump_options *o, struct err *err)
 		return ret;
 	if (!o->events || o->meta)
 		trace_reader_each_meta_line(reader, add_meta_line, &out);
-	ret = put_out(&out, 0, err);
+	ret = write_out(&out, 0, err);
 	if (!ret && (!o->meta || o->events))
 		ret = dump_records(o, path, reader, &out, err);
 	if (!ret)
-		ret = put_out(&out, 0, err);
+		ret = write_out(&out, 0, err);
 	if (!ret && trace_reader_damage(reader))
 		log_notice("%s: %s", path, trace_reader_damage(reader));
 	text_release(&out);

@@ -72,7 +72,7 @@ static int check(const struct command_options *o, const struct export_format *fo
 	return 0;
 }
 
-static void say(const struct export *e, const char *output)
+static void report_written(const struct export *e, const char *output)
 {
 	const char *unit = e->format->unit ? e->format->unit : "calls";
 	char n[TEXT_NUMBER];
@@ -120,7 +120,7 @@ static int run_export(int argc, char **argv, struct err *err)
 	eo.of_sequences = o.states && !strcmp(o.states, "sequence");
 	rc = export_run(&e, format, &eo, err);
 	if (!rc)
-		say(&e, o.output);
+		report_written(&e, o.output);
 	return rc;
 }
 

@@ -111,7 +111,7 @@ static const struct support *first_missing(const struct support_list *list)
 	return NULL;
 }
 
-static void say_kernel(const struct support *missing, struct text *out)
+static void describe_kernel(const struct support *missing, struct text *out)
 {
 	if (missing && geteuid())
 		text_add(out, "Without root ispot records probes that root has registered (ispot "
@@ -130,7 +130,7 @@ static int reason_length(const struct err *why)
 	return (int)(why->hint ? why->hint - 2 : strlen(why->text));
 }
 
-static void say_in_process(const struct err *why, struct text *out)
+static void describe_in_process(const struct err *why, struct text *out)
 {
 	if (why->code)
 		text_printf(out, "ispot record --engine in-process does not work here: %.*s\n",
@@ -140,7 +140,7 @@ static void say_in_process(const struct err *why, struct text *out)
 			    geteuid() ? ", for your own programs" : "");
 }
 
-static void say_auto(const struct support *missing, const struct err *why, struct text *out)
+static void describe_auto(const struct support *missing, const struct err *why, struct text *out)
 {
 	if (!missing && !why->code)
 		text_add(out, "ispot record --engine auto works here, by both engines.\n");
@@ -157,16 +157,16 @@ static void say_auto(const struct support *missing, const struct err *why, struc
 			    missing->name, missing->detail);
 }
 
-static void say_whether_it_works(const struct findings *f, struct text *out)
+static void describe_engines(const struct findings *f, struct text *out)
 {
 	const struct support *missing = first_missing(&f->mechanisms);
 
 	if (f->engine == ENGINE_IN_PROCESS)
-		say_in_process(&f->not_in_process, out);
+		describe_in_process(&f->not_in_process, out);
 	else if (f->engine == ENGINE_AUTO)
-		say_auto(missing, &f->not_in_process, out);
+		describe_auto(missing, &f->not_in_process, out);
 	else
-		say_kernel(missing, out);
+		describe_kernel(missing, out);
 }
 
 static void print_text(const struct findings *f, bool each)
@@ -176,7 +176,7 @@ static void print_text(const struct findings *f, bool each)
 	text_printf(&out, "Linux %s, %s, %s, %s\n", f->host.release, f->host.machine,
 		    text_counted((char[TEXT_COUNTED]){ 0 }, f->cpus.n, "CPU"),
 		    geteuid() ? "not root" : "root");
-	say_whether_it_works(f, &out);
+	describe_engines(f, &out);
 	print_supports("probes", &f->mechanisms, &out);
 	print_supports("this kernel", &f->kernel, &out);
 	counter_list_print(&f->counters, each, &out);

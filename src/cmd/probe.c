@@ -126,7 +126,7 @@ static int list(const struct probe_options *o, struct err *err)
 	return ret;
 }
 
-static int take_out(const struct probe_options *o, struct err *err)
+static int remove_probes(const struct probe_options *o, struct err *err)
 {
 	char probes[TEXT_COUNTED], left[TEXT_COUNTED];
 	size_t removed, busy;
@@ -159,7 +159,7 @@ static int run_probe(int argc, char **argv, struct err *err)
 	else if (!strcmp(verb, "list"))
 		ret = list(&o, err);
 	else if (!strcmp(verb, "remove"))
-		ret = take_out(&o, err);
+		ret = remove_probes(&o, err);
 	else
 		ret = args_refuse(err, "%s%s; give add, list or remove",
 				  *verb ? verb : "nothing to do", *verb ? ": no such command" : "");

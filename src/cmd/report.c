@@ -114,7 +114,7 @@ static int parse_window(const char *s, struct result_options *o, struct err *err
 }
 
 /* `ispot report x.data` means -i x.data. */
-static int take_file(struct report_options *o, int n, char **words, struct err *err)
+static int use_file_word(struct report_options *o, int n, char **words, struct err *err)
 {
 	if (n == 1 && !o->input) {
 		o->input = words[0];
@@ -124,7 +124,7 @@ static int take_file(struct report_options *o, int n, char **words, struct err *
 }
 
 /* --format and -o in terms of --json, --csv and --html. */
-static int take_format(struct report_options *o, struct err *err)
+static int use_format(struct report_options *o, struct err *err)
 {
 	const char *format = o->format ? o->format : o->stdio ? "text" : NULL;
 
@@ -284,9 +284,9 @@ static int run_report(int argc, char **argv, struct err *err)
 	rc = args_parse(options, &o, 0, argc, argv, &first, err);
 	if (rc)
 		return rc;
-	rc = take_file(&o, argc - first, argv + first, err);
+	rc = use_file_word(&o, argc - first, argv + first, err);
 	if (!rc)
-		rc = take_format(&o, err);
+		rc = use_format(&o, err);
 	if (!rc)
 		rc = check(&o, err);
 	if (!rc)

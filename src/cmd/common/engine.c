@@ -45,7 +45,7 @@ int engine_refuse(const char *word, const char *command, struct err *err)
 		    : 0;
 }
 
-static void say(const struct err *why)
+static void report(const struct err *why)
 {
 	char words[sizeof(why->text) + 64];
 
@@ -82,7 +82,7 @@ struct inject_beside *engine_add_in_process(struct session_options *so, const ch
 	else
 		inject_beside_new(&b, &r, &why);
 	if (!b) {
-		say(&why);
+		report(&why);
 		return NULL;
 	}
 	so->beside = inject_beside_get(b);

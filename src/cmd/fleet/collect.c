@@ -70,8 +70,8 @@ static int open_all(const struct fleet_spool *s, char **names, size_t n, struct 
 }
 
 /* They are opened before the database is, which may be another user's. */
-static int take(const struct fleet_args *a, const struct fleet_spool *s, char **names, size_t n,
-		struct found *found, struct err *err)
+static int read_files(const struct fleet_args *a, const struct fleet_spool *s, char **names,
+		      size_t n, struct found *found, struct err *err)
 {
 	struct fleet_given g = { xcalloc(n + 1, sizeof(*g.paths)), xcalloc(n, sizeof(*g.opened)),
 				 xcalloc(n, sizeof(*g.ends)) };
@@ -100,8 +100,8 @@ static int pass(const struct fleet_args *a, const struct fleet_spool *s, struct 
 
 	*found = (struct found){ .files = names.n };
 	for (size_t at = 0; !rc && at < names.n && !interrupt_pending(); at += FILES_MAX)
-		rc = take(a, s, names.data + at,
-			  names.n - at < FILES_MAX ? names.n - at : FILES_MAX, found, err);
+		rc = read_files(a, s, names.data + at,
+				names.n - at < FILES_MAX ? names.n - at : FILES_MAX, found, err);
 	fleet_spool_names_release(&names);
 	return rc;
 }

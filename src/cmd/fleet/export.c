@@ -31,7 +31,7 @@ static void add_text(struct text *out, const char *s)
 	value_print_csv(&value, out);
 }
 
-static int put(struct export *x, struct err *err)
+static int write_rows(struct export *x, struct err *err)
 {
 	const void *frame;
 	size_t n;
@@ -80,9 +80,9 @@ static int add_run(struct export *x, const struct text *begin, const struct text
 		text_printf(&x->lines, "%s,%" PRIu64 ",%" PRIu64 ",%u%s\n", begin->s,
 			    fleet_sample_start(b, run, i), b->samples.data[i].end_ns,
 			    b->samples.data[i].value, end->s);
-		rc = x->lines.n > PIECE ? put(x, err) : 0;
+		rc = x->lines.n > PIECE ? write_rows(x, err) : 0;
 	}
-	return rc || x->lines.n <= PIECE ? rc : put(x, err);
+	return rc || x->lines.n <= PIECE ? rc : write_rows(x, err);
 }
 
 static int begin_file(void *ctx, const struct fleet_header *h, struct err *err)
@@ -115,7 +115,7 @@ static int add_block(void *ctx, const struct fleet_header *h, const struct fleet
 		}
 	text_release(&begin);
 	text_release(&end);
-	return rc ? rc : put(x, err);
+	return rc ? rc : write_rows(x, err);
 }
 
 static const struct fleet_sink into_csv = { begin_file, is_known, add_block, NULL, NULL };
@@ -135,7 +135,7 @@ int fleet_export(const struct fleet_args *a, char **words, struct err *err)
 	text_add(&x.lines, "recording,sequence,machine,type,cpu,core,cache,socket,application,"
 			   "start_ns,end_ns,value,indicator\n");
 	rc = rc ? rc : fleet_files_read(&files, words, "exporting", &into_csv, &x, err);
-	rc = rc ? rc : put(&x, err);
+	rc = rc ? rc : write_rows(&x, err);
 	closed = output_close(&x.file, rc ? NULL : err);
 	rc = rc ? rc : closed;
 	rc = rc ? rc : fleet_files_refused(&files, err);

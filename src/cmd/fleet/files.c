@@ -31,7 +31,7 @@ static int refuse(struct fleet_files *f, const struct err *why, struct err *err)
 
 /* Machines are not compared by time, only their rows' buckets are: so it is said, and all counts.
  */
-static void look_at_clock(struct fleet_files *f, const struct fleet_block_head *head)
+static void check_clock(struct fleet_files *f, const struct fleet_block_head *head)
 {
 	struct timespec now;
 
@@ -43,7 +43,7 @@ static void look_at_clock(struct fleet_files *f, const struct fleet_block_head *
 	f->latest_ns = head->start_ns;
 }
 
-static void say_oddities(const struct fleet_files *f, const struct fleet_reader *file)
+static void report_oddities(const struct fleet_files *f, const struct fleet_reader *file)
 {
 	if (f->ahead || f->unset)
 		log_notice("%s: the clock of %s %s; its samples count in the times it says",
@@ -78,7 +78,7 @@ static int read_blocks(struct fleet_files *f, struct fleet_reader *file,
 
 	while (!rc && (rc = fleet_reader_next(file, &head, &why)) > 0) {
 		rc = 0;
-		look_at_clock(f, &head);
+		check_clock(f, &head);
 		if (sink->knows(ctx, file->header.id, head.sequence)) {
 			fleet_reader_skip(file, &head);
 			f->known_blocks++;
@@ -89,7 +89,7 @@ static int read_blocks(struct fleet_files *f, struct fleet_reader *file,
 	}
 	if (why.code)
 		rc = refuse(f, &why, err);
-	say_oddities(f, file);
+	report_oddities(f, file);
 	if (file->truncated)
 		log_notice("%s ends inside of a block; the blocks before it count", file->path);
 	if (file->damaged_blocks)

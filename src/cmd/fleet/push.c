@@ -46,7 +46,7 @@ static int add_block(void *ctx, const struct fleet_header *h, const struct fleet
 }
 
 /* Of what is read: the servers get one of several indicators. */
-static uint64_t count_taken(void *ctx, const struct fleet_block *b)
+static uint64_t count_selected(void *ctx, const struct fleet_block *b)
 {
 	const struct push *p = ctx;
 
@@ -100,9 +100,9 @@ static int add_database(void *ctx, const char *path, struct fleet_files *f, stru
 }
 
 static const struct fleet_sink into_engine = { begin_file, is_known, add_block, add_database,
-					       count_taken };
+					       count_selected };
 
-static void say_done(const struct push *p, uint64_t wall_ns)
+static void report_done(const struct push *p, uint64_t wall_ns)
 {
 	char samples[TEXT_COUNTED], blocks[TEXT_COUNTED], rows[TEXT_COUNTED], inserts[TEXT_COUNTED];
 	char time[TEXT_NUMBER], bytes[TEXT_NUMBER];
@@ -138,7 +138,7 @@ static int push(const struct fleet_args *a, char **paths, const struct fleet_giv
 	rc = rc ? rc : fleet_files_read(&p.files, paths, "pushing", &into_engine, &p, err);
 	rc = rc ? rc : fleet_sending_flush(&p.sending, err);
 	if (!rc)
-		say_done(&p, clock_now_ns() - begin_ns);
+		report_done(&p, clock_now_ns() - begin_ns);
 	if (!rc && !files)
 		rc = fleet_files_refused(&p.files, err);
 	fleet_files_release(&p.files);

@@ -99,7 +99,7 @@ static int64_t clock_offset(void)
 }
 
 /* Reports the counts so far, when a file of a directory is full. */
-static void say_so_far(const struct recorder *r)
+static void report_progress(const struct recorder *r)
 {
 	char cost[FLEET_PACE_TEXT], samples[TEXT_COUNTED];
 
@@ -161,7 +161,7 @@ static int write_block(struct recorder *r, struct err *err)
 		return fleet_writer_block(&r->file, &r->block, err);
 	rc = fleet_dir_block(&r->dir, &r->header, &r->block, &begun, err);
 	if (!rc && begun)
-		say_so_far(r);
+		report_progress(r);
 	return rc;
 }
 
@@ -205,7 +205,7 @@ static int open_file(struct recorder *r, struct err *err)
 
 /* ---- all ---- */
 
-static void say_done(const struct recorder *r)
+static void report_done(const struct recorder *r)
 {
 	char samples[TEXT_COUNTED], apps[TEXT_COUNTED], cost[FLEET_PACE_TEXT];
 	struct text indicators = { 0 };
@@ -255,7 +255,7 @@ static void forget(struct recorder *r)
  * Reads the topology of CPUs that came. A directory's next file has it; the header of a single file
  * was written before.
  */
-static int look_at_topology(struct recorder *r, struct err *err)
+static int read_topology(struct recorder *r, struct err *err)
 {
 	bool came = r->window.came;
 
@@ -276,7 +276,7 @@ static int record_window(struct recorder *r, const char *trace, struct err *err)
 			     : fleet_window_watch(&r->window, trace, err);
 	bool writes;
 
-	rc = rc ? rc : look_at_topology(r, err);
+	rc = rc ? rc : read_topology(r, err);
 	r->pace.watched_ns += rc ? 0 : r->window.to_ns - r->window.from_ns;
 	r->pace.records = r->window.records;
 	r->pace.samples = r->window.ipc->samples;
@@ -356,7 +356,7 @@ static int record_to(struct recorder *r, const char *trace, struct err *err)
 	closed = fleet_writer_close(&r->file, err);
 	rc = rc ? rc : closed;
 	if (!rc)
-		say_done(r);
+		report_done(r);
 	closed = r->args->dir ? fleet_dir_close(&r->dir, err) : 0;
 	return rc ? rc : closed;
 }

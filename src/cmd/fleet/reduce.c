@@ -144,7 +144,7 @@ static int add_database(void *ctx, const char *path, struct fleet_files *f, stru
 
 static const struct fleet_sink into_store = { begin_file, is_known, add_block, add_database, NULL };
 
-static void say_done(const struct reduction *r, uint64_t wall_ns, uint64_t cpu_ns)
+static void report_done(const struct reduction *r, uint64_t wall_ns, uint64_t cpu_ns)
 {
 	char samples[TEXT_COUNTED], blocks[TEXT_COUNTED], time[TEXT_NUMBER], rate[TEXT_NUMBER];
 
@@ -193,7 +193,7 @@ static int reduce(const struct fleet_args *a, char **paths, const struct fleet_g
 	flushed = flush(&r, rc ? NULL : err); /* of what was read the rest counts anyhow */
 	rc = rc ? rc : flushed;
 	if (!rc)
-		say_done(&r, clock_now_ns() - wall_ns, clock_cpu_ns() - cpu_ns);
+		report_done(&r, clock_now_ns() - wall_ns, clock_cpu_ns() - cpu_ns);
 	if (!rc && !files)
 		rc = fleet_files_refused(&r.files, err);
 	fleet_rows_release(&r.rows);

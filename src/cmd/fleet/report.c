@@ -154,7 +154,7 @@ static int print(const struct fleet_args *a, struct fleet_view *v, struct err *e
 }
 
 /* Executables are NAME@BUILD-ID. */
-static void say_renamed(const struct fleet_view *v)
+static void report_renamed(const struct fleet_view *v)
 {
 	const struct fleet *f = v->fleet;
 	unsigned said = 0;
@@ -330,7 +330,7 @@ static int show(const struct fleet_args *a, const struct source *s, const struct
 	v.options = options.n ? options.s : "";
 	fleet_init(&fleet, rows, &o);
 	if (!rc && !a->by_phase.n)
-		say_renamed(&v);
+		report_renamed(&v);
 	if (!rc && a->beside) {
 		rc = load_other(a, v.type, s->indicator, &other, err);
 		v.beside = &other.beside;

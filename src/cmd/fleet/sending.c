@@ -40,7 +40,7 @@ int fleet_sending_trios(struct fleet_sending *s, struct err *err)
 }
 
 /* Nobody chose which of several is sent: once, that it is the first. */
-static void say_which(struct fleet_sending *s, const struct fleet_header *h)
+static void report_indicator(struct fleet_sending *s, const struct fleet_header *h)
 {
 	if (!s->said && !s->indicator && h->n_more)
 		log_notice("only %s is sent: a server's database has one indicator; choose with "
@@ -62,7 +62,7 @@ int fleet_sending_begin(struct fleet_sending *s, const struct fleet_header *h, s
 			"a file of %s has no indicator %s; leave --indicator out for %s, or name "
 			"another",
 			h->machine, name, h->indicator);
-	say_which(s, h);
+	report_indicator(s, h);
 	s->number = number;
 	for (uint32_t i = 0; i < FLEET_INDICATORS; i++)
 		s->indicators[i] = i == number ? 0 : FLEET_LEFT_OUT;

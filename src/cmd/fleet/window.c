@@ -91,7 +91,7 @@ void fleet_window_pause(struct fleet_window *w)
 	ipc_release(w->ipc);
 }
 
-static void say_who_came(struct fleet_window *w, const struct cpus *before)
+static void report_new_cpus(struct fleet_window *w, const struct cpus *before)
 {
 	for (uint32_t i = 0; i < w->cpus->n; i++) {
 		if (cpus_has(before, w->cpus->online[i]))
@@ -109,7 +109,7 @@ int fleet_window_open(struct fleet_window *w, struct err *err)
 
 	w->looked_ns = clock_now_ns();
 	if (!rc)
-		say_who_came(w, &before);
+		report_new_cpus(w, &before);
 	return rc;
 }
 
@@ -143,7 +143,7 @@ static void on_sample(void *self, const struct ipc_sample *s)
 	fleet_wanted_values(&w->wanted, s, sample->values);
 }
 
-static void take_samples(struct fleet_window *w)
+static void read_samples(struct fleet_window *w)
 {
 	fleet_wanted_numbers(&w->wanted, w->samples);
 	fleet_ipc_deliver(w->samples, w->live);
@@ -412,7 +412,7 @@ int fleet_window_watch(struct fleet_window *w, const char *trace, struct err *er
 	if (!rc && !(w->interrupted && access(trace, F_OK)))
 		rc = read_calls(w, trace, err);
 	if (w->wanted.counters)
-		take_samples(w);
+		read_samples(w);
 	unlink(trace); /* the next window's would keep it as .old */
 	w->lost = w->occupancy->lost;
 	w->records = w->occupancy->records;
@@ -461,7 +461,7 @@ static int start_command(struct fleet_window *w, struct err *err)
 		       strerror(rc));
 }
 
-static void look_after_command(struct fleet_window *w)
+static void check_command(struct fleet_window *w)
 {
 	int status;
 
@@ -489,14 +489,14 @@ int fleet_window_count(struct fleet_window *w, struct err *err)
 	while (!rc && !w->interrupted && !w->ended && clock_now_ns() < end_ns) {
 		fleet_window_turn(w, end_ns, w->child);
 		ipc_read(w->ipc, on_sample, w);
-		look_after_command(w);
+		check_command(w);
 		rc = fleet_window_look(w, err);
 	}
 	if (rc)
 		return rc;
 	ipc_read(w->ipc, on_sample, w);
 	w->to_ns = fleet_window_last(w);
-	take_samples(w);
+	read_samples(w);
 	w->lost = w->occupancy->lost;
 	w->records = w->occupancy->records;
 	w->taken = w->ipc->samples;

@@ -170,7 +170,7 @@ static void passages_add(struct passages *p, const struct edges_step *s, uint64_
 }
 
 /* Parts of one thread in one group. */
-static void take(struct conversion *c, const struct edged_part *parts, size_t n)
+static void add_parts(struct conversion *c, const struct edged_part *parts, size_t n)
 {
 	struct counted_part part = { .key = parts->key };
 	struct counts_dump *dump = vec_add(&c->run->dumps);
@@ -200,7 +200,7 @@ static void take(struct conversion *c, const struct edged_part *parts, size_t n)
 	map_release(&passages.at);
 }
 
-static void take_all(struct conversion *c)
+static void add_all_parts(struct conversion *c)
 {
 	const struct edged_part *parts = c->parts;
 	size_t first = 0, n = 0;
@@ -209,7 +209,7 @@ static void take_all(struct conversion *c)
 		n++;
 	for (size_t i = 1; i <= n; i++)
 		if (i == n || !part_key_same_thread(&parts[i].key, &parts[first].key)) {
-			take(c, parts + first, i - first);
+			add_parts(c, parts + first, i - first);
 			first = i;
 		}
 }
@@ -242,7 +242,7 @@ static void convert(struct counted_edges *k, const struct edges *e)
 	made_find(&c.made, e);
 	make_parts(&c);
 	make_branches(&c);
-	take_all(&c);
+	add_all_parts(&c);
 	for (uint32_t i = 0; i < k->run->places.n; i++)
 		counts_name(k->run, i, c.cache);
 	counted_begin(k->counted, k->run);
@@ -263,7 +263,7 @@ static void convert(struct counted_edges *k, const struct edges *e)
 
 /* ---- a run ---- */
 
-static void say(struct counted_edges *k, const struct edges *e)
+static void report(struct counted_edges *k, const struct edges *e)
 {
 	char number[TEXT_COUNTED];
 	size_t n = 0;
@@ -319,7 +319,7 @@ static int run_and_read(struct counted_edges *k, char *const *argv, const char *
 		rc = check_counted(&e, argv[0], status, err);
 	if (!rc) {
 		k->duration_ns = duration(&e);
-		say(k, &e);
+		report(k, &e);
 		convert(k, &e);
 	}
 	edges_release(&e);

@@ -79,7 +79,7 @@ static int by_time(const void *a, const void *b)
 	return x->time_ns == y->time_ns ? (x > y) - (x < y) : order(x->time_ns, y->time_ns);
 }
 
-static void take(struct search *s, const struct edges_event *event)
+static void add_event(struct search *s, const struct edges_event *event)
 {
 	const struct edges_log *by = &s->edges->logs.data[event->log];
 	struct broods *broods = &s->made->broods;
@@ -115,7 +115,7 @@ void made_find(struct made *m, const struct edges *e)
 		events[i] = &e->events.data[i];
 	qsort(events, e->events.n, sizeof(*events), by_time);
 	for (size_t i = 0; i < e->events.n; i++)
-		take(&s, events[i]);
+		add_event(&s, events[i]);
 	map_release(&s.made_of);
 	free(s.by_name);
 	free(events);
