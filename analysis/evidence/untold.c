@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/threads/standard.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "trace/meta/meta.h"
 #include "trace/meta/wrapper.h"
@@ -248,14 +249,23 @@ struct call_visitor untold_visitor(struct untold *u)
 	return (struct call_visitor){ .self = u, .record = on_record };
 }
 
-static struct untold_function *function_of(struct untold_functions *out, const struct meta_frame *f)
+static bool is_of(const struct untold_function *known, const struct meta_frame *f)
 {
+	return !strcmp(known->frame->symbol, f->symbol) && !strcmp(known->frame->object, f->object);
+}
+
+/* by_name: from a hash of both names to the index of the last function with that hash. */
+static struct untold_function *function_of(struct untold_functions *out, struct map *by_name,
+					   const struct meta_frame *f)
+{
+	const uint64_t key = hash_u64(hash_bytes(f->symbol, strlen(f->symbol))) ^
+			     hash_bytes(f->object, strlen(f->object));
+	const uint32_t i = map_get(by_name, key);
 	struct untold_function *new;
 
-	vec_for_each (out, struct untold_function, known)
-		if (!strcmp(known->frame->symbol, f->symbol) &&
-		    !strcmp(known->frame->object, f->object))
-			return known;
+	if (i != MAP_NONE && is_of(&out->data[i], f))
+		return &out->data[i];
+	map_put(by_name, key, (uint32_t)out->n);
 	new = vec_add(out);
 	*new = (struct untold_function){ .frame = f };
 	return new;
@@ -273,6 +283,7 @@ void untold_find(const struct untold *u, bool (*judged)(const void *ctx, uint32_
 		 const void *ctx, struct untold_functions *out)
 {
 	struct untold_function *f;
+	struct map by_name = { 0 };
 	double told_ns = 0;
 
 	*out = (struct untold_functions){ .share = NAN };
@@ -283,11 +294,12 @@ void untold_find(const struct untold *u, bool (*judged)(const void *ctx, uint32_
 			told_ns += row->ns;
 			continue;
 		}
-		f = function_of(out, &u->meta->frames.data[row->frame]);
+		f = function_of(out, &by_name, &u->meta->frames.data[row->frame]);
 		f->share += row->ns / u->ns;
 		f->spins += row->spins_ns / u->ns;
 		out->spins += row->spins_ns / u->ns;
 	}
+	map_release(&by_name);
 	out->share = 1 - told_ns / u->ns;
 	vec_sort(out, larger_share);
 }

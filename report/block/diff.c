@@ -239,16 +239,21 @@ static void print_head(const struct diff_view *v, struct table *t)
 }
 
 /*
- * Prints the thread time that a function wins or loses, without a sign: the verdict says which. The
- * mean of one whose typical call changes may change the other way, by chance.
+ * Prints the thread time that a function wins or loses, without a sign where the verdict says
+ * which. The mean of one whose typical call changes may change the other way, by chance.
  */
 static void cell_moved(struct table *t, const struct diff_block *b)
 {
 	double ns = diff_moved_ns(b);
-	bool other_way =
-		(b->verdict == DIFF_FASTER && ns > 0) || (b->verdict == DIFF_SLOWER && ns < 0);
+	char time[TEXT_NUMBER], signed_time[TEXT_NUMBER + 1];
 
-	cell_time(t, other_way ? NAN : fabs(ns), 7);
+	if (b->verdict == DIFF_FASTER || b->verdict == DIFF_SLOWER) {
+		cell_time(t, (b->verdict == DIFF_FASTER) == (ns > 0) ? NAN : fabs(ns), 7);
+		return;
+	}
+	snprintf(signed_time, sizeof(signed_time), "%s%s", ns < 0 ? "-" : "+",
+		 isnan(ns) ? "" : text_time(time, (uint64_t)(fabs(ns) + 0.5)));
+	table_right(t, isnan(ns) ? "n/a" : fabs(ns) < 0.5 ? "0" : signed_time, 7);
 }
 
 static void print_row(const struct diff_view *v, struct table *t, const struct diff_block *b)

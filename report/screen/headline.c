@@ -443,23 +443,30 @@ static void detail(const struct view *v, const char *label, struct text *line, s
 	text_release(line);
 }
 
-/* Adds the advice for the thread that limits the program and for the row that loses most, in the
- * order of their sentences. */
+/* Adds the advice on spinning, on the thread that limits the program and on the row that loses
+ * most, in the order of their sentences; a screen that leaves a sentence out has no advice for it.
+ */
 static void advice(const struct view *v, const struct block *worst, struct text *out)
 {
 	const struct giver giver = report_giver(v);
-	struct text line = { 0 };
+	const bool others = !worst || v->shortened < SHORTEN_OTHERS;
+	struct text limits = { 0 }, spins = { 0 };
 	size_t before = out->n;
+	const bool spins_lead = text_spins_advice(v, &spins);
 
-	text_spins_advice(v, &line);
-	detail(v, "Try", &line, out);
-	text_giver_advice(&giver, &line);
+	text_giver_advice(&giver, &limits);
+	if (spins_lead)
+		detail(v, "Try", &spins, out);
 	if (giver.leads)
-		detail(v, out->n == before ? "Try" : "", &line, out);
+		detail(v, out->n == before ? "Try" : "", &limits, out);
 	if (worst)
 		text_what_to_try(v, worst, out->n == before ? "Try" : "", out);
-	if (!giver.leads)
-		detail(v, out->n == before ? "Try" : "", &line, out);
+	if (others && limits.n)
+		detail(v, out->n == before ? "Try" : "", &limits, out);
+	if (others && spins.n)
+		detail(v, out->n == before ? "Try" : "", &spins, out);
+	text_release(&limits);
+	text_release(&spins);
 }
 
 void text_details(const struct view *v, struct text *out)

@@ -311,7 +311,7 @@ static size_t notes_most(const struct view *v, size_t all)
 	if (v->all)
 		return all;
 	if (v->shortened >= SHORTEN_NOTES)
-		return v->shortened < SHORTEN_MOST;
+		return 1;
 	return all <= NOTES_MOST ? all : NOTES_MOST - 1;
 }
 
@@ -330,8 +330,6 @@ static void notes(const struct view *v, struct text *out)
 		else
 			note(v, notice->text, out);
 	}
-	if (!most && all)
-		last_note(v, "", all, out);
 }
 
 void text_header(const struct view *v, struct text *out)
@@ -697,8 +695,11 @@ void text_conclusion(const struct view *v, struct text *out)
 		text_headline(res, worst, &line);
 		costs(v, worst, said > 0, &line);
 		holder(v, worst, &line);
-		if (v->shortened >= SHORTEN_OTHERS)
+		if (v->shortened >= SHORTEN_OTHERS) {
+			if (unexplained && unexplained->unexplained_threads > worst->lost_threads)
+				text_unexplained(v, unexplained, &line);
 			goto wrap;
+		}
 	}
 	if (!giver.leads)
 		text_giver(v, &giver, &line);

@@ -56,10 +56,11 @@ void text_spins(const struct untold_functions *untold, struct text *out)
 	text_add(out, ".");
 }
 
-void text_spins_advice(const struct view *v, struct text *out)
+bool text_spins_advice(const struct view *v, struct text *out)
 {
 	const struct result *res = v->result;
 	struct untold_functions untold = { 0 };
+	bool lead;
 
 	result_untold(res, &untold);
 	if (report_spins(&untold) && res->busy_cpus >= CPUS_FULL * res->usable_cpus) {
@@ -67,5 +68,7 @@ void text_spins_advice(const struct view *v, struct text *out)
 		text_untold_name(most_spinning(&untold), out);
 		text_add(out, ", or run fewer of them: they keep CPUs from the others");
 	}
+	lead = report_spins_lead(v, &untold);
 	vec_release(&untold);
+	return lead;
 }

@@ -16,7 +16,8 @@ bool report_spins(const struct untold_functions *untold);
 bool report_spins_lead(const struct view *v, const struct untold_functions *untold);
 /* The sentence on it; nothing if there is none. */
 void text_spins(const struct untold_functions *untold, struct text *out);
-/* What to do about it; nothing if there is none, or if the spinning keeps no CPU from others. */
-void text_spins_advice(const struct view *v, struct text *out);
+/* Adds what to do about it; nothing if there is none, or if the spinning keeps no CPU from others.
+ * Returns report_spins_lead(). */
+bool text_spins_advice(const struct view *v, struct text *out);
 
 #endif
