@@ -227,7 +227,7 @@ void text_counters(const struct view *v, size_t rows, struct text *out)
 		print_page(v, &first, rows < BLOCKS_SHOWN ? rows : BLOCKS_SHOWN, out);
 	if (v->shortened == SHORTEN_COUNTERS && second.n)
 		text_add(out, "More counters, and more functions: -v.\n\n");
-	else if (v->shortened > SHORTEN_COUNTERS)
+	else if (v->shortened > SHORTEN_COUNTERS && v->shortened < SHORTEN_MOST)
 		text_add(out, "Counters of fast and slow calls: -v.\n\n");
 }
 

@@ -311,7 +311,7 @@ static size_t notes_most(const struct view *v, size_t all)
 	if (v->all)
 		return all;
 	if (v->shortened >= SHORTEN_NOTES)
-		return 1;
+		return v->shortened < SHORTEN_TO_COUNT;
 	return all <= NOTES_MOST ? all : NOTES_MOST - 1;
 }
 
@@ -330,6 +330,8 @@ static void notes(const struct view *v, struct text *out)
 		else
 			note(v, notice->text, out);
 	}
+	if (!most && all)
+		last_note(v, "", all, out);
 }
 
 void text_header(const struct view *v, struct text *out)

@@ -747,7 +747,7 @@ void text_fitting(const struct view *v, void (*print)(const struct view *, struc
 
 	print(&shorter, &text);
 	while (is_limited(v) && text_lines(&text) > SCREEN_LINES &&
-	       shorter.shortened < SHORTEN_MOST) {
+	       shorter.shortened < SHORTEN_TO_COUNT) {
 		text_release(&text);
 		shorter.shortened++;
 		print(&shorter, &text);
