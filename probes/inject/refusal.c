@@ -16,6 +16,7 @@
 #include "probes/inject/blob.h"
 #include "probes/process/status.h"
 #include "probes/process/target.h"
+#include "probes/process/translator.h"
 #include "symbol/dso/dso.h"
 
 int refusal_of_machine(struct err *err)
@@ -177,6 +178,9 @@ int refusal_of_process(pid_t pid, struct err *err)
 	unsigned tracer = number_of(pid, "TracerPid:");
 	int ret = refuse_state(pid, err);
 
+	if (ret)
+		return ret;
+	ret = translator_refuse_process(pid, err);
 	if (ret)
 		return ret;
 	ret = refusal_of_seccomp(pid, err);

@@ -21,6 +21,7 @@
 #include "probes/patch/plan.h"
 #include "probes/inproc/inproc.h"
 #include "probes/process/program.h"
+#include "probes/process/translator.h"
 #include "probes/select/blocking.h"
 #include "probes/select/missing.h"
 #include "probes/select/pattern.h"
@@ -87,6 +88,8 @@ static int objects_of_command(struct inject_targets *t, char *const *argv, struc
 			"%s starts the program as a child, which --engine in-process does not "
 			"follow yet; give the program itself as the command",
 			argv[0]);
+	if (!ret)
+		ret = translator_refuse(p.script ? p.script : p.path, err);
 	if (!ret)
 		ret = objects_of_program(t, &p, err);
 	command_program_release(&p);

@@ -20,6 +20,7 @@
 #include "probes/place/returns.h"
 #include "probes/process/child.h"
 #include "probes/process/mark.h"
+#include "probes/process/translator.h"
 #include "probes/select/pattern.h"
 #include "probes/session/cycles.h"
 #include "probes/session/internal.h"
@@ -127,7 +128,9 @@ static int open_kernel_side(struct session *s, struct err *err)
 
 static int check_pids(const struct session_options *o, struct err *err)
 {
-	for (size_t i = 0; i < o->n_pids; i++) {
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < o->n_pids; i++) {
 		if (!target_alive(o->pids[i]))
 			return err_set(err, -ESRCH, "there is no process %d; see ps or pgrep",
 				       o->pids[i]);
@@ -142,8 +145,9 @@ static int check_pids(const struct session_options *o, struct err *err)
 				"in-process, where the kernel's probes would break it; end that "
 				"recording, or if it was killed record the process so once more",
 				o->pids[i]);
+		ret = translator_refuse_process(o->pids[i], err);
 	}
-	return 0;
+	return ret;
 }
 
 static int open_writer(struct session *s, struct err *err)

@@ -19,6 +19,7 @@
 #include "probes/kernel/bpfprog.h"
 #include "probes/process/program.h"
 #include "probes/process/status.h"
+#include "probes/process/translator.h"
 #include "probes/select/missing.h"
 #include "probes/select/pattern.h"
 #include "probes/session/internal.h"
@@ -169,6 +170,11 @@ static int objects_of_command(struct session *s, size_t *n_executables, struct e
 
 	if (ret)
 		return ret;
+	ret = translator_refuse(program.script ? program.script : program.path, err);
+	if (ret) {
+		command_program_release(&program);
+		return ret;
+	}
 	name_program(s, program.script ? program.script : program.path);
 	s->starts_others = program.is_shell;
 	s->traits.forks |= program.forks;

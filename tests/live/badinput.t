@@ -309,6 +309,21 @@ ok $? "too few file descriptors: both were seen" || diag "refused $fds_refused, 
 (ulimit -Sn 16 -Hn 16 && "$ISPOT" record -o fds3.data -F outer -- "$exact" -n 1) >fds_hard.out 2>fds_hard.err
 status=$?
 refuses fds_hard 125 "too few file descriptors.*raise 'ulimit -Hn'"
+# Programs that translate another one's code, which reads a probe's breakpoint as an instruction.
+if command -v valgrind >/dev/null; then
+	record translated -F outer -- valgrind -q "$exact" -n 1
+	refuses translated 125 "valgrind runs a translation of the program"
+	record translated_by_default -- valgrind -q "$exact" -n 1
+	refuses translated_by_default 125 "valgrind runs a translation of the program"
+	valgrind -q "$MB/spawner" --seconds 60 >/dev/null 2>&1 & children+=($!)
+	case $(uname -m) in aarch64) tool=memcheck-arm64-linux ;; *) tool=memcheck-amd64-linux ;; esac
+	started $! "$tool"
+	record translated_pid -F outer -d 1 -p $!
+	refuses translated_pid 125 "memcheck.* runs a translation of the program"
+	kill -9 $!
+else
+	skip "programs that translate" "no valgrind here"
+fi
 # Wherever memory ends, in ispot or in a library of its: what failed is not taken for the command, and what
 # that has done is in the file.
 memory_refused=0 memory_recorded=0 memory_else=

@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "probes/process/program.h"
+#include "probes/process/translator.h"
 #include "probes/select/select.h"
 
 #define MAX_WORDS 16
@@ -260,9 +262,22 @@ static void sudo(void **state)
 	free(old);
 }
 
+static void translators_are_known(void **state)
+{
+	assert_true(translator_is("/usr/bin/valgrind"));
+	assert_true(translator_is("/usr/libexec/valgrind/memcheck-amd64-linux"));
+	assert_true(translator_is("qemu-aarch64-static"));
+	assert_false(translator_is("/usr/bin/qemu-system-x86_64"));
+	assert_false(translator_is("qemu-img"));
+	assert_false(translator_is("/opt/valgrind/app"));
+	assert_int_equal(translator_refuse("/usr/bin/valgrind", NULL), -ENOTSUP);
+	assert_int_equal(translator_refuse_process(getpid(), NULL), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(translators_are_known),
 		cmocka_unit_test(wrappers),   cmocka_unit_test(scripts),
 		cmocka_unit_test(shells),     cmocka_unit_test(errors),
 		cmocka_unit_test(path_order), cmocka_unit_test(environments),
