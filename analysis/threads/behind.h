@@ -5,9 +5,11 @@
  * are idle, and a shorter critical section gains nothing.
  *
  * When a thread is released from a futex, the two latest sleeps of the releaser say how much of the
- * time it slept itself, and where. Whether work is handed out there is known at the end of a
- * recording. A releaser that had queued for the same lock was behind others for as long: what they
- * did is taken to be what the lock's other holders did.
+ * time it slept itself, and where. Only the time since the futex was released before that counts:
+ * before, another thread may have had the lock, while the releaser slept without it. Whether work
+ * is handed out there is known at the end of a recording. A releaser that had queued for the same
+ * lock was behind others for as long: what they did is taken to be what the lock's other holders
+ * did.
  */
 #ifndef ISPOT_ANALYSIS_THREADS_BEHIND_H
 #define ISPOT_ANALYSIS_THREADS_BEHIND_H
@@ -26,6 +28,8 @@
 struct behind_row {
 	uint32_t word, at; /* at: BEHIND_ANY: whatever the releaser did */
 	uint64_t ns;
+	/* With BEHIND_ANY: how long threads slept in all; when one was last released. */
+	uint64_t waited_ns, released_ns;
 };
 
 struct behind {
