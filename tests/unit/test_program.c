@@ -278,9 +278,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(translators_are_known),
-		cmocka_unit_test(wrappers),   cmocka_unit_test(scripts),
-		cmocka_unit_test(shells),     cmocka_unit_test(errors),
-		cmocka_unit_test(path_order), cmocka_unit_test(environments),
+		cmocka_unit_test(wrappers),
+		cmocka_unit_test(scripts),
+		cmocka_unit_test(shells),
+		cmocka_unit_test(errors),
+		cmocka_unit_test(path_order),
+		cmocka_unit_test(environments),
 		cmocka_unit_test(sudo),
 	};
 
