@@ -40,7 +40,7 @@ made sequences
 ok "sequences beyond the bound are counted" loud "repetitions found no room among the sequences kept: these are not all" \
 	notices sequences --by sequence
 # shellcheck disable=SC2016 # no commands
-ok "calls of too many kinds are counted" loud 'calls made too many different calls to be told apart: they are in `{ … }`' \
+ok "calls of too many kinds are counted" loud 'calls contain too many different calls to list: their sequences are FUNCTION { … }' \
 	notices sequences --by sequence
 ok "both are numbers for scripts" loud "[true,true]" \
 	of sequences '.sequences | [.repetitions_without_room > 0, .calls_not_told_apart > 0]' --by sequence
@@ -126,7 +126,7 @@ ok "locks beyond the bound are counted" loud "14 calls are on locks beyond the 6
 	done
 } >"$planted/sampled.trace"
 made sampled
-ok "sampled: sequences are of what was recorded" loud "sequences are rows of the recorded ones" notices sampled --by sequence
+ok "sampled: sequences are of what was recorded" loud "calls were sampled: sequences contain the recorded calls alone" notices sampled --by sequence
 ok "sampled: nobody holds a lock" loud "hold times and holders are n/a" notices sampled --by lock
 ok "sampled: so there are none" loud '[3,null,null]' \
 	of sampled '.blocks[] | select(.kind == "lock") | [.calls, .lock.holds, .lock.contended]' --by lock
