@@ -3,6 +3,7 @@
 
 TURN says where in NAMES the functions begin, so that each of them is called by several in turn.
 A standard library's functions keep their names: what these wait for is known, and nobody else can be called so there.
+Those of C++'s and Rust's are known by their namespace, which is theirs alone, as they are in the program itself.
 """
 import json
 import re
@@ -14,6 +15,7 @@ NAMES = [
     "sched_yield", "recv", "page_fault", "memcpy", "pthread_spin_lock", "malloc", "pthread_join", "worker_main",
 ]
 STANDARD = re.compile(r"lib(c|stdc\+\+|gomp|omp|tbb)[.-]")
+NAMESPACE = re.compile(r"(std|core|alloc|__gnu_cxx)::")
 EVENT = re.compile(r'(\S+ \S+ \S+ \S+ )("(?:[^"\\]|\\.)*"|\S+)(.*)', re.S)
 
 
@@ -23,7 +25,8 @@ def standard_names(meta):
     within = [(m, path.get(m.get("object"), "")) for m in meta if m["kind"] == "function"]
     within += [(m, m["object"]) for m in meta if m["kind"] == "frame"]
     standard = [m for m, file in within if STANDARD.match(file.rpartition("/")[2])]
-    return {m.get(key) for m in standard for key in ("name", "symbol")}
+    names = {m.get(key) for m in standard for key in ("name", "symbol")}
+    return names | {m["symbol"] for m, _ in within if NAMESPACE.match(m.get("symbol") or "")}
 
 
 def renamed(old, turn):
