@@ -491,6 +491,13 @@ void result_untold(const struct result *res, struct untold_functions *out)
 	untold_find(&res->untold, judged, res, out);
 }
 
+#define CPUS_FULL 0.9 /* of the CPUs that the program may use */
+
+bool result_fills_cpus(const struct result *res)
+{
+	return res->busy_cpus >= CPUS_FULL * res->usable_cpus;
+}
+
 void result_release(struct result *res)
 {
 	vec_for_each (&res->notices, struct notice, n)

@@ -154,6 +154,9 @@ void result_end(struct result *result, uint64_t end_ns);
  */
 void result_untold(const struct result *res, struct untold_functions *out);
 
+/* Whether the program itself keeps the CPUs busy that it may use: none is left for its threads. */
+bool result_fills_cpus(const struct result *res);
+
 /* Reads from the reader's current position to the end; r must outlive *result. */
 int result_read(struct result *result, struct trace_reader *r, const struct result_options *o,
 		struct err *err);

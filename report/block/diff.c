@@ -13,9 +13,8 @@
 #include "report/table/wrap.h"
 #include "trace/meta/meta.h"
 
-#define ROWS_DEFAULT  15
-#define NAME_BYTES    256
-#define VERDICT_WIDTH 15
+#define ROWS_DEFAULT 15
+#define NAME_BYTES   256
 
 static const char *const side_names[DIFF_SIDES] = { "before", "after" };
 

@@ -32,12 +32,12 @@ enum shortening {
 	SHORTEN_COUNTERS,    /* the first counters alone, of the table's functions */
 	SHORTEN_NO_COUNTERS, /* a line where they are shown */
 	SHORTEN_REMARKS,
-	SHORTEN_CALLS,	  /* how long calls take: the table says it as well */
-	SHORTEN_NOTES,	  /* one note, and how many more there are */
-	SHORTEN_OTHERS,	  /* sentences about other things than the worst function */
-	SHORTEN_LEGEND,	  /* what the words of the table mean */
-	SHORTEN_MOST,	  /* beside the note, the worst function's cause and advice is all */
-	SHORTEN_TO_COUNT, /* the number of notes in place of the first */
+	SHORTEN_CALLS,	   /* how long calls take: the table says it as well */
+	SHORTEN_NOTES,	   /* one note, and how many more there are */
+	SHORTEN_OTHERS,	   /* sentences about other things than the worst function */
+	SHORTEN_LEGEND,	   /* what the words of the table mean */
+	SHORTEN_MOST,	   /* beside the note, the worst function's cause and advice is all */
+	SHORTEN_ALL_NOTES, /* the number of notes in place of the first */
 };
 
 struct view {

@@ -351,8 +351,7 @@ static void row(const struct imbalance_view *v, struct table *t, const struct pa
 	}
 }
 
-#define SCREEN_LINES 23
-#define ROW_LINES    2 /* of the head, and of how many regions are left out */
+#define ROW_LINES 2 /* of the head, and of how many regions are left out */
 
 /*
  * Adds as many regions as fit on the screen with the other lines, or as many as the user asked for;

@@ -17,8 +17,7 @@
 #define BLOCKS_DEFAULT 10
 #define NUMBERS	       8 /* outliers that are named below a row; the others are counted */
 #define CAUSE_COLUMNS  20
-#define SCREEN_LINES   23 /* lines of a terminal with 24, so that no pager opens */
-#define ROW_LINES      2  /* lines besides the rows: the heads, and the count of omitted rows */
+#define ROW_LINES      2 /* lines besides the rows: the heads, and the count of omitted rows */
 #define ROWS_LEAST     3
 
 static uint64_t busy_ns(const struct outlier *x)

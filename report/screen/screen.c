@@ -311,7 +311,7 @@ static size_t notes_most(const struct view *v, size_t all)
 	if (v->all)
 		return all;
 	if (v->shortened >= SHORTEN_NOTES)
-		return v->shortened < SHORTEN_TO_COUNT;
+		return v->shortened < SHORTEN_ALL_NOTES;
 	return all <= NOTES_MOST ? all : NOTES_MOST - 1;
 }
 

@@ -14,7 +14,6 @@
 
 #define SPINS_LEAST 0.1 /* of the CPU time: less gets no sentence */
 #define SPINS_MOST  0.5 /* of the spinning: a function with this much is named alone */
-#define CPUS_FULL   0.9 /* of the CPUs, by the program itself: none is left for others */
 
 bool report_spins(const struct untold_functions *untold)
 {
@@ -63,7 +62,7 @@ bool text_spins_advice(const struct view *v, struct text *out)
 	bool lead;
 
 	result_untold(res, &untold);
-	if (report_spins(&untold) && res->busy_cpus >= CPUS_FULL * res->usable_cpus) {
+	if (report_spins(&untold) && result_fills_cpus(res)) {
 		text_add(out, "let threads sleep while they wait in ");
 		text_untold_name(most_spinning(&untold), out);
 		text_add(out, ", or run fewer of them: they keep CPUs from the others");

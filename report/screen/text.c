@@ -31,7 +31,6 @@
 #define ROWS_DEFAULT	6  /* rows that keep the first view on one screen */
 #define ROWS_MORE	15 /* rows of other views, and if the user chose the order */
 #define WHY_WIDTH	20
-#define VERDICT_WIDTH	15
 #define WIDE		112 /* a screen of this width has room for more columns and for names */
 #define LOST_WIDTH	5
 #define TIME_WIDTH	6
@@ -636,7 +635,6 @@ static uint64_t print_table(const struct view *v, unsigned lines, struct text *o
 	return n;
 }
 
-#define SCREEN_LINES   23
 #define TABLE_LEAST    7 /* rows that are always shown, if there are as many */
 #define ROW_LINES      2 /* of each row, if there is room */
 #define SECOND_COMMAND "       ispot "
@@ -747,7 +745,7 @@ void text_fitting(const struct view *v, void (*print)(const struct view *, struc
 
 	print(&shorter, &text);
 	while (is_limited(v) && text_lines(&text) > SCREEN_LINES &&
-	       shorter.shortened < SHORTEN_TO_COUNT) {
+	       shorter.shortened < SHORTEN_ALL_NOTES) {
 		text_release(&text);
 		shorter.shortened++;
 		print(&shorter, &text);

@@ -16,7 +16,6 @@
 #include "report/table/wrap.h"
 #include "trace/meta/meta.h"
 
-#define SCREEN_LINES 23
 #define ROWS_LEAST   4 /* whatever stands above and below them */
 #define STATES_LEAST 3
 #define STATES_SHARE 3 /* one row in so many, if there is more room */

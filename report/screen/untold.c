@@ -109,7 +109,6 @@ void text_untold(const struct untold_functions *untold, bool alone, struct text 
 #define GIVER_WAITED 0.1  /* of thread time: a shorter wait gets no sentence */
 #define GIVER_BUSY   0.75 /* of the giver's time: an idler thread does not limit others */
 #define GIVER_ALWAYS 0.9  /* of it: the program takes as long as the giver's work does */
-#define CPUS_FULL    0.9  /* of the CPUs, by the program itself: no other order of work helps */
 #define QUEUED_LEAST 0.1  /* of its time in the run queue: above this, "busy" would mislead */
 #define GIVER_MOSTLY 0.2  /* of its CPU time: a function with this much is named */
 
@@ -163,7 +162,7 @@ struct giver report_giver(const struct view *v)
 
 	g.thread = handouts_giver(&res->calls.threads, &g.waited_ns);
 	if (!g.thread || (double)g.waited_ns < GIVER_WAITED * (double)res->threads_ns ||
-	    busy_part(g.thread) < GIVER_BUSY || res->busy_cpus >= CPUS_FULL * res->usable_cpus)
+	    busy_part(g.thread) < GIVER_BUSY || result_fills_cpus(res))
 		return (struct giver){ 0 };
 	g.leads = leads(v, &g);
 	return g;

@@ -716,7 +716,6 @@ static void meanwhile(const struct view *v, const struct block *b, struct text *
 	}
 }
 
-#define SCREEN_LINES  23
 #define OCTAVES_LEAST 3
 
 /* Returns the number of rows that the screen has left for the distribution. */

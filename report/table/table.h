@@ -11,6 +11,9 @@
 
 struct text;
 
+#define SCREEN_LINES  23 /* of a terminal with 24, so that no pager opens */
+#define VERDICT_WIDTH 15 /* columns of a verdict in words */
+
 enum table_style { TABLE_PLAIN, TABLE_BOLD, TABLE_RED, TABLE_DIM };
 
 struct table {
