@@ -3,11 +3,9 @@
 
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -63,23 +61,6 @@ void detour_emit_mark(struct stub_code *c, uint32_t tag)
 
 /* ---- unused bytes ---- */
 
-/* Opens the mapped file, but nothing that was put in its place: opening a pipe would wait while the
- * process is stopped. */
-static int open_mapped(pid_t pid, const struct mapping *m)
-{
-	char path[4200];
-	struct stat st;
-	int fd = mapping_path(m, pid, path, sizeof(path), NULL)
-			 ? -1
-			 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-
-	if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_ino != m->inode)) {
-		close(fd);
-		fd = -1;
-	}
-	return fd;
-}
-
 static uint64_t end_of_segment(int fd, const struct mapping *m)
 {
 	Elf64_Ehdr eh;
@@ -116,7 +97,7 @@ static uint64_t find_room(pid_t pid, uint64_t near, uint64_t bytes)
 
 		if (near && (near < m->start || near >= m->end))
 			continue;
-		fd = open_mapped(pid, m);
+		fd = mapping_open(m, pid);
 		end = fd < 0 ? 0 : (end_of_segment(fd, m) + 15) & ~15ull;
 		if (fd >= 0)
 			close(fd);

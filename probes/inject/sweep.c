@@ -2,11 +2,9 @@
 #include "probes/inject/sweep.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -70,21 +68,12 @@ struct swept_file {
 
 static void open_file(struct swept_file *f, pid_t pid, const struct mapping *m)
 {
-	char path[4200];
-	struct stat st;
-
 	if (f->mapping == m)
 		return;
 	if (f->fd >= 0)
 		close(f->fd);
 	f->mapping = m;
-	f->fd = mapping_path(m, pid, path, sizeof(path), NULL)
-			? -1
-			: open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (f->fd >= 0 && (fstat(f->fd, &st) || !S_ISREG(st.st_mode) || st.st_ino != m->inode)) {
-		close(f->fd);
-		f->fd = -1;
-	}
+	f->fd = mapping_open(m, pid);
 }
 
 static bool is_of_file(struct swept_file *f, pid_t pid, const struct mappings *maps,

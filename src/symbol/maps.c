@@ -2,6 +2,7 @@
 #include "symbol/maps.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -205,4 +206,19 @@ int mapping_path(const struct mapping *m, pid_t pid, char *buf, size_t n, struct
 		err, -ENOENT,
 		"%s on disk is not the file that process %d runs (replaced since it started); restart it",
 		m->path, (int)pid);
+}
+
+int mapping_open(const struct mapping *m, pid_t pid)
+{
+	char path[4200];
+	struct stat st;
+	int fd = mapping_path(m, pid, path, sizeof(path), NULL)
+			 ? -1
+			 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_ino != m->inode)) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
 }

@@ -55,5 +55,10 @@ void mappings_release(struct mappings *m);
  * replaced.
  */
 int mapping_path(const struct mapping *m, pid_t pid, char *buf, size_t n, struct err *err);
+/*
+ * Opens the mapped file for reading, but nothing that was put in its place, such as a pipe, whose
+ * opening would wait. Returns the descriptor, or -1.
+ */
+int mapping_open(const struct mapping *m, pid_t pid);
 
 #endif
