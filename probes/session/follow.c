@@ -140,7 +140,7 @@ static int open_sets(struct session *s, struct err *err)
  * Holds all processes, and then removes the carriers: a process keeps its breakpoints while it has
  * either of them.
  */
-static int pin_all(struct session *s, struct err *err)
+static int hold_all(struct session *s, struct err *err)
 {
 	int ret;
 
@@ -245,11 +245,11 @@ int session_follow_look(struct session *s, uint64_t now, struct err *err)
 	f->look_ns = now;
 	if (f->debt_ns < -CREDIT_MAX_NS * s->options.overhead)
 		f->debt_ns = -CREDIT_MAX_NS * s->options.overhead;
-	/* a set that only counts is not opened again by pin_all() */
+	/* a set that only counts is not opened again by hold_all() */
 	if (f->debt_ns < DEBT_MAX_NS || counting || now - s->start_ns < SEEN_LEAST_NS ||
 	    (f->last_fork_ns && now - f->last_fork_ns < FORKS_NS))
 		return 0;
-	return pin_all(s, err);
+	return hold_all(s, err);
 }
 
 /* Reports child processes without probes, if the program had seemed not to fork. */

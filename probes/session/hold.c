@@ -91,7 +91,7 @@ static void choose_threads(struct session *s, struct holding *h, pid_t pid)
 		add_thread(s, h, pid);
 }
 
-static int pin_from(struct holding *h, uint32_t first, struct probeset *set, struct err *err)
+static int hold_from(struct holding *h, uint32_t first, struct probeset *set, struct err *err)
 {
 	int ret = -ESRCH;
 
@@ -104,8 +104,8 @@ static int pin_from(struct holding *h, uint32_t first, struct probeset *set, str
 }
 
 /* Holds the process by any thread that is alive. */
-static int pin_by_another(struct session *s, struct holding *h, struct probeset *set, pid_t pid,
-			  struct err *err)
+static int hold_by_another(struct session *s, struct holding *h, struct probeset *set, pid_t pid,
+			   struct err *err)
 {
 	struct pids tids = { 0 };
 	int ret = -ESRCH;
@@ -133,11 +133,11 @@ int session_hold(struct session *s, struct probeset *set, pid_t pid, struct err 
 	forget_ended(h, pid, 0);
 	if (!h->n) /* otherwise the threads that hold it in the other sets are used */
 		choose_threads(s, h, pid);
-	ret = pin_from(h, 0, set, err);
-	return ret == -ESRCH ? pin_by_another(s, h, set, pid, err) : ret;
+	ret = hold_from(h, 0, set, err);
+	return ret == -ESRCH ? hold_by_another(s, h, set, pid, err) : ret;
 }
 
-static int pin_in_sets(struct session *s, pid_t pid, struct err *err)
+static int hold_in_sets(struct session *s, pid_t pid, struct err *err)
 {
 	int ret = 0;
 
@@ -153,7 +153,7 @@ static int pin_in_sets(struct session *s, pid_t pid, struct err *err)
 }
 
 /* Replaces a thread that held the process and has ended. */
-static int pin_again(struct session *s, pid_t pid, pid_t ended, struct err *err)
+static int hold_again(struct session *s, pid_t pid, pid_t ended, struct err *err)
 {
 	struct holding *h = holding_of(s, pid);
 	uint32_t first;
@@ -167,9 +167,9 @@ static int pin_again(struct session *s, pid_t pid, pid_t ended, struct err *err)
 
 		if (!set->attached || !session_is_on_targets(s, k))
 			continue;
-		ret = pin_from(h, first, set, err);
+		ret = hold_from(h, first, set, err);
 		if (ret == -ESRCH)
-			ret = first ? 0 : pin_by_another(s, h, set, pid, err);
+			ret = first ? 0 : hold_by_another(s, h, set, pid, err);
 	}
 	return ret == -ESRCH ? 0 : ret;
 }
@@ -184,13 +184,13 @@ int session_hold_new(struct session *s, struct err *err)
 	for (size_t i = 0; i < d->n_forks && hold && !ret; i++) {
 		s->holds.n_twins += session_events_are_swapped(s) && session_inherits(s) &&
 				    map_get(&s->holds.held, d->forks[i].parent) == MAP_NONE;
-		ret = pin_in_sets(s, d->forks[i].child, err);
+		ret = hold_in_sets(s, d->forks[i].child, err);
 		session_follow_fork(s, d->forks[i].time_ns);
 	}
 	for (size_t i = 0; i < d->n_execs && hold && !ret; i++)
-		ret = pin_in_sets(s, d->execs[i], err);
+		ret = hold_in_sets(s, d->execs[i], err);
 	for (size_t i = 0; i < d->n_bereft && hold && !ret; i++)
-		ret = pin_again(s, d->bereft[i].pid, d->bereft[i].tid, err);
+		ret = hold_again(s, d->bereft[i].pid, d->bereft[i].tid, err);
 	d->n_execs = d->n_bereft = 0;
 	return ret;
 }

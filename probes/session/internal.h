@@ -140,8 +140,8 @@ struct beside {
 	uint64_t n_later, n_ended, n_refused; /* of those: patched, not any more, not at all */
 	uint64_t n_loaded; /* processes that loaded a library after they were patched */
 	struct {
-		VEC(struct newcomer)
-	} patched;			 /* of those: since_ns is when they were patched */
+		VEC(struct patched_newcomer)
+	} patched;
 	uint64_t late_most_ns, later_ns; /* until they were; for all of them */
 	struct err refused;		 /* why the first was */
 };
@@ -152,6 +152,11 @@ struct newcomer {
 	uint64_t since_ns, ready_ns; /* the first of its mappings; when it is to be patched */
 	bool may_be_patched;	     /* it is the command, which may have patches already */
 	bool has_file;		     /* it has mapped a file of these functions */
+};
+
+struct patched_newcomer {
+	pid_t pid;
+	uint64_t time_ns; /* when it was patched */
 };
 
 /* Offers the planned functions from index first on. */

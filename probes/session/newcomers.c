@@ -63,9 +63,9 @@ static struct newcomer *find(struct session *s, pid_t pid)
 	return NULL;
 }
 
-static struct newcomer *find_patched(struct beside *b, pid_t pid)
+static struct patched_newcomer *find_patched(struct beside *b, pid_t pid)
 {
-	vec_for_each (&b->patched, struct newcomer, n)
+	vec_for_each (&b->patched, struct patched_newcomer, n)
 		if (n->pid == pid)
 			return n;
 	return NULL;
@@ -73,17 +73,17 @@ static struct newcomer *find_patched(struct beside *b, pid_t pid)
 
 static void add_patched(struct beside *b, pid_t pid, uint64_t now_ns)
 {
-	struct newcomer *n = find_patched(b, pid);
+	struct patched_newcomer *n = find_patched(b, pid);
 
-	*(n ? n : vec_add(&b->patched)) = (struct newcomer){ .pid = pid, .since_ns = now_ns };
+	*(n ? n : vec_add(&b->patched)) = (struct patched_newcomer){ pid, now_ns };
 }
 
 /* A process with patches has mapped a file: what was patched before has none of its functions. */
 static void count_loaded(struct beside *b, const struct newcomer *n)
 {
-	const struct newcomer *patched = find_patched(b, n->pid);
+	const struct patched_newcomer *patched = find_patched(b, n->pid);
 
-	if (n->has_file && !n->may_be_patched && (!patched || n->since_ns > patched->since_ns))
+	if (n->has_file && !n->may_be_patched && (!patched || n->since_ns > patched->time_ns))
 		b->n_loaded++;
 }
 
