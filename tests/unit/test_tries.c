@@ -56,20 +56,32 @@ static enum tries_verdict verdict_at(struct scene *s, uint64_t place, uint64_t e
 				tries_place_of(&s->calls.threads.tries, place + 1));
 }
 
-/* Each sleeps four times while the other has the lock. */
+/* Two threads take turns: each sleeps four times while the other has the lock. sums: may be NULL.
+ * awake: called for each sleep with the thread that is awake meanwhile; may be NULL. Returns the
+ * end. */
+static uint64_t take_turns(struct scene *s, struct wait_sums *sums,
+			   void (*awake)(struct scene *s, unsigned round, uint64_t t))
+{
+	uint64_t t = 1000;
+
+	for (unsigned round = 0; round < 40; round++)
+		for (unsigned i = 0; i < 4; i++, t += 100) {
+			sleep_for(s, t, 90, 1 + round % 2, ACQUIRE);
+			if (sums)
+				wait_add(sums, thread(s, 1 + round % 2), (t + 90) * 1000);
+			if (awake)
+				awake(s, round, t);
+		}
+	return t;
+}
+
 static void who_is_never_asleep_with_all_others_waits_for_a_lock(void **state)
 {
 	struct wait_sums sums = { 0 };
 	struct scene s;
-	uint64_t t = 1000;
 
 	begin_places(&s);
-	for (unsigned round = 0; round < 40; round++)
-		for (unsigned i = 0; i < 4; i++, t += 100) {
-			sleep_for(&s, t, 90, 1 + round % 2, ACQUIRE);
-			wait_add(&sums, thread(&s, 1 + round % 2), (t + 90) * 1000);
-		}
-	assert_int_equal(verdict_at(&s, ACQUIRE, t), TRIES_LOCK);
+	assert_int_equal(verdict_at(&s, ACQUIRE, take_turns(&s, &sums, NULL)), TRIES_LOCK);
 	assert_int_equal(sums.n, 1);
 	assert_int_equal(sums.data[0].idle_ns, sums.data[0].ns);
 	assert_int_equal(wait_reconsider(&s.calls.threads, &sums), sums.data[0].ns);
@@ -88,20 +100,20 @@ static void ready_for(struct scene *s, uint64_t from_us, uint64_t us, uint32_t i
 	other(s, REC_SWITCH_IN, (from_us + us) * 1000, TID(i), TID(i), 0, 0);
 }
 
+static void wait_for_a_cpu(struct scene *s, unsigned round, uint64_t t)
+{
+	if (round)
+		ready_for(s, t + 20, 40, 1 + (round + 1) % 2);
+}
+
 /* The same, but that who is awake waits for a CPU: that one is awake follows from too few CPUs. */
 static void who_waits_for_a_cpu_may_be_awake_without_a_lock(void **state)
 {
 	struct scene s;
-	uint64_t t = 1000;
 
 	begin_places(&s);
-	for (unsigned round = 0; round < 40; round++)
-		for (unsigned i = 0; i < 4; i++, t += 100) {
-			sleep_for(&s, t, 90, 1 + round % 2, ACQUIRE);
-			if (round)
-				ready_for(&s, t + 20, 40, 1 + (round + 1) % 2);
-		}
-	assert_int_equal(verdict_at(&s, ACQUIRE, t), TRIES_UNKNOWN);
+	assert_int_equal(verdict_at(&s, ACQUIRE, take_turns(&s, NULL, wait_for_a_cpu)),
+			 TRIES_UNKNOWN);
 	end_places(&s);
 }
 
