@@ -26,8 +26,8 @@ struct holding {
 	} parts[HOLDING_PARTS];
 };
 
-/* What holders did during all waits for a lock, each hold weighted with the time that was waited.
- */
+/* Sums of how the holders of a lock spent the time in which other threads waited for it. A hold
+ * counts for as long as threads waited for its end. */
 struct holding_sums {
 	double wait_ns;				   /* of threads that waited */
 	double running_ns, runnable_ns, asleep_ns; /* its parts, by what the holder did */

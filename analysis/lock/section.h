@@ -51,7 +51,7 @@ struct section {
 							 * longest wait time first */
 };
 
-/* What the holders did of the locks that one function takes, or of one of them. */
+/* Sums over the holders of one lock, or of all locks that one function takes. */
 struct section_doing {
 	uint32_t function, lock; /* lock: MAP_NONE: all of them */
 	bool unclear;		 /* of some lock not all releases were recorded */
@@ -106,8 +106,8 @@ struct sections {
 	/* Set after sections_init(): nothing but what holders do is wanted, for sections_holding().
 	 * No durations are summed up. */
 	bool only_holding;
-	/* Of each function that takes locks, together and by lock. Set by sections_sum_holding().
-	 */
+	/* A row for each function that takes locks, and one for each of its locks. Set by
+	 * sections_sum_holding(). */
 	struct {
 		VEC(struct section_doing)
 	} doing;

@@ -53,7 +53,8 @@ void behind_add(struct behind *b, const struct past_sleep *s, const struct past_
 
 /* ---- at the end ---- */
 
-/* What releasers did while threads slept at one futex. */
+/* Sums for one futex: how long threads slept there, and where the threads that released them slept
+ * meanwhile. */
 struct behind_sums {
 	uint64_t waited_ns;		   /* by the threads, in all */
 	uint64_t all_ns, same_ns, work_ns; /* since the release before; same: they slept there */

@@ -50,7 +50,7 @@ struct past_sleep {
 /* The sleep, at a futex, was ended by a thread whose latest sleeps were own[]. */
 void behind_add(struct behind *b, const struct past_sleep *s, const struct past_sleep own[2]);
 
-/* What is known of a futex at the end. */
+/* A futex, as it is classified at the end of the recording. */
 struct behind_word {
 	bool is_lock, is_work; /* work: it is handed out there */
 	uint32_t twin;	       /* the first word of the same condition, or itself */

@@ -167,7 +167,7 @@ static void find_reads(const struct decoder *d, const cs_insn *ci, struct insn *
 	}
 }
 
-/* What a loop needs that does nothing but look again until something changes. */
+/* Returns whether a loop that only reads memory until it changes may have the instruction. */
 static bool is_simple(const cs_insn *ci)
 {
 	const cs_x86 *x = &ci->detail->x86;

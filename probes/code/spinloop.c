@@ -89,7 +89,7 @@ static bool scan(struct scan *s, decode_fn decode, void *decoder)
 
 /* ---- loops that only look again, on x86 ---- */
 
-/* What is known of the registers after the instructions of one round so far. */
+/* The state of the registers after the instructions of one round that were read so far. */
 struct round {
 	uint32_t written;  /* by the loop at all */
 	uint32_t constant; /* the same value in every round */

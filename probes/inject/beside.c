@@ -124,7 +124,8 @@ static bool takes(void *ctx, uint32_t id, const struct planned *p, double kernel
 	return share <= IN_PROCESS_MOST * b->overhead && add_if_patchable(b, id, p);
 }
 
-/* What is left goes back to kernel probes, so no later process is patched for it either. */
+/* A function that is not timed in any process gets kernel probes again, so no later process is
+ * patched for it. */
 static const char *left(void *ctx, uint32_t id)
 {
 	struct inject_beside *b = ctx;

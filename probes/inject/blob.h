@@ -46,7 +46,7 @@ enum turn {
 	TURN_BYTES = 64,
 };
 
-/* What the code has to know; each copy of the code starts with it. */
+/* The parameters of the code. Each copy of the code begins with them. */
 struct blob_facts {
 	uint64_t region; /* address of the region */
 	uint64_t blocks; /* address of INPROC_SLOTS blocks, and of one for threads without a slot */

@@ -64,7 +64,7 @@ static void emit_blob_call(struct stub_code *c, uint64_t blob)
 	stub_emit_jump(c, blob);
 }
 
-/* What the end of a stub needs to know of its beginning. */
+/* Positions in the beginning of a stub that its end refers to. */
 struct rest {
 	size_t retry, got;	  /* positions to go back to */
 	size_t claim, full, none; /* branches that go to the end */

@@ -550,8 +550,8 @@ static void add_cursors(struct inproc_drain *d, uint32_t region)
 	}
 }
 
-/* What was read so far of a region that was cut is valid, but from now on its zeros would pass for
- * records. */
+/* Stops reading regions that their process has cut. The records that were read before are valid,
+ * but the zeros that follow would look like records. */
 static void give_up_torn(struct inproc_drain *d)
 {
 	vec_for_each (&d->regions, struct inproc_region, g) {

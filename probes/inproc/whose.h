@@ -13,8 +13,8 @@
 
 struct stat;
 
-/* What may still be spent on one user's regions in a recording. Programs decide how much there is
- * to read, and must not use up what other users may have. */
+/* The time and the searches that are left for the regions of one user in a recording. Programs
+ * decide how much there is to read, so each user has a limit of its own. */
 struct inproc_quota {
 	uid_t owner;
 	unsigned left;			   /* searches of all processes */
