@@ -108,11 +108,12 @@ for trace in callees svc story waits; do
 done
 # One screen, whatever the parts of it are.
 uneven_fits() { [ "$(COLUMNS=80 "$ISPOT" imbalance -i "$work/$1.data" | wc -l)" -le 23 ] || echo "too long"; }
+wider_than_80() { grep -E '^.{81,}' || true; } # in characters, which not every awk counts
 screen_fits() { # screen_fits COMMAND TRACE OPTIONS...
 	local n
 	n=$(COLUMNS=80 "$ISPOT" "$1" -i "$work/$2.data" "${@:3}" | tee "$work/$2.screen" | wc -l)
 	[ "$n" -le 23 ] || echo "$n lines"
-	awk 'length($0) > 80 && !/ispot (report|dump|outliers)/' "$work/$2.screen"
+	wider_than_80 <"$work/$2.screen" | grep -vE 'ispot (report|dump|outliers)' || true
 }
 fits() { screen_fits report "$@"; }
 for trace in callees waits sites parked latches story saturated svc keys pool; do
@@ -123,9 +124,9 @@ one_screen() ( # one_screen COMMAND...
 	mkdir -p "$work/fits" && cd "$work/fits" || exit 1
 	for trace in "$OLDPWD"/tests/golden/*.trace; do
 		"$ISPOT" dump --from-text "$trace" -o ispot.data 2>/dev/null || continue
-		COLUMNS=80 "$ISPOT" "$@" 2>/dev/null | awk -v of="${trace##*/}" '
-			length($0) > 80 { print of ": " $0 }
-			END { if (NR > 23) print of ": " NR " lines" }'
+		COLUMNS=80 "$ISPOT" "$@" 2>/dev/null >screen || true
+		wider_than_80 <screen | sed "s/^/${trace##*/}: /"
+		[ "$(wc -l <screen)" -le 23 ] || echo "${trace##*/}: $(wc -l <screen) lines"
 	done
 )
 for view in report "report --by lock" "report --by thread" "report --by sequence" imbalance; do
