@@ -18,8 +18,8 @@ void session_add_addresses(struct session *s)
 	const struct drain_address *new;
 	struct place place;
 
-	while ((new = drain_addresses_next(&s->drain.addresses)))
-		if (spaces_find_data(&s->spaces, new->pid, new->value, &place))
+	while ((new = drain_addresses_next(&s->r.drain.addresses)))
+		if (spaces_find_data(&s->r.spaces, new->pid, new->value, &place))
 			*vec_add(&s->addresses) = (struct session_address){
 				.value = new->value,
 				.dso = place.dso,
@@ -36,7 +36,7 @@ static void write_address(struct session *s, const struct session_address *a)
 	m.symbol = symbol ? symbol : "";
 	m.object = dso_path(a->dso);
 	meta_print_address(&m, &line);
-	session_write_line(s, &line);
+	session_write_line(&s->r, &line);
 }
 
 void session_write_addresses(struct session *s)
@@ -45,12 +45,12 @@ void session_write_addresses(struct session *s)
 
 	vec_for_each (&s->addresses, const struct session_address, a)
 		write_address(s, a);
-	if (!s->drain.addresses.full)
+	if (!s->r.drain.addresses.full)
 		return;
 	words = xasprintf("more than %d addresses were arguments: those that came first have their "
 			  "names, the others are shown as numbers",
 			  DRAIN_ADDRESSES_MAX);
-	session_write_notice(s, "addresses", words);
+	session_write_notice(&s->r, "addresses", words);
 	free(words);
 }
 

@@ -19,9 +19,10 @@ void session_calibrate_after(struct session *s)
 	const struct aftermath *a = &s->after.measured;
 	struct err err = { 0 };
 
-	if (!s->calibrated || !s->sets.n || s->options.scout)
+	if (!s->r.sets.calibrated || !s->r.sets.n || s->r.options->scout)
 		return;
-	if (aftermath_measure(&s->sets.data[0], s->programs, &s->rings, &s->after.measured, &err)) {
+	if (aftermath_measure(&s->r.sets.data[0], s->r.programs, &s->r.rings, &s->after.measured,
+			      &err)) {
 		log_detail("what calls cost beyond empty ones is not known: %s", err.text);
 		return;
 	}
@@ -45,7 +46,7 @@ static void note_memory(struct session *s, uint64_t now)
 	if (s->after.memory_ns && now - s->after.memory_ns < MEMORY_EVERY_NS)
 		return;
 	s->after.memory_ns = now;
-	bpfprog_targets(s->programs, &pids);
+	bpfprog_targets(s->r.programs, &pids);
 	for (size_t i = 0; i < pids.n && i < MEMORY_PROCESSES; i++)
 		most = fmax(most, (double)target_memory_bytes(pids.data[i]));
 	vec_release(&pids);
@@ -66,13 +67,13 @@ double session_after_ns(const struct session *s, double work_ns, double calls)
  */
 static double calls_so_far(const struct session *s, double *cost_ns)
 {
-	double period = s->options.period ? s->options.period : 1;
+	double period = s->r.options->period ? s->r.options->period : 1;
 
 	*cost_ns = 0;
-	for (size_t i = 0; i < s->drain.n_functions && i < s->plan.n; i++)
-		*cost_ns += period * (double)s->drain.calls_of[i] *
-			    session_call_cost_ns(s, s->plan.data[i]);
-	return period * (double)s->drain.entries;
+	for (size_t i = 0; i < s->r.drain.n_functions && i < s->r.plan.n; i++)
+		*cost_ns += period * (double)s->r.drain.calls_of[i] *
+			    session_call_cost_ns(s, s->r.plan.data[i]);
+	return period * (double)s->r.drain.entries;
 }
 
 void session_note_after(struct session *s, uint64_t now, bool at_end)
@@ -85,7 +86,7 @@ void session_note_after(struct session *s, uint64_t now, bool at_end)
 		return;
 	note_memory(s, now);
 	calls = calls_so_far(s, &cost_ns);
-	cpu_ns = session_recorded_cpu_ns(s);
+	cpu_ns = session_recorded_cpu_ns(&s->cputime, &s->r);
 	used_ns = cpu_ns > a->cpu_ns ? (double)(cpu_ns - a->cpu_ns) : 0;
 	work_ns = fmax(used_ns - (cost_ns - a->calls_ns), used_ns / 10);
 	a->cost_ns += session_after_ns(s, work_ns, calls - a->calls);

@@ -40,8 +40,8 @@ void session_ask_again(struct session *s)
 {
 	double room = session_choice_room(s) - s->hybrid.spent;
 
-	for (size_t i = s->plan.n; i > 0 && s->plan.n - i < WIRE_COUNTS_MAX; i--) {
-		struct planned *p = s->plan.data[i - 1];
+	for (size_t i = s->r.plan.n; i > 0 && s->r.plan.n - i < WIRE_COUNTS_MAX; i--) {
+		struct planned *p = s->r.plan.data[i - 1];
 
 		if (p->possible || p->is_beside || !was_too_dear(p) || (p->in_turns && p->out_ns))
 			continue;
@@ -57,12 +57,12 @@ void session_ask_again(struct session *s)
 
 int session_rejoin(struct session *s, struct err *err)
 {
-	bool *touched = xcalloc(s->sets.n + 1, sizeof(*touched));
-	uint64_t *until_ns = xcalloc(s->plan.n + 1, sizeof(*until_ns)), again_ns;
+	bool *touched = xcalloc(s->r.sets.n + 1, sizeof(*touched));
+	uint64_t *until_ns = xcalloc(s->r.plan.n + 1, sizeof(*until_ns)), again_ns;
 	int ret;
 
-	for (size_t i = 0; i < s->plan.n; i++) {
-		struct planned *p = s->plan.data[i];
+	for (size_t i = 0; i < s->r.plan.n; i++) {
+		struct planned *p = s->r.plan.data[i];
 
 		if (!p->possible || !p->out_ns)
 			continue;
@@ -73,9 +73,9 @@ int session_rejoin(struct session *s, struct err *err)
 	session_quiet_sets(s, touched);
 	ret = session_rebuild_sets(s, touched, err);
 	again_ns = clock_now_ns(); /* the kernel may have taken long */
-	for (size_t i = 0; i < s->plan.n; i++)
+	for (size_t i = 0; i < s->r.plan.n; i++)
 		if (until_ns[i])
-			session_describe_again(s, s->plan.data[i], until_ns[i], again_ns);
+			session_describe_again(s, s->r.plan.data[i], until_ns[i], again_ns);
 	free(until_ns);
 	free(touched);
 	return ret;
@@ -87,7 +87,7 @@ int session_next_turn(struct session *s, struct err *err)
 
 	if (!session_keeps_budget(s) || s->hybrid.debt_ns > 0 || s->hybrid.state == HYBRID_COUNTING)
 		return 0;
-	vec_for_each (&s->plan, struct planned *, it) {
+	vec_for_each (&s->r.plan, struct planned *, it) {
 		struct planned *p = *it;
 
 		if (!p->in_turns || !p->out_ns)

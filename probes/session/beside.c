@@ -29,24 +29,24 @@ static void hand_over(struct session *s, struct planned *p)
 
 void session_beside_offer(struct session *s, size_t first)
 {
-	const struct session_beside *b = s->options.beside;
+	const struct session_beside *b = s->r.options->beside;
 
-	if (!b || s->is_hybrid || s->open_ns) /* what joins later is in no process of theirs */
+	if (!b || s->r.is_hybrid || s->r.open_ns) /* what joins later is in no process of theirs */
 		return;
-	for (size_t i = first; i < s->plan.n; i++)
-		if (b->wants(b->ctx, (uint32_t)i, s->plan.data[i]))
-			hand_over(s, s->plan.data[i]);
+	for (size_t i = first; i < s->r.plan.n; i++)
+		if (b->wants(b->ctx, (uint32_t)i, s->r.plan.data[i]))
+			hand_over(s, s->r.plan.data[i]);
 }
 
 size_t session_beside_offer_dear(struct session *s, struct planned **all, size_t n)
 {
-	const struct session_beside *b = s->options.beside;
+	const struct session_beside *b = s->r.options->beside;
 	size_t kept = 0;
 
 	if (!b || s->beside.tried)
 		return n;
-	for (size_t i = s->hybrid.first_candidate; i < s->plan.n; i++) {
-		struct planned *p = s->plan.data[i];
+	for (size_t i = s->hybrid.first_candidate; i < s->r.plan.n; i++) {
+		struct planned *p = s->r.plan.data[i];
 
 		if (!p->possible && p->reason == session_over_budget && p->cost_share > 0 &&
 		    b->takes(b->ctx, (uint32_t)i, p, session_call_cost_ns(s, p)))
@@ -60,10 +60,10 @@ size_t session_beside_offer_dear(struct session *s, struct planned **all, size_t
 
 void session_beside_begin(struct session *s)
 {
-	const struct session_beside *b = s->options.beside;
+	const struct session_beside *b = s->r.options->beside;
 
 	if (b)
-		b->begin(b->ctx, s->writer, s->cpus.n_possible);
+		b->begin(b->ctx, s->r.writer, s->r.cpus.n_possible);
 }
 
 /* ---- afterwards: who times which ---- */
@@ -72,7 +72,7 @@ static void describe(struct session *s, const struct planned *p, uint32_t id)
 {
 	struct meta_function f = { .id = id,
 				   .set = SET_OF_THEM,
-				   .object = session_object_id(s, p->what.dso) };
+				   .object = session_object_id(&s->r.objects, p->what.dso) };
 	struct text line = { 0 };
 
 	planned_describe(p, &f);
@@ -83,21 +83,21 @@ static void describe(struct session *s, const struct planned *p, uint32_t id)
 	f.n_arguments = 0;
 	f.arguments = false;
 	f.in_process = true;
-	f.chosen = !s->is_hybrid;
+	f.chosen = !s->r.is_hybrid;
 	meta_print_function(&f, &line);
-	session_write_line(s, &line);
+	session_write_line(&s->r, &line);
 }
 
 static void write_on(struct session *s, uint64_t since_ns)
 {
 	const uint64_t values[RECORD_VALUES_MIN] = { SET_OF_THEM, 0 };
 	const struct record r = { .kind = REC_SET_ON,
-				  .cpu = s->cpus.n_possible,
+				  .cpu = s->r.cpus.n_possible,
 				  .time_ns = since_ns,
 				  .n_values = 2,
 				  .values = values };
 
-	trace_writer_record(s->writer, &r);
+	trace_writer_record(s->r.writer, &r);
 }
 
 static void give_back(struct session *s, struct planned *p, const char *why)
@@ -119,18 +119,18 @@ static int build_again(struct session *s, struct err *err)
 	if (!ret && set)
 		ret = session_open_on_targets(s, set, err);
 	if (!ret && set)
-		session_write_set(s, set, true);
+		session_write_set(&s->r, set, true);
 	return ret;
 }
 
 /* why: none of them is timed; NULL: those that are not left out are. */
 static int settle(struct session *s, uint64_t since_ns, const char *why, struct err *err)
 {
-	const struct session_beside *b = s->options.beside;
+	const struct session_beside *b = s->r.options->beside;
 	const size_t n = s->beside.n;
 
-	for (size_t i = 0; i < s->plan.n; i++) {
-		struct planned *p = s->plan.data[i];
+	for (size_t i = 0; i < s->r.plan.n; i++) {
+		struct planned *p = s->r.plan.data[i];
 		const char *left = !p->is_beside ? NULL : why ? why : b->left(b->ctx, (uint32_t)i);
 
 		if (left)
@@ -160,33 +160,33 @@ static int settle_failed(struct session *s, const struct err *why, struct err *e
 	char words[sizeof(why->text) + 64];
 
 	session_beside_refusal(why, words, sizeof(words));
-	session_write_notice(s, "kernel-probes", words);
+	session_write_notice(&s->r, "kernel-probes", words);
 	return settle(s, 0, why->text, err);
 }
 
 int session_beside_launch(struct session *s, struct err *err)
 {
-	const struct session_beside *b = s->options.beside;
+	const struct session_beside *b = s->r.options->beside;
 	const uint64_t since_ns = clock_now_ns();
 	struct err why = { 0 };
 	int ret;
 
 	if (!s->beside.n)
-		return launch_exec(&s->launch, s->options.argv, err);
+		return launch_exec(&s->r.launch, s->r.options->argv, err);
 	s->beside.tried = true;
 	s->beside.patched_ns = since_ns;
-	ret = b->launch(b->ctx, &s->launch, s->options.argv, &why);
+	ret = b->launch(b->ctx, &s->r.launch, s->r.options->argv, &why);
 	s->beside.launched_ns = clock_now_ns();
 	if (!ret)
 		return settle(s, since_ns, NULL, err);
-	if (s->launch.ended && ret == -ESRCH)
+	if (s->r.launch.ended && ret == -ESRCH)
 		return settle(s, 0, why.text, err);
-	if (s->launch.ended) {
+	if (s->r.launch.ended) {
 		*err = why;
 		return ret;
 	}
 	ret = settle_failed(s, &why, err);
-	return ret || s->launch.went ? ret : launch_exec(&s->launch, s->options.argv, err);
+	return ret || s->r.launch.went ? ret : launch_exec(&s->r.launch, s->r.options->argv, err);
 }
 
 /* Processes that are not patched, while others are. */
@@ -220,13 +220,13 @@ static void report_unpatched(struct session *s, const struct unpatched *u)
 		"with --engine kernel",
 		u->first, u->n > 1 ? " and " : "", others, u->n > 1 ? "have" : "has",
 		session_beside_problem(&u->why), u->why.text);
-	session_write_notice(s, "in-process-partly", words);
+	session_write_notice(&s->r, "in-process-partly", words);
 }
 
 /* Returns how many are patched. */
 static size_t patch_all(struct session *s, const struct pids *pids, struct err *why)
 {
-	const struct session_beside *b = s->options.beside;
+	const struct session_beside *b = s->r.options->beside;
 	struct unpatched left = { 0 };
 	size_t patched = 0;
 
@@ -252,7 +252,7 @@ int session_beside_attach(struct session *s, struct err *err)
 		return 0;
 	s->beside.tried = true;
 	s->beside.patched_ns = since_ns;
-	bpfprog_targets(s->programs, &pids);
+	bpfprog_targets(s->r.programs, &pids);
 	patched = patch_all(s, &pids, &why);
 	vec_release(&pids);
 	if (!patched && !why.code)
@@ -264,14 +264,14 @@ int session_beside_attach(struct session *s, struct err *err)
 
 uint64_t session_beside_drain(struct session *s)
 {
-	const struct session_beside *b = s->options.beside;
+	const struct session_beside *b = s->r.options->beside;
 
 	return b && s->beside.tried && !s->beside.is_stopped ? b->drain(b->ctx) : UINT64_MAX;
 }
 
 void session_beside_let_go(const struct session *s)
 {
-	const struct session_beside *b = s->options.beside;
+	const struct session_beside *b = s->r.options->beside;
 
 	if (b && s->beside.tried)
 		b->let_go(b->ctx);
@@ -279,7 +279,7 @@ void session_beside_let_go(const struct session *s)
 
 void session_beside_stop(struct session *s)
 {
-	const struct session_beside *b = s->options.beside;
+	const struct session_beside *b = s->r.options->beside;
 
 	if (b && s->beside.tried && !s->beside.is_stopped)
 		b->stop(b->ctx);
@@ -288,7 +288,7 @@ void session_beside_stop(struct session *s)
 
 void session_beside_sums(const struct session *s, struct session_beside_sums *sums)
 {
-	const struct session_beside *b = s->options.beside;
+	const struct session_beside *b = s->r.options->beside;
 
 	*sums = (struct session_beside_sums){ 0 };
 	if (b && s->beside.tried)

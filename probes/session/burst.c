@@ -18,7 +18,7 @@
 void session_burst_begin(struct session *s)
 {
 	s->burst.since_ns = clock_now_ns();
-	s->burst.until_ns = s->burst.since_ns + s->options.burst_on_ns;
+	s->burst.until_ns = s->burst.since_ns + s->r.options->burst_on_ns;
 }
 
 /*
@@ -28,10 +28,10 @@ void session_burst_begin(struct session *s)
  */
 static uint64_t time_off_ns(struct session *s)
 {
-	uint64_t off = s->options.burst_period_ns - s->options.burst_on_ns;
+	uint64_t off = s->r.options->burst_period_ns - s->r.options->burst_on_ns;
 
 	s->burst.random =
-		(s->burst.random ^ s->start_ns) * 6364136223846793005u + 1442695040888963407u;
+		(s->burst.random ^ s->r.start_ns) * 6364136223846793005u + 1442695040888963407u;
 	return off / 2 + (s->burst.random >> 33) % (off + 1);
 }
 
@@ -39,15 +39,15 @@ static void turn_off(struct session *s)
 {
 	uint64_t now;
 
-	bpfprog_mute(s->programs, true);
+	bpfprog_mute(s->r.programs, true);
 	now = clock_now_ns();
 	/* records from before the edge come before it in the file */
-	drain_run(&s->drain, &s->rings, &s->mappings);
-	vec_for_each (&s->sets, struct probeset, set) {
-		session_write_set_at(s, set, false, now);
+	drain_run(&s->r.drain, &s->r.rings, &s->r.mappings);
+	vec_for_each (&s->r.sets, struct probeset, set) {
+		session_write_set_at(&s->r, set, false, now);
 		probeset_quiet(set);
 	}
-	s->burst.off = true;
+	s->r.is_between_bursts = true;
 	s->burst.on_ns += now - s->burst.since_ns;
 	s->burst.until_ns = clock_now_ns() + time_off_ns(s);
 }
@@ -56,24 +56,24 @@ static int turn_on(struct session *s, struct err *err)
 {
 	int ret = 0;
 
-	vec_for_each (&s->sets, struct probeset, set)
+	vec_for_each (&s->r.sets, struct probeset, set)
 		if (!ret)
 			ret = session_open_on_targets(s, set, err);
-	drain_run(&s->drain, &s->rings, &s->mappings);
-	s->burst.off = false;
+	drain_run(&s->r.drain, &s->r.rings, &s->r.mappings);
+	s->r.is_between_bursts = false;
 	s->burst.n++;
-	vec_for_each (&s->sets, struct probeset, set)
-		session_write_set(s, set, true);
-	bpfprog_mute(s->programs, false);
+	vec_for_each (&s->r.sets, struct probeset, set)
+		session_write_set(&s->r, set, true);
+	bpfprog_mute(s->r.programs, false);
 	session_burst_begin(s);
 	return ret;
 }
 
 int session_burst_step(struct session *s, struct err *err)
 {
-	if (!s->options.burst_on_ns || !s->begun || clock_now_ns() < s->burst.until_ns)
+	if (!s->r.options->burst_on_ns || !s->r.begun || clock_now_ns() < s->burst.until_ns)
 		return 0;
-	if (s->burst.off)
+	if (s->r.is_between_bursts)
 		return turn_on(s, err);
 	turn_off(s);
 	return 0;
@@ -84,7 +84,7 @@ int session_burst_timeout_ms(const struct session *s, int timeout_ms)
 	uint64_t now = clock_now_ns();
 	uint64_t left_ms = s->burst.until_ns > now ? (s->burst.until_ns - now) / 1000000 + 1 : 0;
 
-	if (!s->options.burst_on_ns || !s->begun || left_ms > (uint64_t)timeout_ms)
+	if (!s->r.options->burst_on_ns || !s->r.begun || left_ms > (uint64_t)timeout_ms)
 		return timeout_ms;
 	return (int)left_ms;
 }
@@ -94,16 +94,16 @@ void session_burst_stop(struct session *s)
 	char words[192], on[TEXT_NUMBER], all[TEXT_NUMBER], bursts[TEXT_COUNTED];
 	uint64_t now = clock_now_ns();
 
-	if (!s->options.burst_on_ns)
+	if (!s->r.options->burst_on_ns)
 		return;
-	if (!s->burst.off && s->begun)
+	if (!s->r.is_between_bursts && s->r.begun)
 		s->burst.on_ns += now - s->burst.since_ns;
-	bpfprog_mute(s->programs, false);
+	bpfprog_mute(s->r.programs, false);
 	snprintf(
 		words, sizeof(words),
 		"in the whole recording the probes were in for %s of %s, in %s: calls are of that time, and so are "
 		"the scores",
-		text_time(on, s->burst.on_ns), text_time(all, now - s->start_ns),
+		text_time(on, s->burst.on_ns), text_time(all, now - s->r.start_ns),
 		text_counted(bursts, s->burst.n + 1, "burst"));
-	session_note(s, "burst", words);
+	session_note(&s->r, "burst", words);
 }

@@ -23,7 +23,7 @@
 
 bool session_contends(const struct session *s)
 {
-	return s->drain.waits[WAIT_FUTEX] >= FUTEX_WAITS_LEAST;
+	return s->r.drain.waits[WAIT_FUTEX] >= FUTEX_WAITS_LEAST;
 }
 
 /*
@@ -171,7 +171,7 @@ static bool is_lone_release(const struct session *s, const struct planned *p, bo
 	bool found = false;
 
 	*in_turns = false;
-	vec_for_each (&s->plan, struct planned *, lock)
+	vec_for_each (&s->r.plan, struct planned *, lock)
 		if (takes(*lock, p)) {
 			found = true;
 			*in_turns |= (*lock)->in_turns;

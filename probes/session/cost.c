@@ -28,17 +28,17 @@ void session_calibrate(struct session *s, const char *when, uint32_t threads)
 	struct err err = { 0 };
 	size_t n;
 
-	if (!s->calibrated || !s->sets.n)
+	if (!s->r.sets.calibrated || !s->r.sets.n)
 		return;
-	if (selfcost_measure(&s->sets.data[s->costs.empties], s->programs, &s->rings, threads, when,
-			     rows, &n, &err))
+	if (selfcost_measure(&s->r.sets.data[s->r.sets.empties], s->r.programs, &s->r.rings,
+			     threads, when, rows, &n, &err))
 		log_notice("the probes' cost is unknown, so floors are n/a: %s", err.text);
 	for (size_t i = 0; i < n; i++) {
 		struct text line = { 0 };
 
 		*vec_add(&s->costs.calibrations) = rows[i];
 		meta_print_calibration(&rows[i], &line);
-		session_write_line(s, &line);
+		session_write_line(&s->r, &line);
 	}
 }
 
@@ -71,10 +71,11 @@ void session_report_costs(struct session *s, size_t first)
 {
 	double inner_ns, full_ns;
 
-	for (size_t i = first; s->drain.keep && i < s->plan.n && i < s->drain.n_functions; i++)
-		if (measured(s, s->plan.data[i], &inner_ns, &full_ns) && full_ns > inner_ns)
-			s->drain.costs[i] = (struct keep_cost){ (uint32_t)inner_ns,
-								(uint32_t)(full_ns - inner_ns) };
+	for (size_t i = first; s->r.drain.keep && i < s->r.plan.n && i < s->r.drain.n_functions;
+	     i++)
+		if (measured(s, s->r.plan.data[i], &inner_ns, &full_ns) && full_ns > inner_ns)
+			s->r.drain.costs[i] = (struct keep_cost){ (uint32_t)inner_ns,
+								  (uint32_t)(full_ns - inner_ns) };
 }
 
 /* Returns the cost of the entry's trap: half of a call with a return probe, whatever the exit of
@@ -92,21 +93,21 @@ static double births_cost_ns(const struct session *s, const struct wire_totals *
 {
 	const struct switchcost *cost = s->follow.carried ? &s->costs.carried : &s->costs.watched;
 
-	return cost->birth_ns * (double)(now->births - s->totals_at_start.births);
+	return cost->birth_ns * (double)(now->births - s->r.totals_at_start.births);
 }
 
 static struct wire_totals totals_now(const struct session *s)
 {
-	struct wire_totals now = s->totals_at_stop;
+	struct wire_totals now = s->r.totals_at_stop;
 
-	if (!s->stopped)
-		bpfprog_totals(s->programs, &now);
+	if (!s->r.stopped)
+		bpfprog_totals(s->r.programs, &now);
 	return now;
 }
 
 uint64_t session_scheduling_cost_ns(const struct session *s)
 {
-	const struct wire_totals *from = &s->totals_at_start, now = totals_now(s);
+	const struct wire_totals *from = &s->r.totals_at_start, now = totals_now(s);
 	uint64_t carried = session_follow_switches(s, &now);
 	double more_ns =
 		s->costs.carried.switch_ns * (double)carried +
@@ -118,7 +119,7 @@ uint64_t session_scheduling_cost_ns(const struct session *s)
 
 uint64_t session_sampling_cost_ns(const struct session *s)
 {
-	uint64_t samples = totals_now(s).samples - s->totals_at_start.samples;
+	uint64_t samples = totals_now(s).samples - s->r.totals_at_start.samples;
 
 	return isnan(s->costs.sample_ns) ? 0 : (uint64_t)(s->costs.sample_ns * (double)samples);
 }
@@ -133,16 +134,16 @@ static int watch_child(void *ctx, pid_t child)
 {
 	struct session *s = ctx;
 
-	bpfprog_record(s->programs, true);
-	return bpfprog_add_target(s->programs, child, 0);
+	bpfprog_record(s->r.programs, true);
+	return bpfprog_add_target(s->r.programs, child, 0);
 }
 
 /* Whether threads of the target have carriers of the set; at first there may be no such sets. */
 static bool has_carriers(const struct session *s, size_t k)
 {
-	bool none = s->sets.n && !session_is_on_targets(s, s->sets.n - 1);
+	bool none = s->r.sets.n && !session_is_on_targets(&s->r, s->r.sets.n - 1);
 
-	return s->sets.data[k].attached && (none || session_is_on_targets(s, k));
+	return s->r.sets.data[k].attached && (none || session_is_on_targets(&s->r, k));
 }
 
 /* … and with carriers. */
@@ -150,8 +151,8 @@ static int carry_child(void *ctx, pid_t child)
 {
 	struct session *s = ctx;
 
-	for (size_t k = 0; k < s->sets.n; k++)
-		if (has_carriers(s, k) && probeset_follow(&s->sets.data[k], child, true, NULL))
+	for (size_t k = 0; k < s->r.sets.n; k++)
+		if (has_carriers(s, k) && probeset_follow(&s->r.sets.data[k], child, true, NULL))
 			return -1;
 	return watch_child(ctx, child);
 }
@@ -160,15 +161,15 @@ static uint32_t carriers_of_thread(const struct session *s)
 {
 	uint32_t n = 0;
 
-	for (size_t k = 0; k < s->sets.n; k++)
+	for (size_t k = 0; k < s->r.sets.n; k++)
 		if (has_carriers(s, k))
-			n += probeset_n_events(&s->sets.data[k]);
+			n += probeset_n_events(&s->r.sets.data[k]);
 	return n;
 }
 
 bool session_carries_more(const struct session *s)
 {
-	return s->options.calibrate && s->options.inherit && s->follow.carried &&
+	return s->costs.calibrates && s->r.options->inherit && s->follow.carried &&
 	       carriers_of_thread(s) > s->costs.carriers;
 }
 
@@ -184,12 +185,12 @@ static struct switchcost cost_beyond_alone(struct session *s,
 	struct switchcost cost;
 	double timed_ns = 0;
 
-	bpfprog_totals(s->programs, &from);
+	bpfprog_totals(s->r.programs, &from);
 	cost = switchcost_measure(prepare, s);
-	bpfprog_record(s->programs, false);
-	bpfprog_totals(s->programs, &to);
-	for (uint32_t i = 0; i < s->rings.n; i++)
-		ringbuf_drain(&s->rings.rings[i], forget, NULL);
+	bpfprog_record(s->r.programs, false);
+	bpfprog_totals(s->r.programs, &to);
+	for (uint32_t i = 0; i < s->r.rings.n; i++)
+		ringbuf_drain(&s->r.rings.rings[i], forget, NULL);
 	if (to.switches > from.switches)
 		timed_ns = (double)(to.scheduling_ns - from.scheduling_ns) /
 			   (double)(to.switches - from.switches);
@@ -201,7 +202,7 @@ static struct switchcost cost_beyond_alone(struct session *s,
 
 void session_calibrate_switches(struct session *s, enum switches how)
 {
-	if (!s->options.calibrate)
+	if (!s->costs.calibrates)
 		return;
 	switch (how) {
 	case SWITCHES_ALONE:
@@ -211,7 +212,7 @@ void session_calibrate_switches(struct session *s, enum switches how)
 		s->costs.watched = cost_beyond_alone(s, watch_child);
 		break;
 	case SWITCHES_CARRIED:
-		if (!s->options.inherit || (s->stopped && !s->follow.carried))
+		if (!s->r.options->inherit || (s->r.stopped && !s->follow.carried))
 			return;
 		s->costs.carried = cost_beyond_alone(s, carry_child);
 		s->costs.carriers = carriers_of_thread(s);
@@ -240,10 +241,10 @@ static void add_trapped(void *ctx, uint32_t tid, uint32_t id, const struct wire_
 	const struct session *s = all->session;
 
 	(void)tid;
-	if (id >= s->plan.n)
+	if (id >= s->r.plan.n)
 		return;
 	all->calls += row->calls;
-	all->cost_ns += (double)row->calls * session_call_cost_ns(s, s->plan.data[id]);
+	all->cost_ns += (double)row->calls * session_call_cost_ns(s, s->r.plan.data[id]);
 }
 
 double session_dropped_cost_ns(double read_cost_ns, uint64_t read, uint64_t dropped)
@@ -256,9 +257,9 @@ double session_dropped_cost_ns(double read_cost_ns, uint64_t read, uint64_t drop
 /* Returns how many records of entries and exits the kernel made, or dropped, that were not read. */
 static uint64_t unread_records(const struct session *s)
 {
-	uint64_t made = totals_now(s).calls - s->totals_at_start.calls;
+	uint64_t made = totals_now(s).calls - s->r.totals_at_start.calls;
 
-	return made > s->drain.calls ? made - s->drain.calls : 0;
+	return made > s->r.drain.calls ? made - s->r.drain.calls : 0;
 }
 
 /*
@@ -269,15 +270,15 @@ static struct trapped trapped_calls(const struct session *s)
 {
 	struct trapped all = { .session = s };
 
-	if (s->options.period > 1) {
-		bpfprog_sampled(s->programs, add_trapped, &all);
+	if (s->r.options->period > 1) {
+		bpfprog_sampled(s->r.programs, add_trapped, &all);
 		return all;
 	}
-	for (uint32_t id = 0; id < s->drain.n_functions && id < s->plan.n; id++)
-		all.cost_ns +=
-			(double)s->drain.calls_of[id] * session_call_cost_ns(s, s->plan.data[id]);
-	all.cost_ns += session_dropped_cost_ns(all.cost_ns, s->drain.calls, unread_records(s));
-	all.calls = s->drain.entries;
+	for (uint32_t id = 0; id < s->r.drain.n_functions && id < s->r.plan.n; id++)
+		all.cost_ns += (double)s->r.drain.calls_of[id] *
+			       session_call_cost_ns(s, s->r.plan.data[id]);
+	all.cost_ns += session_dropped_cost_ns(all.cost_ns, s->r.drain.calls, unread_records(s));
+	all.calls = s->r.drain.entries;
 	return all;
 }
 
@@ -288,7 +289,7 @@ uint64_t session_trapped_calls(const struct session *s)
 
 static uint64_t beside_cost_ns(const struct session *s)
 {
-	const struct session_beside *b = s->options.beside;
+	const struct session_beside *b = s->r.options->beside;
 	struct session_beside_sums sums = { 0 };
 
 	if (b && s->beside.tried)
@@ -325,7 +326,7 @@ struct stretch {
 /* Returns the whole budget that the user set. */
 static double whole_budget(const struct session *s)
 {
-	return s->options.overhead + s->options.overhead_beside;
+	return s->r.options->overhead + s->r.options->overhead_beside;
 }
 
 /* Returns whether the cost exceeds the budget in a stretch that is long enough to judge. */
@@ -401,14 +402,14 @@ static void note_overhead(struct session *s, const struct stretch *x)
 	else
 		what_probes_did(x, &words);
 	add_advice(s, &words);
-	session_note(s, "over-budget", words.s);
+	session_note(&s->r, "over-budget", words.s);
 	text_release(&words);
 }
 
 static bool is_time_to_look(const struct session *s, uint64_t now_ns)
 {
 	if (!s->costs.look.at_ns)
-		return now_ns - s->start_ns >= WARN_AFTER_NS;
+		return now_ns - s->r.start_ns >= WARN_AFTER_NS;
 	return now_ns - s->costs.look.at_ns >= WARN_EVERY_NS;
 }
 
@@ -418,15 +419,15 @@ void session_warn_cost(struct session *s, uint64_t now_ns, bool at_end)
 	struct stretch x;
 	double cost_ns;
 
-	if (!s->begun || (!at_end && !is_time_to_look(s, now_ns)))
+	if (!s->r.begun || (!at_end && !is_time_to_look(s, now_ns)))
 		return;
-	cpu_ns = session_recorded_cpu_ns(s);
+	cpu_ns = session_recorded_cpu_ns(&s->cputime, &s->r);
 	if (cpu_ns < s->costs.look.cpu_ns)
 		cpu_ns = s->costs.look.cpu_ns; /* for ended processes, the last known time */
 	cost_ns = (double)session_probes_cost_ns(s);
-	since_ns = s->costs.look.at_ns ? s->costs.look.at_ns : s->start_ns;
+	since_ns = s->costs.look.at_ns ? s->costs.look.at_ns : s->r.start_ns;
 	if (at_end)
-		x = (struct stretch){ (double)cpu_ns, cost_ns, (double)(now_ns - s->start_ns) };
+		x = (struct stretch){ (double)cpu_ns, cost_ns, (double)(now_ns - s->r.start_ns) };
 	else
 		x = (struct stretch){ (double)(cpu_ns - s->costs.look.cpu_ns),
 				      cost_ns - s->costs.look.cost_ns,
@@ -446,7 +447,8 @@ void session_warn_cost(struct session *s, uint64_t now_ns, bool at_end)
 
 static bool needs_markers(const struct session *s)
 {
-	return s->is_hybrid ? session_has_markers(s, 0) : patterns_choose_markers(s->patterns);
+	return s->r.is_hybrid ? session_has_markers(&s->r.objects, 0)
+			      : patterns_choose_markers(s->r.patterns);
 }
 
 static void use_known(struct session *s, const struct known_costs *k, const char *path)
@@ -458,22 +460,22 @@ static void use_known(struct session *s, const struct known_costs *k, const char
 
 		*vec_add(&s->costs.calibrations) = k->rows[i];
 		meta_print_calibration(&k->rows[i], &line);
-		session_write_line(s, &line);
+		session_write_line(&s->r, &line);
 	}
 	s->after.measured = k->aftermath;
 	s->costs.alone = k->alone;
 	s->costs.watched = k->watched;
 	s->costs.carried = k->carried;
 	s->costs.sample_ns = k->sample_ns;
-	s->options.calibrate = false;
+	s->costs.calibrates = false;
 	text_printf(&words, "what probing costs is from %s, not measured in this recording", path);
-	session_note(s, "calibration", words.s);
+	session_note(&s->r, "calibration", words.s);
 	text_release(&words);
 }
 
 void session_read_costs(struct session *s)
 {
-	const char *path = s->options.calibrate ? known_costs_path() : NULL;
+	const char *path = s->costs.calibrates ? known_costs_path() : NULL;
 	struct known_costs k;
 	int ret;
 
@@ -493,7 +495,7 @@ void session_read_costs(struct session *s)
 /* Writes the costs, but only if this recording has measured everything that another may need. */
 void session_write_costs(struct session *s)
 {
-	const char *path = s->options.calibrate ? known_costs_path() : NULL;
+	const char *path = s->costs.calibrates ? known_costs_path() : NULL;
 	struct known_costs k = {
 		.aftermath = s->after.measured,
 		.alone = s->costs.alone,
@@ -505,7 +507,7 @@ void session_write_costs(struct session *s)
 	};
 	int ret;
 
-	if (!path || s->options.scout || !s->options.inherit || !k.n ||
+	if (!path || s->r.options->scout || !s->r.options->inherit || !k.n ||
 	    k.n > sizeof(k.rows) / sizeof(*k.rows))
 		return;
 	memcpy(k.rows, s->costs.calibrations.data, k.n * sizeof(*k.rows));

@@ -34,9 +34,9 @@ static bool is_armed(const struct planned *p)
 /* Begins to count. Inserting probes takes a while, so some of them have counted before. */
 static void count_from_now(struct session *s)
 {
-	for (size_t i = s->hybrid.first_candidate; i < s->plan.n; i++)
-		s->plan.data[i]->count_before = bpfprog_count(s->programs, i);
-	s->hybrid.count_cpu_ns = session_target_cpu_ns(s);
+	for (size_t i = s->hybrid.first_candidate; i < s->r.plan.n; i++)
+		s->r.plan.data[i]->count_before = bpfprog_count(s->r.programs, i);
+	s->hybrid.count_cpu_ns = session_target_cpu_ns(&s->r);
 	s->hybrid.state_since_ns = clock_now_ns();
 }
 
@@ -45,12 +45,13 @@ static int arm(struct session *s, struct err *err)
 	struct probeset *set = &s->hybrid.counting;
 	int ret;
 
-	probeset_init(set, s->dynevents, s->sets.n);
-	bpfprog_count_from(s->programs, s->hybrid.first_candidate);
-	for (size_t i = s->hybrid.first_candidate; i < s->plan.n; i++)
-		if (is_armed(s->plan.data[i]))
-			probeset_add_count(set, s->plan.data[i],
-					   session_path(s, s->plan.data[i]->what.dso), i);
+	probeset_init(set, s->r.dynevents, s->r.sets.n);
+	bpfprog_count_from(s->r.programs, s->hybrid.first_candidate);
+	for (size_t i = s->hybrid.first_candidate; i < s->r.plan.n; i++)
+		if (is_armed(s->r.plan.data[i]))
+			probeset_add_count(set, s->r.plan.data[i],
+					   session_path(&s->r.objects, s->r.plan.data[i]->what.dso),
+					   i);
 	ret = probeset_create(set, session_point_refused, s, err);
 	if (!ret)
 		ret = session_open_on_targets(s, set, err);
@@ -68,18 +69,18 @@ int session_count_begin(struct session *s, struct err *err)
  * target has used. */
 static double allowed_ns(const struct session *s, uint64_t cpu_ns)
 {
-	double used = cpu_ns > s->cputime.at_begin_ns ? cpu_ns - s->cputime.at_begin_ns : 0;
-	double room = SHARE_OF_BUDGET * s->options.overhead * used - s->hybrid.counting_cost_ns -
+	double used = session_since_begin_ns(&s->cputime, cpu_ns);
+	double room = SHARE_OF_BUDGET * s->r.options->overhead * used - s->hybrid.counting_cost_ns -
 		      (double)session_sampling_cost_ns(s);
 
-	if (s->options.scout) /* the results of this run are not reported */
+	if (s->r.options->scout) /* the results of this run are not reported */
 		return INFINITY;
 	return room > ALLOWED_LEAST_NS ? room : ALLOWED_LEAST_NS;
 }
 
 static double count_cost_ns(const struct session *s, size_t i)
 {
-	return bpfprog_count(s->programs, i) * session_count_cost_ns(s, s->plan.data[i]);
+	return bpfprog_count(s->r.programs, i) * session_count_cost_ns(s, s->r.plan.data[i]);
 }
 
 static double counted_cost_ns(const struct session *s, size_t *n)
@@ -87,8 +88,8 @@ static double counted_cost_ns(const struct session *s, size_t *n)
 	double cost = 0;
 
 	*n = 0;
-	for (size_t i = s->hybrid.first_candidate; i < s->plan.n; i++)
-		if (is_armed(s->plan.data[i])) {
+	for (size_t i = s->hybrid.first_candidate; i < s->r.plan.n; i++)
+		if (is_armed(s->r.plan.data[i])) {
 			cost += count_cost_ns(s, i);
 			++*n;
 		}
@@ -100,9 +101,9 @@ static double counting_cost_ns(const struct session *s, double cost_ns, double u
 {
 	double calls = 0;
 
-	for (size_t i = s->hybrid.first_candidate; i < s->plan.n; i++)
-		if (is_armed(s->plan.data[i]))
-			calls += (double)bpfprog_count(s->programs, i);
+	for (size_t i = s->hybrid.first_candidate; i < s->r.plan.n; i++)
+		if (is_armed(s->r.plan.data[i]))
+			calls += (double)bpfprog_count(s->r.programs, i);
 	return cost_ns +
 	       COST_OF_COUNTING * session_after_ns(s, fmax(used_ns - cost_ns, used_ns / 10), calls);
 }
@@ -115,13 +116,13 @@ static void price(struct session *s, uint64_t elapsed_ns, uint64_t used_ns, doub
 
 	if (work_ns < META_BUSY_LEAST * elapsed_ns)
 		work_ns = META_BUSY_LEAST * elapsed_ns;
-	for (size_t i = s->hybrid.first_candidate; i < s->plan.n; i++) {
-		struct planned *p = s->plan.data[i];
+	for (size_t i = s->hybrid.first_candidate; i < s->r.plan.n; i++) {
+		struct planned *p = s->r.plan.data[i];
 		uint64_t count;
 
 		if (!is_armed(p))
 			continue;
-		count = bpfprog_count(s->programs, i) - p->count_before;
+		count = bpfprog_count(s->r.programs, i) - p->count_before;
 		p->calls_per_s = count * 1e9 / (elapsed_ns * own_share);
 		p->cost_share = work_ns > 0 ? (count * session_call_cost_ns(s, p) +
 					       session_after_ns(s, work_ns, count)) /
@@ -136,8 +137,8 @@ static size_t set_dear_aside(struct session *s, double cost_ns, size_t n)
 {
 	size_t left = 0;
 
-	for (size_t i = s->hybrid.first_candidate; i < s->plan.n; i++) {
-		struct planned *p = s->plan.data[i];
+	for (size_t i = s->hybrid.first_candidate; i < s->r.plan.n; i++) {
+		struct planned *p = s->r.plan.data[i];
 
 		if (!is_armed(p))
 			continue;
@@ -149,12 +150,13 @@ static size_t set_dear_aside(struct session *s, double cost_ns, size_t n)
 
 double session_choice_room(struct session *s)
 {
-	double cpu_ns = session_recorded_cpu_ns(s), switches_ns = session_scheduling_cost_ns(s);
+	double cpu_ns = session_recorded_cpu_ns(&s->cputime, &s->r),
+	       switches_ns = session_scheduling_cost_ns(s);
 	double work_ns = cpu_ns - s->hybrid.counting_cost_ns - switches_ns;
 	double switches = switches_ns / fmax(work_ns, fmax(cpu_ns / 10, 1)), room;
 
 	room = (session_contends(s) ? 1 : ROOM_TO_CHOOSE) *
-	       (s->options.overhead - fmin(switches, SCHEDULING_MOST * s->options.overhead) -
+	       (s->r.options->overhead - fmin(switches, SCHEDULING_MOST * s->r.options->overhead) -
 		session_sampling_share(s));
 	return room - session_repayment(s, room);
 }
@@ -162,18 +164,18 @@ double session_choice_room(struct session *s)
 /* Chooses the functions to trace. A scout chooses only after it has seen everything. */
 static void decide(struct session *s)
 {
-	struct planned **all = xcalloc(s->plan.n + 1, sizeof(struct planned *));
+	struct planned **all = xcalloc(s->r.plan.n + 1, sizeof(struct planned *));
 	size_t n = 0;
 
-	for (size_t i = s->hybrid.first_candidate; i < s->plan.n; i++) {
-		struct planned *p = s->plan.data[i];
+	for (size_t i = s->hybrid.first_candidate; i < s->r.plan.n; i++) {
+		struct planned *p = s->r.plan.data[i];
 
 		if (!p->asked)
 			continue;
 		p->asked = false;
 		all[n++] = p;
 	}
-	if (!s->options.scout) {
+	if (!s->r.options->scout) {
 		double room = session_choice_room(s);
 
 		log_detail("choice: %.1f%% of the time may be spent, %.1f%% is, %.1f%% of it is "
@@ -201,7 +203,7 @@ static uint64_t used_since_armed_ns(const struct session *s, uint64_t cpu_ns)
 
 void session_count_stop(struct session *s)
 {
-	uint64_t used_ns = used_since_armed_ns(s, session_target_cpu_ns(s));
+	uint64_t used_ns = used_since_armed_ns(s, session_target_cpu_ns(&s->r));
 	size_t n;
 	double cost_ns = counted_cost_ns(s, &n);
 
@@ -210,8 +212,9 @@ void session_count_stop(struct session *s)
 
 int session_count_look(struct session *s, uint64_t now, bool *counted, struct err *err)
 {
-	uint64_t elapsed_ns = now - s->hybrid.state_since_ns, cpu_ns = session_target_cpu_ns(s);
-	bool over = elapsed_ns >= (s->options.scout ? SCOUT_COUNTING_NS : COUNTING_NS), distorted;
+	uint64_t elapsed_ns = now - s->hybrid.state_since_ns, cpu_ns = session_target_cpu_ns(&s->r);
+	bool over = elapsed_ns >= (s->r.options->scout ? SCOUT_COUNTING_NS : COUNTING_NS),
+	     distorted;
 	size_t n;
 	double cost_ns = counted_cost_ns(s, &n);
 	uint64_t used_ns;
@@ -223,7 +226,7 @@ int session_count_look(struct session *s, uint64_t now, bool *counted, struct er
 	/* The kernel may take a while, and calls were counted meanwhile. */
 	cost_ns = counted_cost_ns(s, &n);
 	elapsed_ns = clock_now_ns() - s->hybrid.state_since_ns;
-	cpu_ns = session_target_cpu_ns(s);
+	cpu_ns = session_target_cpu_ns(&s->r);
 	used_ns = used_since_armed_ns(s, cpu_ns);
 	s->hybrid.counting_cost_ns += counting_cost_ns(s, cost_ns, (double)used_ns);
 	price(s, elapsed_ns, used_ns, cost_ns);

@@ -54,12 +54,12 @@ static void give_up_all(struct session_counters *c, const struct err *why)
 
 int session_counters_open(struct session *s, struct err *err)
 {
-	const char *words = s->options.events ? s->options.events : "auto";
+	const char *words = s->r.options->events ? s->r.options->events : "auto";
 	struct session_counters *c = &s->counters;
 	struct err busy = { 0 };
 	int ret;
 
-	if (s->options.scout)
+	if (s->r.options->scout)
 		words = "none";
 	ret = pmu_list_parse(&c->list, words, err);
 	if (!ret)
@@ -70,9 +70,9 @@ int session_counters_open(struct session *s, struct err *err)
 	 * At this period counting adds less than 15 % to a traced call (make bench, counters); each
 	 * of the task's own numbers takes one load.
 	 */
-	c->period = s->options.events ? 1 : WIRE_OCCASION;
+	c->period = s->r.options->events ? 1 : WIRE_OCCASION;
 	perf_first(&c->list);
-	ret = pmu_percpu_open(&c->events, &c->list, s->cpus.online, s->cpus.n, &busy);
+	ret = pmu_percpu_open(&c->events, &c->list, s->r.cpus.online, s->r.cpus.n, &busy);
 	if (ret && (c->list.is_auto || ret == -EACCES || ret == -EPERM)) {
 		give_up_all(c, &busy);
 		return 0;
@@ -108,7 +108,7 @@ int session_counters_connect(struct session *s, struct err *err)
 
 			if (fd < 0)
 				continue;
-			ret = bpfprog_set_counter(s->programs, s->cpus.online[cpu], (uint32_t)i,
+			ret = bpfprog_set_counter(s->r.programs, s->r.cpus.online[cpu], (uint32_t)i,
 						  fd);
 			if (ret)
 				return err_set(err, ret,
@@ -124,13 +124,13 @@ static void write_counter(struct session *s, uint32_t id, const struct pmu_event
 	struct text line = { 0 };
 	struct meta_counter m = pmu_counter(e, id, why);
 
-	m.by_default = !s->options.events;
+	m.by_default = !s->r.options->events;
 	if (!*why) {
 		m.on_change = e->source == PMU_TASK;
 		m.period = m.on_change ? 1 : s->counters.period;
 	}
 	meta_print_counter(&m, &line);
-	session_write_line(s, &line);
+	session_write_line(&s->r, &line);
 }
 
 static void names(struct text *out, const char *before, const char *name)
@@ -148,7 +148,7 @@ static void report_missing(const struct session *s)
 		names(&missing, ", ", list->missing[i].event.name);
 	for (unsigned i = 0; i < list->n; i++)
 		names(&counted, ", ", list->events[i].name);
-	if (list->n_missing && list->fell_back && !s->options.events)
+	if (list->n_missing && list->fell_back && !s->r.options->events)
 		log_detail("%s; counted in every call: %s", list->missing[0].why,
 			   counted.s ? counted.s : "nothing");
 	else if (list->n_missing && list->fell_back)
@@ -172,7 +172,7 @@ void session_counters_write(struct session *s)
 	for (unsigned i = 0; i < list->n; i++)
 		write_counter(s, i, &list->events[i], "");
 	for (unsigned i = 0; i < list->n_missing; i++)
-		write_counter(s, list->n + s->options.stamp_cycles + i, &list->missing[i].event,
+		write_counter(s, list->n + s->r.options->stamp_cycles + i, &list->missing[i].event,
 			      list->missing[i].why);
 	report_missing(s);
 }

@@ -12,8 +12,8 @@
 
 static bool has_ring(const struct session *s, uint32_t cpu)
 {
-	for (uint32_t i = 0; i < s->rings.n; i++)
-		if (s->rings.rings[i].cpu == cpu)
+	for (uint32_t i = 0; i < s->r.rings.n; i++)
+		if (s->r.rings.rings[i].cpu == cpu)
 			return true;
 	return false;
 }
@@ -24,46 +24,46 @@ static bool has_ring(const struct session *s, uint32_t cpu)
  */
 static void watch_mappings_again(struct session *s)
 {
-	struct rings old = s->mappings;
+	struct rings old = s->r.mappings;
 	struct err err = { 0 };
 
 	if (session_watch_mappings(s, &err)) {
-		rings_release(&s->mappings);
-		s->mappings = old;
-		session_write_notice(s, "cpus", err.text);
+		rings_release(&s->r.mappings);
+		s->r.mappings = old;
+		session_write_notice(&s->r, "cpus", err.text);
 		return;
 	}
-	drain_mappings(&s->drain, &old);
-	s->drain.mappings_told = 0;
+	drain_mappings(&s->r.drain, &old);
+	s->r.drain.mappings_told = 0;
 	rings_release(&old);
 }
 
 static void add_cpu(struct session *s, uint32_t cpu, uint64_t since_ns)
 {
 	bool known = has_ring(s, cpu); /* the CPU was online before */
-	int ret = known ? 0 : ringbufs_add(&s->rings, cpu);
+	int ret = known ? 0 : ringbufs_add(&s->r.rings, cpu);
 	char words[200];
 
-	drain_add_cpu(&s->drain, cpu, since_ns);
+	drain_add_cpu(&s->r.drain, cpu, since_ns);
 	snprintf(words, sizeof(words),
 		 "CPU %u came online while recording: %sit has no samples and no counters", cpu,
 		 known ? ""
 		 : ret ? "calls there are lost (no ring could be made for it), and "
 		       : "calls there are lost until it was seen, and ");
-	session_write_notice(s, "cpus", words);
+	session_write_notice(&s->r, "cpus", words);
 }
 
 void session_look_for_cpus(struct session *s)
 {
 	uint64_t since_ns = s->cpus_looked_ns;
-	struct cpus before = s->cpus, now;
+	struct cpus before = s->r.cpus, now;
 
 	if (!since_ns) /* nothing is watched yet */
 		return;
 	s->cpus_looked_ns = clock_now_ns();
 	if (cpus_read(&now) || cpus_same(&now, &before))
 		return;
-	s->cpus = now;
+	s->r.cpus = now;
 	for (uint32_t i = 0; i < now.n; i++)
 		if (!cpus_has(&before, now.online[i]))
 			add_cpu(s, now.online[i], since_ns);

@@ -32,7 +32,7 @@
 
 bool session_inherits(const struct session *s)
 {
-	return s->options.inherit && !s->follow.late;
+	return s->r.options->inherit && !s->follow.late;
 }
 
 void session_follow_carried(struct session *s)
@@ -41,7 +41,7 @@ void session_follow_carried(struct session *s)
 
 	if (s->follow.carried)
 		return;
-	bpfprog_totals(s->programs, &now);
+	bpfprog_totals(s->r.programs, &now);
 	s->follow.carried = true;
 	s->follow.carried_from = now.switches;
 }
@@ -50,17 +50,17 @@ void session_follow_begin(struct session *s)
 {
 	struct wire_totals now;
 
-	bpfprog_totals(s->programs, &now);
-	s->follow.look_ns = s->start_ns;
-	s->follow.cpu_ns = s->cputime.at_begin_ns;
+	bpfprog_totals(s->r.programs, &now);
+	s->follow.look_ns = s->r.start_ns;
+	s->follow.cpu_ns = session_begin_cpu_ns(&s->cputime);
 	s->follow.scheduling_ns = now.scheduling_ns;
 	s->follow.switches = now.switches;
 }
 
 static bool is_attached(const struct session *s, pid_t pid)
 {
-	for (size_t i = 0; i < s->options.n_pids; i++)
-		if (s->options.pids[i] == pid)
+	for (size_t i = 0; i < s->r.options->n_pids; i++)
+		if (s->r.options->pids[i] == pid)
 			return true;
 	return false;
 }
@@ -87,12 +87,12 @@ void session_follow_report_born_before(struct session *s)
 	struct text all = { 0 }, parents = { 0 }, words = { 0 };
 	size_t n = 0;
 
-	for (size_t i = 0; s->options.inherit && i < s->options.n_pids; i++) {
-		size_t more = left_out_children(s, s->options.pids[i]);
+	for (size_t i = 0; s->r.options->inherit && i < s->r.options->n_pids; i++) {
+		size_t more = left_out_children(s, s->r.options->pids[i]);
 
-		text_printf(&all, "%s%d", i ? "," : "", s->options.pids[i]);
+		text_printf(&all, "%s%d", i ? "," : "", s->r.options->pids[i]);
 		if (more)
-			text_printf(&parents, "%s%d", n ? "," : "", s->options.pids[i]);
+			text_printf(&parents, "%s%d", n ? "," : "", s->r.options->pids[i]);
 		n += more;
 	}
 	if (n) {
@@ -101,7 +101,7 @@ void session_follow_report_born_before(struct session *s)
 			    "to record %s, too: -p %s,$(pgrep -d, -P %s)",
 			    n, n > 1 ? "es" : "", n > 1 ? "are" : "is", n > 1 ? "them" : "it",
 			    all.s, parents.s);
-		session_write_notice(s, "earlier-children", words.s);
+		session_write_notice(&s->r, "earlier-children", words.s);
 	}
 	text_release(&all);
 	text_release(&parents);
@@ -114,7 +114,7 @@ static void no_more_carried(struct session *s)
 
 	if (!s->follow.carried)
 		return;
-	bpfprog_totals(s->programs, &now);
+	bpfprog_totals(s->r.programs, &now);
 	s->follow.carried = false;
 	s->follow.carried_switches += now.switches - s->follow.carried_from;
 }
@@ -130,9 +130,9 @@ static int open_sets(struct session *s, struct err *err)
 {
 	int ret = 0;
 
-	for (size_t k = 0; k < s->sets.n && !ret; k++)
-		if (s->sets.data[k].attached && session_is_on_targets(s, k))
-			ret = session_open_on_targets(s, &s->sets.data[k], err);
+	for (size_t k = 0; k < s->r.sets.n && !ret; k++)
+		if (s->r.sets.data[k].attached && session_is_on_targets(&s->r, k))
+			ret = session_open_on_targets(s, &s->r.sets.data[k], err);
 	return ret;
 }
 
@@ -145,9 +145,9 @@ static int hold_all(struct session *s, struct err *err)
 	int ret;
 
 	s->follow.late = true;
-	bpfprog_hold_children(s->programs, true);
+	bpfprog_hold_children(s->r.programs, true);
 	ret = open_sets(s, err);
-	vec_for_each (&s->sets, struct probeset, set)
+	vec_for_each (&s->r.sets, struct probeset, set)
 		probeset_unfollow(set);
 	no_more_carried(s);
 	log_detail("context switches take more than %.0f%% of the budget: processes are held one "
@@ -162,10 +162,10 @@ static int carry(struct session *s, struct err *err)
 
 	s->follow.late = false;
 	s->follow.debt_ns = 0;
-	bpfprog_hold_children(s->programs, session_events_are_swapped(s));
+	bpfprog_hold_children(s->r.programs, session_events_are_swapped(s));
 	ret = open_sets(s, err);
 	if (!session_events_are_swapped(s))
-		vec_for_each (&s->sets, struct probeset, set)
+		vec_for_each (&s->r.sets, struct probeset, set)
 			probeset_unhold(set);
 	log_detail("processes are forked often: children inherit their probes again");
 	return ret;
@@ -202,11 +202,11 @@ static void count_forks(struct follow *f, const struct drain *d, uint64_t now)
 static double excess_ns(struct session *s, uint64_t elapsed_ns)
 {
 	struct follow *f = &s->follow;
-	uint64_t cpu_ns = session_target_cpu_ns(s), used_ns = cpu_ns - f->cpu_ns;
+	uint64_t cpu_ns = session_target_cpu_ns(&s->r), used_ns = cpu_ns - f->cpu_ns;
 	struct wire_totals now;
 	double cost_ns, paid_ns, work_ns;
 
-	bpfprog_totals(s->programs, &now);
+	bpfprog_totals(s->r.programs, &now);
 	paid_ns = now.scheduling_ns - f->scheduling_ns;
 	cost_ns = paid_ns + s->costs.carried.switch_ns * (now.switches - f->switches);
 	paid_ns += (f->carried ? s->costs.carried.switch_ns : s->costs.watched.switch_ns) *
@@ -221,21 +221,21 @@ static double excess_ns(struct session *s, uint64_t elapsed_ns)
 	f->cpu_ns = cpu_ns;
 	f->scheduling_ns = now.scheduling_ns;
 	f->switches = now.switches;
-	return cost_ns - SWITCHES_MOST * s->options.overhead * work_ns;
+	return cost_ns - SWITCHES_MOST * s->r.options->overhead * work_ns;
 }
 
 void session_follow_forks(struct session *s)
 {
-	count_forks(&s->follow, &s->drain, clock_now_ns());
+	count_forks(&s->follow, &s->r.drain, clock_now_ns());
 }
 
 int session_follow_look(struct session *s, uint64_t now, struct err *err)
 {
 	struct follow *f = &s->follow;
 	uint64_t elapsed_ns = now - f->look_ns;
-	bool counting = s->is_hybrid && s->hybrid.state == HYBRID_COUNTING;
+	bool counting = s->r.is_hybrid && s->hybrid.state == HYBRID_COUNTING;
 
-	if (!s->options.inherit || !s->begun || s->options.scout)
+	if (!s->r.options->inherit || !s->r.begun || s->r.options->scout)
 		return 0;
 	if (f->late)
 		return f->forks >= FORKS_MANY ? carry(s, err) : 0;
@@ -243,10 +243,10 @@ int session_follow_look(struct session *s, uint64_t now, struct err *err)
 		return 0;
 	f->debt_ns += excess_ns(s, elapsed_ns);
 	f->look_ns = now;
-	if (f->debt_ns < -CREDIT_MAX_NS * s->options.overhead)
-		f->debt_ns = -CREDIT_MAX_NS * s->options.overhead;
+	if (f->debt_ns < -CREDIT_MAX_NS * s->r.options->overhead)
+		f->debt_ns = -CREDIT_MAX_NS * s->r.options->overhead;
 	/* a set that only counts is not opened again by hold_all() */
-	if (f->debt_ns < DEBT_MAX_NS || counting || now - s->start_ns < SEEN_LEAST_NS ||
+	if (f->debt_ns < DEBT_MAX_NS || counting || now - s->r.start_ns < SEEN_LEAST_NS ||
 	    (f->last_fork_ns && now - f->last_fork_ns < FORKS_NS))
 		return 0;
 	return hold_all(s, err);
@@ -257,13 +257,13 @@ static void report_unfollowed(struct session *s)
 {
 	char text[200], forks[TEXT_COUNTED];
 
-	if (!session_has_sessions(s) || !s->options.inherit || !s->follow.n_children)
+	if (!session_has_sessions(&s->r) || !s->r.options->inherit || !s->follow.n_children)
 		return;
 	snprintf(text, sizeof(text),
 		 "%s of child processes: their calls are not recorded, as -c took uprobe "
 		 "sessions for a program that seemed not to fork; record without -c",
 		 text_counted(forks, s->follow.n_children, "birth"));
-	session_write_notice(s, "unfollowed-children", text);
+	session_write_notice(&s->r, "unfollowed-children", text);
 }
 
 void session_follow_end(struct session *s)
@@ -279,5 +279,5 @@ void session_follow_end(struct session *s)
 		 "that children inherit would cost more than the budget at so many context "
 		 "switches; a larger --overhead keeps them",
 		 s->follow.n_late, text_time(late, s->follow.late_most_ns));
-	session_write_notice(s, "late-children", text);
+	session_write_notice(&s->r, "late-children", text);
 }

@@ -28,7 +28,7 @@
 
 bool session_events_are_swapped(const struct session *s)
 {
-	return s->options.inherit && s->kernel_version < KERNEL_VERSION(6, 13, 0);
+	return s->r.options->inherit && s->r.kernel_version < KERNEL_VERSION(6, 13, 0);
 }
 
 static bool holds(const struct session *s)
@@ -62,7 +62,7 @@ static void add_thread(struct session *s, struct holding *h, pid_t tid)
 		return;
 	h->tids[h->n++] = tid;
 	map_put(&s->holds.watched, tid, 1);
-	s->drain.watched = &s->holds.watched;
+	s->r.drain.watched = &s->holds.watched;
 }
 
 /* Forgets ended threads, also those of another process that had the number before. */
@@ -144,11 +144,11 @@ static int hold_in_sets(struct session *s, pid_t pid, struct err *err)
 	/* forgets the previous process of that number, or the program before the exec */
 	holding_of(s, pid)->n = 0;
 	if (++s->holds.n % HELD_MAX == 0)
-		vec_for_each (&s->sets, struct probeset, set)
+		vec_for_each (&s->r.sets, struct probeset, set)
 			probeset_let_go(set);
-	for (size_t k = 0; k < s->sets.n && !ret; k++)
-		if (s->sets.data[k].attached && session_is_on_targets(s, k))
-			ret = session_hold(s, &s->sets.data[k], pid, err);
+	for (size_t k = 0; k < s->r.sets.n && !ret; k++)
+		if (s->r.sets.data[k].attached && session_is_on_targets(&s->r, k))
+			ret = session_hold(s, &s->r.sets.data[k], pid, err);
 	return ret == -ESRCH ? 0 : ret;
 }
 
@@ -162,10 +162,10 @@ static int hold_again(struct session *s, pid_t pid, pid_t ended, struct err *err
 	forget_ended(h, pid, ended);
 	first = h->n;
 	choose_threads(s, h, pid);
-	for (size_t k = 0; k < s->sets.n && !ret && first < h->n; k++) {
-		struct probeset *set = &s->sets.data[k];
+	for (size_t k = 0; k < s->r.sets.n && !ret && first < h->n; k++) {
+		struct probeset *set = &s->r.sets.data[k];
 
-		if (!set->attached || !session_is_on_targets(s, k))
+		if (!set->attached || !session_is_on_targets(&s->r, k))
 			continue;
 		ret = hold_from(h, first, set, err);
 		if (ret == -ESRCH)
@@ -176,8 +176,8 @@ static int hold_again(struct session *s, pid_t pid, pid_t ended, struct err *err
 
 int session_hold_new(struct session *s, struct err *err)
 {
-	struct drain *d = &s->drain;
-	bool hold = holds(s) && !s->burst.off;
+	struct drain *d = &s->r.drain;
+	bool hold = holds(s) && !s->r.is_between_bursts;
 	int ret = 0;
 
 	session_follow_forks(s);
@@ -205,5 +205,5 @@ void session_hold_end(struct session *s)
 		 "%" PRIu64 " processes were forked by processes just born; before Linux 6.13 the "
 		 "kernel may drop the probes of such relatives: calls of theirs can be missing",
 		 s->holds.n_twins);
-	session_write_notice(s, "twins", text);
+	session_write_notice(&s->r, "twins", text);
 }

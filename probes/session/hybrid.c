@@ -72,38 +72,39 @@ static void on_sample(void *ctx, const struct sample *sample)
 
 static uint32_t hertz_now(const struct session *s)
 {
-	if (s->options.scout)
+	if (s->r.options->scout)
 		return SCOUT_HERTZ;
 	return s->hybrid.seldom ? LATER_HERTZ : s->hybrid.first_hertz;
 }
 
 void session_hybrid_rate(struct session *s)
 {
-	double allowed = SHARE_OF_BUDGET * s->options.overhead * 1e9 / s->costs.sample_ns;
+	double allowed = SHARE_OF_BUDGET * s->r.options->overhead * 1e9 / s->costs.sample_ns;
 	size_t i = 0;
 
-	if (s->options.scout || !s->hybrid.sampler.rings.n)
+	if (s->r.options->scout || !s->hybrid.sampler.rings.n)
 		return;
 	while (i + 1 < N_RATES && first_rates[i] > allowed) /* NAN: the first rate */
 		i++;
-	s->hybrid.first_hertz = s->is_hybrid ? first_rates[i] : SAMPLE_HERTZ;
-	sampler_set_rate(&s->hybrid.sampler, s->is_hybrid ? hertz_now(s) : SAMPLE_HERTZ);
+	s->hybrid.first_hertz = s->r.is_hybrid ? first_rates[i] : SAMPLE_HERTZ;
+	sampler_set_rate(&s->hybrid.sampler, s->r.is_hybrid ? hertz_now(s) : SAMPLE_HERTZ);
 	log_detail("the first samples come %u times a second", s->hybrid.first_hertz);
 }
 
 int session_hybrid_open(struct session *s, struct err *err)
 {
-	profile_init(&s->hybrid.profile, &s->spaces);
+	profile_init(&s->hybrid.profile, &s->r.spaces);
 	s->hybrid.first_hertz = first_rates[0];
-	return sampler_open(&s->hybrid.sampler, s->programs, &s->cpus, hertz_now(s),
-			    s->options.call_graph == CALL_GRAPH_DWARF ? STACK_COPY_BYTES : 0, err);
+	return sampler_open(&s->hybrid.sampler, s->r.programs, &s->r.cpus, hertz_now(s),
+			    s->r.options->call_graph == CALL_GRAPH_DWARF ? STACK_COPY_BYTES : 0,
+			    err);
 }
 
 void session_hybrid_start(struct session *s)
 {
 	s->hybrid.state_since_ns = clock_now_ns();
 	session_sample_rate(s, hertz_now(s));
-	bpfprog_sample(s->programs, true);
+	bpfprog_sample(s->r.programs, true);
 }
 
 struct names {
@@ -141,15 +142,15 @@ static void add_imports(const struct session *s, const struct session_object *o,
 static int add_named(struct session *s, const struct names *names, struct err *err)
 {
 	struct patterns *patterns = NULL;
-	struct dso **dsos = xcalloc(s->objects.n + 1, sizeof(*dsos));
+	struct dso **dsos = xcalloc(s->r.objects.n + 1, sizeof(*dsos));
 	int ret = 0;
 
-	for (size_t i = 0; i < s->objects.n; i++)
-		dsos[i] = s->objects.data[i].dso;
+	for (size_t i = 0; i < s->r.objects.n; i++)
+		dsos[i] = s->r.objects.data[i].dso;
 	if (names->n)
 		ret = patterns_parse(&patterns, names->data, names->n, err);
 	if (!ret && names->n)
-		ret = selection_add(&s->selection, patterns, dsos, s->objects.n, 0, err);
+		ret = selection_add(&s->selection, patterns, dsos, s->r.objects.n, 0, err);
 	/* The selection keeps pointers to the words of its patterns. */
 	if (patterns)
 		*vec_add(&s->hybrid.patterns) = patterns;
@@ -163,7 +164,7 @@ static int add_blocking(struct session *s, struct err *err)
 	struct names names = { 0 };
 	int ret;
 
-	vec_for_each (&s->objects, struct session_object, o)
+	vec_for_each (&s->r.objects, struct session_object, o)
 		add_imports(s, o, &names);
 	ret = add_named(s, &names, err);
 	s->hybrid.locks_added = session_contends(s);
@@ -173,7 +174,7 @@ static int add_blocking(struct session *s, struct err *err)
 
 static bool imports_region(const struct session *s)
 {
-	vec_for_each (&s->objects, struct session_object, o) {
+	vec_for_each (&s->r.objects, struct session_object, o) {
 		const char *const *imports;
 		size_t n = dso_imports(o->dso, &imports);
 
@@ -193,7 +194,7 @@ static int add_regions(struct session *s, struct err *err)
 
 	if (!imports_region(s))
 		return 0;
-	for (const char *const *glob = s->options.regions; *glob; glob++)
+	for (const char *const *glob = s->r.options->regions; *glob; glob++)
 		add_name(&names, *glob);
 	ret = add_named(s, &names, err);
 	vec_release(&names);
@@ -208,8 +209,8 @@ static int add_markers(struct session *s, struct err *err)
 	struct names names = { 0 };
 	int ret = 0;
 
-	s->hybrid.marked_objects = s->objects.n;
-	if (!session_has_markers(s, first))
+	s->hybrid.marked_objects = s->r.objects.n;
+	if (!session_has_markers(&s->r.objects, first))
 		return 0;
 	add_name(&names, "marker:*");
 	ret = add_named(s, &names, err);
@@ -224,9 +225,9 @@ static bool is_loader(const struct session *s, struct dso *dso)
 	const uint32_t *indices;
 	struct dso *loader;
 
-	vec_for_each (&s->objects, struct session_object, o)
-		if (dso_interp(o->dso) && !dso_get(s->dsos, dso_interp(o->dso), &loader, NULL) &&
-		    loader == dso)
+	vec_for_each (&s->r.objects, struct session_object, o)
+		if (dso_interp(o->dso) &&
+		    !dso_get(s->r.objects.dsos, dso_interp(o->dso), &loader, NULL) && loader == dso)
 			return !dso_find(dso, "pthread_mutex_lock", &indices);
 	return false;
 }
@@ -242,7 +243,7 @@ static void add_hot(struct session *s, double least)
 	vec_for_each (&s->hybrid.profile.functions, struct profile_function, f) {
 		if (!is_candidate(s, f, least))
 			continue;
-		session_add_object(s, f->dso, f->path, false);
+		session_add_object(&s->r.objects, f->dso, f->path, false);
 		selection_add_function(&s->selection, f->dso, f->function);
 	}
 }
@@ -250,9 +251,9 @@ static void add_hot(struct session *s, double least)
 /* Adds the functions that are hot now to the plan. */
 static int add_candidates(struct session *s, double least, struct err *err)
 {
-	size_t objects = s->objects.n, chosen = s->selection.chosen.n;
+	size_t objects = s->r.objects.n, chosen = s->selection.chosen.n;
 	bool locks = session_contends(s) && !s->hybrid.locks_added;
-	bool first = !s->hybrid.rounds && !s->plan.n;
+	bool first = !s->hybrid.rounds && !s->r.plan.n;
 	int ret = first || locks ? add_blocking(s, err) : 0;
 
 	if (!ret)
@@ -264,16 +265,16 @@ static int add_candidates(struct session *s, double least, struct err *err)
 	ret = first ? add_regions(s, err) : 0;
 	if (ret)
 		return ret;
-	if (s->writer)
-		session_write_objects(s, objects);
+	if (s->r.writer)
+		session_write_objects(&s->r, objects);
 	if (s->selection.chosen.n > chosen + CANDIDATES_MAX) {
 		selection_keep(&s->selection, chosen + CANDIDATES_MAX);
 		s->hybrid.marked_objects = 0; /* the next round finds the others */
 	}
-	s->hybrid.first_candidate = s->plan.n;
-	plan_add(&s->plan, &s->selection, chosen, &s->traits, s->kernel_version);
-	for (size_t i = s->hybrid.first_candidate; i < s->plan.n; i++) {
-		struct planned *p = s->plan.data[i];
+	s->hybrid.first_candidate = s->r.plan.n;
+	plan_add(&s->r.plan, &s->selection, chosen, &s->r.objects.traits, s->r.kernel_version);
+	for (size_t i = s->hybrid.first_candidate; i < s->r.plan.n; i++) {
+		struct planned *p = s->r.plan.data[i];
 
 		p->asked = true;
 		if (p->possible && p->what.marker && marker_is_endless(p->what.marker)) {
@@ -282,9 +283,9 @@ static int add_candidates(struct session *s, double least, struct err *err)
 		}
 		p->region = session_is_region(s, p->what.function->symbol);
 	}
-	for (size_t i = 0; i < s->plan.n; i++)
-		s->plan.data[i]->cpu_share =
-			profile_share(&s->hybrid.profile, s->plan.data[i]->what.function);
+	for (size_t i = 0; i < s->r.plan.n; i++)
+		s->r.plan.data[i]->cpu_share =
+			profile_share(&s->hybrid.profile, s->r.plan.data[i]->what.function);
 	return 0;
 }
 
@@ -301,13 +302,13 @@ static int end_round(struct session *s, struct err *err)
 	struct probeset *set = NULL;
 	int ret;
 
-	ret = s->options.scout ? 0 : session_rejoin(s, err);
-	if (!ret && !s->options.scout)
+	ret = s->r.options->scout ? 0 : session_rejoin(s, err);
+	if (!ret && !s->r.options->scout)
 		ret = session_build_set(s, s->hybrid.first_candidate, &set, err);
 	if (!ret && set)
 		ret = session_open_on_targets(s, set, err);
 	if (!ret && set)
-		session_write_set(s, set, true);
+		session_write_set(&s->r, set, true);
 	if (!ret)
 		ret = session_beside_attach(s, err);
 	s->hybrid.rounds++;
@@ -319,9 +320,9 @@ static int begin_round(struct session *s, bool window_over, struct err *err)
 {
 	int ret = add_candidates(s, window_over ? HYBRID_HOT_SHARE : LARGE_SHARE, err);
 
-	if (!ret && window_over && s->hybrid.rounds && !s->options.scout)
+	if (!ret && window_over && s->hybrid.rounds && !s->r.options->scout)
 		session_ask_again(s);
-	if (ret || s->plan.n == s->hybrid.first_candidate)
+	if (ret || s->r.plan.n == s->hybrid.first_candidate)
 		return ret;
 	s->hybrid.state = HYBRID_COUNTING;
 	return session_count_begin(s, err);
@@ -329,7 +330,7 @@ static int begin_round(struct session *s, bool window_over, struct err *err)
 
 static bool first_window_over(const struct session *s, uint64_t elapsed_ns)
 {
-	if (s->options.scout)
+	if (s->r.options->scout)
 		return elapsed_ns >= SCOUT_WINDOW_NS;
 	return elapsed_ns >= FIRST_WINDOW_NS ||
 	       (elapsed_ns >= FIRST_WINDOW_LEAST_NS && s->hybrid.profile.samples >= FIRST_SAMPLES);
@@ -338,9 +339,9 @@ static bool first_window_over(const struct session *s, uint64_t elapsed_ns)
 /* Lowers the sampling rate once the choice does not depend on chance. */
 static void sample_seldom(struct session *s, uint64_t now)
 {
-	if (s->options.scout || s->hybrid.seldom || !s->hybrid.rounds ||
+	if (s->r.options->scout || s->hybrid.seldom || !s->hybrid.rounds ||
 	    (s->hybrid.profile.total_samples < ENOUGH_SAMPLES &&
-	     now - s->open_ns < LATER_WINDOW_NS))
+	     now - s->r.open_ns < LATER_WINDOW_NS))
 		return;
 	s->hybrid.seldom = true;
 	sampler_set_rate(&s->hybrid.sampler, hertz_now(s));
@@ -354,11 +355,12 @@ static void sample_seldom(struct session *s, uint64_t now)
 static int check_hot(struct session *s, uint64_t now, struct err *err)
 {
 	uint64_t elapsed_ns = now - s->hybrid.window_since_ns;
-	bool over = s->hybrid.rounds && !s->options.scout ? elapsed_ns >= LATER_WINDOW_NS
-							  : first_window_over(s, elapsed_ns);
+	bool over = s->hybrid.rounds && !s->r.options->scout ? elapsed_ns >= LATER_WINDOW_NS
+							     : first_window_over(s, elapsed_ns);
 	int ret;
 
-	if (s->options.choose_ns && s->hybrid.rounds && now - s->open_ns > s->options.choose_ns)
+	if (s->r.options->choose_ns && s->hybrid.rounds &&
+	    now - s->r.open_ns > s->r.options->choose_ns)
 		return 0;
 	if (!over && (!s->hybrid.rounds || now - s->hybrid.looked_ns < BETWEEN_NS))
 		return 0;
@@ -373,7 +375,7 @@ int session_hybrid_interval_ms(const struct session *s)
 {
 	if (s->hybrid.state == HYBRID_COUNTING)
 		return COUNTING_LOOK_MS;
-	return s->options.scout ? SCOUT_LOOK_MS : LOOK_MS;
+	return s->r.options->scout ? SCOUT_LOOK_MS : LOOK_MS;
 }
 
 int session_hybrid_step(struct session *s, struct err *err)
@@ -406,7 +408,7 @@ static void report_unnamed(struct session *s)
 	snprintf(words, sizeof(words),
 		 "%.600s (%.0f%% of the CPU time) has no symbols; install its -dbgsym package",
 		 text_base_name(dso_path(o->dso)), 100 * o->time_ns / s->hybrid.profile.total_ns);
-	session_write_notice(s, "no-symbols", words);
+	session_write_notice(&s->r, "no-symbols", words);
 }
 
 static void report_lost(struct session *s)
@@ -415,20 +417,20 @@ static void report_lost(struct session *s)
 	bool many = (double)lost > LOST_SAID * (double)(lost + kept);
 	char samples[TEXT_NUMBER], words[256];
 
-	if (!lost || (!s->hybrid.rounds && !s->options.scout))
+	if (!lost || (!s->hybrid.rounds && !s->r.options->scout))
 		return;
 	snprintf(words, sizeof(words),
 		 "ispot dropped %s of the CPUs and chose the functions by the other %" PRIu64,
 		 text_counted(samples, lost, "sample"), kept);
 	if (many)
 		log_notice("%s", words);
-	session_note(s, many ? "lost-samples" : "few-lost-samples", words);
+	session_note(&s->r, many ? "lost-samples" : "few-lost-samples", words);
 }
 
 /* Updates the shares of the functions. When they were chosen, there were few samples or none. */
 static void report_shares(struct session *s)
 {
-	vec_for_each (&s->plan, struct planned *, each) {
+	vec_for_each (&s->r.plan, struct planned *, each) {
 		struct planned *p = *each;
 		double share = profile_share(&s->hybrid.profile, p->what.function);
 		bool out = !p->possible && !p->is_beside && *p->reason && p->set == PLANNED_NO_SET;
@@ -448,7 +450,7 @@ static void report_no_choice(struct session *s)
 
 	if (lost <= kept) {
 		session_write_notice(
-			s, "too-short",
+			&s->r, "too-short",
 			"the recording ended before ispot had chosen functions to trace; let it "
 			"last longer, name them with -F, or run a command twice with --two-pass");
 		return;
@@ -458,22 +460,22 @@ static void report_no_choice(struct session *s)
 		"the machine was too busy for ispot to choose functions: it dropped %s of the CPUs "
 		"and kept %" PRIu64 "; name functions with -F, or record when less else runs",
 		text_counted(samples, lost, "sample"), kept);
-	session_write_notice(s, "too-short", words);
+	session_write_notice(&s->r, "too-short", words);
 }
 
 void session_hybrid_stop(struct session *s)
 {
-	bpfprog_sample(s->programs, false);
+	bpfprog_sample(s->r.programs, false);
 	sampler_read(&s->hybrid.sampler, on_sample, s);
 	report_lost(s);
 	if (s->hybrid.state == HYBRID_COUNTING)
 		session_count_stop(s);
 	probeset_release(&s->hybrid.counting);
-	if (!s->options.scout) {
+	if (!s->r.options->scout) {
 		report_shares(s);
 		report_unnamed(s);
 	}
-	if (!s->hybrid.rounds && !s->options.scout && !s->began_at_end)
+	if (!s->hybrid.rounds && !s->r.options->scout && !s->began_at_end)
 		report_no_choice(s);
 }
 
@@ -506,10 +508,10 @@ static void add_choice(struct session_choice *choice, const struct selected *c, 
  */
 void session_hybrid_pick(struct session *s, double room)
 {
-	struct planned **all = xcalloc(s->plan.n + 1, sizeof(struct planned *));
+	struct planned **all = xcalloc(s->r.plan.n + 1, sizeof(struct planned *));
 
-	for (size_t i = 0; i < s->plan.n; i++) {
-		struct planned *p = all[i] = s->plan.data[i];
+	for (size_t i = 0; i < s->r.plan.n; i++) {
+		struct planned *p = all[i] = s->r.plan.data[i];
 
 		if (!p->possible || *p->what.pattern ||
 		    profile_is_hot_overall(&s->hybrid.profile, p->what.function, HYBRID_HOT_SHARE))
@@ -517,9 +519,9 @@ void session_hybrid_pick(struct session *s, double room)
 		p->possible = false;
 		p->reason = "hot for a moment only";
 	}
-	session_choose(all, s->plan.n, session_contends(s), room, session_over_budget);
-	session_give_turns(all, s->plan.n);
-	session_drop_releases(s, all, s->plan.n, session_over_budget);
+	session_choose(all, s->r.plan.n, session_contends(s), room, session_over_budget);
+	session_give_turns(all, s->r.plan.n);
+	session_drop_releases(s, all, s->r.plan.n, session_over_budget);
 	free(all);
 }
 
@@ -538,8 +540,8 @@ void session_hybrid_choice(struct session *s, struct session_choice *choice)
 	if (add_candidates(s, HYBRID_HOT_SHARE, NULL))
 		return;
 	session_hybrid_pick(s, session_choice_room(s));
-	for (size_t i = 0; i < s->plan.n; i++) {
-		const struct planned *p = s->plan.data[i];
+	for (size_t i = 0; i < s->r.plan.n; i++) {
+		const struct planned *p = s->r.plan.data[i];
 
 		if (p->possible)
 			add_choice(choice, &p->what, p->cpu_share);

@@ -29,14 +29,18 @@
 #include "probes/select/select.h"
 #include "probes/process/solo.h"
 #include "probes/process/spaces.h"
+#include "probes/recording/cputime.h"
+#include "probes/recording/meta.h"
+#include "probes/recording/objects.h"
+#include "probes/recording/options.h"
+#include "probes/recording/recording.h"
 #include "probes/session/engine.h"
-#include "probes/session/options.h"
+#include "probes/recording/options.h"
 #include "probes/cost/switchcost.h"
 #include "probes/process/target.h"
 #include "trace/meta/meta.h"
 
 #define DRAIN_INTERVAL_MS 100
-#define STACK_COPY_BYTES  8192
 #define STACK_PERIOD	  10000 /* calls of a function on a CPU between two stacks: the paper's N */
 #define COST_OF_COUNTING  0.5 /* of a traced call's cost: one trap instead of two, and no record */
 #define SAMPLE_HERTZ	  97  /* of every recording; divides no usual period of programs */
@@ -50,24 +54,6 @@ void session_report_descriptors(int code, struct err *err);
 /* Returns -EMFILE if a running recording could not open its files, which would fail silently in
  * places. */
 int session_need_descriptors(struct err *err);
-
-/* ---- objects.c: the files whose functions may be traced ---- */
-
-struct session_object {
-	struct dso *dso;
-	char *path; /* opens the file from here, whatever mount namespace it was mapped in */
-	bool executable;
-};
-
-void session_add_object(struct session *s, struct dso *dso, const char *path, bool executable);
-/* Returns a path that opens the object's file from here. */
-const char *session_path(const struct session *s, const struct dso *dso);
-/* Returns the object's id in the file, or UINT32_MAX. */
-uint32_t session_object_id(const struct session *s, const struct dso *dso);
-/* Returns whether an object from this index on has markers. */
-bool session_has_markers(const struct session *s, size_t first_object);
-/* Writes the objects from this index on into the file. */
-void session_write_objects(struct session *s, size_t first);
 
 /* ---- select.c: which functions ---- */
 
@@ -183,26 +169,6 @@ void session_newcomers_patch(struct session *s);
 uint64_t session_newcomers_wait_ns(const struct session *s);
 void session_newcomers_report(struct session *s);
 
-/* ---- cputime.c: the CPU time of the target ---- */
-
-struct cputime {
-	uint64_t at_begin_ns, at_stop_ns;	    /* the target's */
-	struct cpus_time all_at_begin, all_at_stop; /* of all of the machine's CPUs */
-	double usable_cpus;			    /* at the last check; NAN: unknown */
-};
-
-/* Returns the CPU time of all of the target's processes, even ended ones. */
-uint64_t session_target_cpu_ns(struct session *s);
-/* Stores the time of each process, which is lost when a process ends. Called as the recording
- * begins. */
-void session_note_cpu(struct session *s);
-/* Called as the recording stops, before the probes are removed, which does not count. */
-void session_note_stop(struct session *s);
-/* Finds how many CPUs the target may use. */
-void session_note_usable(struct session *s);
-/* Returns the target's CPU time since the recording began. */
-uint64_t session_recorded_cpu_ns(struct session *s);
-
 /* ---- cost.c: the cost of probes ---- */
 
 struct costs {
@@ -213,7 +179,7 @@ struct costs {
 	 * time: session_calibrate_switches() */
 	struct switchcost alone, watched, carried;
 	uint32_t carriers; /* of a thread when the cost of carrying threads was measured */
-	size_t empties;	   /* the set with the points of calibration */
+	bool calibrates;   /* the costs are to be measured in this recording */
 	double sample_ns;  /* cost of a sample to the thread that it interrupts; NAN: unknown */
 	/* The sums at the last check. */
 	struct {
@@ -479,7 +445,6 @@ void session_sample_release(struct session *s);
 /* ---- burst.c: --burst ---- */
 
 struct burst {
-	bool off;
 	uint64_t since_ns, until_ns; /* of the present phase */
 	uint64_t on_ns, random;
 	unsigned n; /* how often the probes returned */
@@ -592,81 +557,35 @@ int session_hold(struct session *s, struct probeset *set, pid_t pid, struct err 
 int session_hold_new(struct session *s, struct err *err);
 void session_hold_end(struct session *s); /* writes a notice on calls that may be missing */
 
-/* ---- meta.c: what the file says about itself ---- */
-
-/* Writes a meta line and releases it. Lines from before the beginning wait for the session's own
- * line. */
-void session_write_line(struct session *s, struct text *line);
-/* Writes the session's line, the clocks, and the lines that waited. pmu: the core PMU's name */
-void session_write_head(struct session *s, const char *pmu);
-/* Takes some milliseconds. Returns NAN if there is no counter. */
-double session_cycles_per_ns(void);
-void session_write_threads(struct session *s, pid_t pid);
-void session_note(struct session *s, const char *code, const char *words); /* in the file only */
-void session_write_notice(struct session *s, const char *code, const char *text);
-void session_write_set(struct session *s, const struct probeset *set, bool on);
-void session_write_set_at(struct session *s, const struct probeset *set, bool on, uint64_t time_ns);
-/* With -c: writes the calls that were not recorded, by thread and function. */
-void session_write_call_counts(struct session *s);
-void session_write_end(struct session *s, const struct session_result *result);
-
 /* ---- the whole ---- */
 
 struct session {
 	struct session_options options;
+	struct recording r;
 	struct progress progress; /* of the preparation, then of the recording */
-	unsigned kernel_version;  /* KERNEL_VERSION() */
-	uint64_t open_ns;	  /* when all was ready to record */
-	uint64_t start_ns;	  /* when the recording began */
-	bool begun, delayed, stopped;
+	bool delayed;
 	bool began_at_end; /* the recording ended before the delay did */
 	double cycles_per_ns;
-	struct text pending; /* meta lines from before the beginning */
-	struct cpus cpus;    /* online at the last check */
 	uint64_t cpus_looked_ns;
 
 	/* what to probe */
-	struct dso_cache *dsos;
-	struct spaces spaces;
-	struct patterns *patterns;
 	struct selection selection;
-	struct target_traits traits;
-	size_t n_left_out_said; /* of the selection's */
-	struct plan plan;	/* [i] belongs to selection.chosen[i] */
-	struct {
-		VEC(struct session_object)
-	} objects; /* index: object id in the file */
-	struct {
-		VEC(struct probeset)
-	} sets;
-	uint32_t n_probed;
-
-	/* the kernel's side */
-	struct dynevent_session *dynevents;
-	struct bpfprog *programs;
-	struct ringbufs rings;
-	struct rings mappings; /* executable mappings of all processes */
-	struct drain drain;
-	struct wire_totals totals_at_start, totals_at_stop; /* without the calibration's */
-	bool calibrated;	  /* the first set has the empty functions */
+	size_t n_left_out_said;	  /* of the selection's */
 	struct pmu_percpu cycles; /* the cycle counter's event on every CPU; none without -k tsc */
 
 	/* the target's */
 	pid_t waiter;	    /* the events of the BPF programs are opened on this process */
 	bool starts_others; /* the command is a shell: -F may mean programs that it starts */
 	char *program;	    /* base name of the program that runs, without wrappers */
-	struct launch launch;
 	struct launch_inherit inherit;
 	int signal_fd;
 	struct ending ending;
 
-	struct trace_writer *writer;
 	uint64_t last_flush_ns;
 	const char *reason;
 	struct err write_error; /* why the file could not grow */
 
 	/* the parts' own states */
-	bool is_hybrid; /* without -F */
 	struct hybrid hybrid;
 	struct cputime cputime;
 	struct costs costs;
@@ -682,17 +601,5 @@ struct session {
 	struct follow follow;
 	struct holds holds;
 };
-
-/* Returns whether uprobe sessions time the functions that allow it (usession.h). */
-static inline bool session_has_sessions(const struct session *s)
-{
-	return bpfprog_session(s->programs) >= 0;
-}
-
-/* Returns whether the set has probes on the target: without -F, the first has only ispot's own. */
-static inline bool session_is_on_targets(const struct session *s, size_t k)
-{
-	return k || !s->is_hybrid || !s->calibrated;
-}
 
 #endif

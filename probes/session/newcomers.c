@@ -43,8 +43,8 @@ static bool has_functions(const struct session *s, const struct drain_mapping *m
 {
 	const struct dso *last = NULL;
 
-	for (size_t i = 0; i < s->plan.n; i++) {
-		const struct planned *p = s->plan.data[i];
+	for (size_t i = 0; i < s->r.plan.n; i++) {
+		const struct planned *p = s->r.plan.data[i];
 
 		if (!p->is_beside || p->what.dso == last)
 			continue;
@@ -131,7 +131,7 @@ static void note(struct session *s, pid_t pid, uint64_t time_ns, bool has_file, 
 	n->has_file |= has_file;
 	if (time_ns < n->since_ns + LOADING_NS)
 		n->ready_ns = time_ns + QUIET_NS;
-	n->may_be_patched = pid == s->launch.pid && time_ns <= s->beside.launched_ns;
+	n->may_be_patched = pid == s->r.launch.pid && time_ns <= s->beside.launched_ns;
 }
 
 /* Which of them have mapped something is not known. */
@@ -139,7 +139,7 @@ static void note_all(struct session *s)
 {
 	struct pids pids = { 0 };
 
-	bpfprog_targets(s->programs, &pids);
+	bpfprog_targets(s->r.programs, &pids);
 	vec_for_each (&pids, const pid_t, pid)
 		note(s, *pid, clock_now_ns(), false, true);
 	vec_release(&pids);
@@ -147,7 +147,7 @@ static void note_all(struct session *s)
 
 void session_newcomers_note(struct session *s)
 {
-	const struct drain *d = &s->drain;
+	const struct drain *d = &s->r.drain;
 
 	if (!s->beside.n || !s->beside.tried)
 		return;
@@ -164,16 +164,16 @@ void session_newcomers_note(struct session *s)
 static bool may_patch(const struct session *s, uint64_t now_ns)
 {
 	return s->beside.n_later < MOST &&
-	       s->beside.later_ns <= FIRST_NS + (now_ns - s->open_ns) / ONE_IN;
+	       s->beside.later_ns <= FIRST_NS + (now_ns - s->r.open_ns) / ONE_IN;
 }
 
 static int patch(struct session *s, pid_t pid, struct err *why)
 {
-	const struct session_beside *b = s->options.beside;
+	const struct session_beside *b = s->r.options->beside;
 	const uint64_t began_ns = clock_now_ns();
 	int ret;
 
-	if (!bpfprog_is_target(s->programs, (uint32_t)pid))
+	if (!bpfprog_is_target(s->r.programs, (uint32_t)pid))
 		return err_set(why, -ESRCH, "it has ended; record it while it runs");
 	if (!may_patch(s, began_ns))
 		return err_set(why, -EAGAIN,
@@ -285,7 +285,7 @@ void session_newcomers_report(struct session *s)
 			 "calls of functions that are timed in process:%s; record with --engine "
 			 "kernel",
 			 parts.s);
-		session_write_notice(s, "in-process-late", words);
+		session_write_notice(&s->r, "in-process-late", words);
 	}
 	text_release(&parts);
 	vec_release(&s->beside.patched);

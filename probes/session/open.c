@@ -74,8 +74,8 @@ static int block_signals(struct session *s, struct err *err)
 static bool wants_sessions(const struct session *s)
 {
 #ifdef __x86_64__
-	return s->kernel_version >= KERNEL_VERSION(6, 13, 0) && s->options.period > 1 &&
-	       s->options.n_pids <= 1 && (!s->options.inherit || !s->traits.forks);
+	return s->r.kernel_version >= KERNEL_VERSION(6, 13, 0) && s->r.options->period > 1 &&
+	       s->r.options->n_pids <= 1 && (!s->r.options->inherit || !s->r.objects.traits.forks);
 #else
 	(void)s;
 	return false;
@@ -84,45 +84,46 @@ static bool wants_sessions(const struct session *s)
 
 static uint32_t stack_period(const struct session *s)
 {
-	if (s->options.call_graph == CALL_GRAPH_NONE)
+	if (s->r.options->call_graph == CALL_GRAPH_NONE)
 		return 0;
-	return s->options.stack_period ? s->options.stack_period : STACK_PERIOD;
+	return s->r.options->stack_period ? s->r.options->stack_period : STACK_PERIOD;
 }
 
 static int open_kernel_side(struct session *s, struct err *err)
 {
-	size_t ring_bytes = ringbuf_bytes(s->options.ring_bytes ? s->options.ring_bytes
-								: default_ring_bytes(s->cpus.n));
+	size_t ring_bytes =
+		ringbuf_bytes(s->r.options->ring_bytes ? s->r.options->ring_bytes
+						       : default_ring_bytes(s->r.cpus.n));
 	struct bpfprog_options o = {
-		.period = s->options.period,
-		.block_stacks = s->options.call_graph != CALL_GRAPH_NONE,
-		.wait_copies = s->options.call_graph == CALL_GRAPH_DWARF,
+		.period = s->r.options->period,
+		.block_stacks = s->r.options->call_graph != CALL_GRAPH_NONE,
+		.wait_copies = s->r.options->call_graph == CALL_GRAPH_DWARF,
 		.stack_period = stack_period(s),
-		.copy_bytes = s->options.call_graph == CALL_GRAPH_DWARF ? STACK_COPY_BYTES : 0,
+		.copy_bytes = s->r.options->call_graph == CALL_GRAPH_DWARF ? STACK_COPY_BYTES : 0,
 		.stack_budget = ring_bytes / 16,
-		.slow_stack_ns = s->options.slow_stack_ns,
-		.follow_children = s->options.inherit,
-		.kernel_version = s->kernel_version,
+		.slow_stack_ns = s->r.options->slow_stack_ns,
+		.follow_children = s->r.options->inherit,
+		.kernel_version = s->r.kernel_version,
 		.ring_bytes = ring_bytes,
 		.sessions = wants_sessions(s),
-		.stamp_cycles = s->options.stamp_cycles,
+		.stamp_cycles = s->r.options->stamp_cycles,
 	};
 	int ret;
 
 	ret = session_counters_open(s, err);
 	o.counters = session_counters_plan(s);
-	if (!ret && s->options.stamp_cycles)
-		ret = cycles_open(&s->cycles, &s->cpus, err);
+	if (!ret && s->r.options->stamp_cycles)
+		ret = cycles_open(&s->cycles, &s->r.cpus, err);
 	if (!ret)
-		ret = dynevent_session_open(&s->dynevents, err);
+		ret = dynevent_session_open(&s->r.dynevents, err);
 	if (!ret)
-		ret = bpfprog_open(&s->programs, &o, err);
+		ret = bpfprog_open(&s->r.programs, &o, err);
 	if (!ret)
-		ret = ringbufs_open(&s->rings, s->programs, &s->cpus, ring_bytes, err);
+		ret = ringbufs_open(&s->r.rings, s->r.programs, &s->r.cpus, ring_bytes, err);
 	if (!ret)
 		ret = session_counters_connect(s, err);
 	if (!ret)
-		ret = cycles_connect(&s->cycles, &s->cpus, s->programs, err);
+		ret = cycles_connect(&s->cycles, &s->r.cpus, s->r.programs, err);
 	return ret;
 }
 
@@ -153,13 +154,13 @@ static int check_pids(const struct session_options *o, struct err *err)
 static int open_writer(struct session *s, struct err *err)
 {
 	struct trace_writer_options o = {
-		.path = s->options.output,
-		.n_cpus = s->cpus.n_possible + (s->options.beside ? 1 : 0),
-		.max_bytes = s->options.max_bytes,
-		.live = s->options.live,
+		.path = s->r.options->output,
+		.n_cpus = s->r.cpus.n_possible + (s->r.options->beside ? 1 : 0),
+		.max_bytes = s->r.options->max_bytes,
+		.live = s->r.options->live,
 	};
 
-	return trace_writer_open(&s->writer, &o, err);
+	return trace_writer_open(&s->r.writer, &o, err);
 }
 
 static struct session *new_session(const struct session_options *o)
@@ -167,18 +168,20 @@ static struct session *new_session(const struct session_options *o)
 	struct session *s = xcalloc(1, sizeof(*s));
 
 	s->options = *o;
-	s->plan.no_key = (struct no_key){ o->no_key, o->n_no_key };
+	s->r.options = &s->options;
+	s->r.plan.no_key = (struct no_key){ o->no_key, o->n_no_key };
 	s->signal_fd = -1;
 	launch_inherit_save(&s->inherit);
 	s->inherit.user = o->user;
 	s->waiter = waiter_start();
 	s->inherit.output_is_ours = !o->live && !strcmp(o->output, "-");
 	raise_descriptor_limit();
-	s->launch.go_fd = s->launch.status_fd = -1;
-	s->kernel_version = kernel_version_running();
-	s->dsos = dso_cache_new();
-	spaces_init(&s->spaces, s->dsos);
+	s->r.launch.go_fd = s->r.launch.status_fd = -1;
+	s->r.kernel_version = kernel_version_running();
+	s->r.objects.dsos = dso_cache_new();
+	spaces_init(&s->r.spaces, s->r.objects.dsos);
 	s->reason = "command ended";
+	s->costs.calibrates = o->calibrate;
 	s->costs.sample_ns = NAN;
 	return s;
 }
@@ -187,13 +190,13 @@ static void start_keep_slower(struct session *s)
 {
 	char words[160], time[TEXT_NUMBER];
 
-	drain_keep_slower(&s->drain, s->options.keep_slower_ns);
+	drain_keep_slower(&s->r.drain, s->r.options->keep_slower_ns);
 	snprintf(
 		words, sizeof(words),
 		"calls shorter than %s left no records, only sums and a histogram: what they waited "
 		"for is not known",
-		text_time(time, s->options.keep_slower_ns));
-	session_note(s, "keep-slower", words);
+		text_time(time, s->r.options->keep_slower_ns));
+	session_note(&s->r, "keep-slower", words);
 }
 
 /* Writes the stamps' counter after the counted events: that is the id which the drain gives it. */
@@ -202,7 +205,7 @@ static void write_stamps(struct session *s)
 	struct text line = { 0 };
 
 	cycles_print(s->counters.list.n, &line);
-	session_write_line(s, &line);
+	session_write_line(&s->r, &line);
 }
 
 /* Opens the file and writes its first lines and probes. */
@@ -213,19 +216,19 @@ static int begin_file(struct session *s, struct err *err)
 
 	if (ret)
 		return ret;
-	drain_init(&s->drain, s->writer, s->programs, s->cpus.n_possible);
-	if (s->options.keep_slower_ns)
+	drain_init(&s->r.drain, s->r.writer, s->r.programs, s->r.cpus.n_possible);
+	if (s->r.options->keep_slower_ns)
 		start_keep_slower(s);
-	s->drain.narrow_sp = s->options.beside != NULL;
-	s->drain.n_counters = s->counters.list.n;
-	s->drain.n_perf_counters = session_counters_plan(s).n_perf;
-	s->drain.stamps = s->options.stamp_cycles;
-	if (s->options.call_graph == CALL_GRAPH_DWARF)
-		drain_stacks_take_copies(&s->drain.stacks);
+	s->r.drain.narrow_sp = s->r.options->beside != NULL;
+	s->r.drain.n_counters = s->counters.list.n;
+	s->r.drain.n_perf_counters = session_counters_plan(s).n_perf;
+	s->r.drain.stamps = s->r.options->stamp_cycles;
+	if (s->r.options->call_graph == CALL_GRAPH_DWARF)
+		drain_stacks_take_copies(&s->r.drain.stacks);
 	s->cycles_per_ns = session_cycles_per_ns();
-	session_write_objects(s, 0);
+	session_write_objects(&s->r, 0);
 	session_counters_write(s);
-	if (s->options.stamp_cycles)
+	if (s->r.options->stamp_cycles)
 		write_stamps(s);
 	session_write_left_out(s);
 	return session_build_set(s, 0, &set, err);
@@ -277,13 +280,13 @@ int session_open(struct session **out, const struct session_options *o, struct e
 
 	progress_init(&s->progress, "placing probes");
 	ret = session_need_descriptors(err);
-	if (!ret && (ret = cpus_read(&s->cpus)))
+	if (!ret && (ret = cpus_read(&s->r.cpus)))
 		err_set(err, ret, "cannot read the list of CPUs: %s; mount /sys", strerror(-ret));
 	if (!ret)
-		ret = patterns_parse(&s->patterns, o->patterns, o->n_patterns, err);
+		ret = patterns_parse(&s->r.patterns, o->patterns, o->n_patterns, err);
 	if (!ret) {
-		s->is_hybrid = !patterns_n(s->patterns);
-		s->selection.excluding = s->is_hybrid ? s->patterns : NULL;
+		s->r.is_hybrid = !patterns_n(s->r.patterns);
+		s->selection.excluding = s->r.is_hybrid ? s->r.patterns : NULL;
 	}
 	if (!ret)
 		ret = check_pids(o, err);
@@ -295,22 +298,22 @@ int session_open(struct session **out, const struct session_options *o, struct e
 	if (!ret)
 		ret = open_kernel_side(s, err);
 	step(s, 2);
-	if (!ret && s->is_hybrid)
+	if (!ret && s->r.is_hybrid)
 		ret = session_hybrid_open(s, err);
 	if (!ret)
 		session_sample_open(s);
 	if (!ret)
 		ret = block_signals(s, err);
 	if (!ret && o->argv)
-		ret = launch_start(&s->launch, o->argv, &s->inherit, err);
+		ret = launch_start(&s->r.launch, o->argv, &s->inherit, err);
 	if (!ret)
 		ret = begin_file(s, err);
 	step(s, 3);
 	if (!ret)
 		session_calibrate(s, "before", 1);
 	step(s, 4);
-	if (!ret && s->cpus.n > 1)
-		session_calibrate(s, "before", s->cpus.n);
+	if (!ret && s->r.cpus.n > 1)
+		session_calibrate(s, "before", s->r.cpus.n);
 	if (!ret)
 		session_calibrate_after(s);
 	step(s, 5);
@@ -331,39 +334,36 @@ void session_free(struct session *s)
 		return;
 	solo_release(&s->solo.windows);
 	session_unwatch_mappings(s);
-	if (s->is_hybrid)
+	if (s->r.is_hybrid)
 		session_hybrid_release(s);
 	session_sample_release(s);
 	session_close_sets(s);
-	vec_release(&s->sets);
-	trace_writer_close(s->writer, NULL);
-	drain_release(&s->drain);
-	bpfprog_free(s->programs);
+	vec_release(&s->r.sets);
+	trace_writer_close(s->r.writer, NULL);
+	drain_release(&s->r.drain);
+	bpfprog_free(s->r.programs);
 	pmu_percpu_release(&s->counters.events);
 	pmu_percpu_release(&s->cycles);
-	ringbufs_release(&s->rings);
-	dynevent_session_close(s->dynevents);
+	ringbufs_release(&s->r.rings);
+	dynevent_session_close(s->r.dynevents);
 	waiter_end(s->waiter);
-	launch_release(&s->launch);
+	launch_release(&s->r.launch);
 	if (s->signal_fd >= 0)
 		close(s->signal_fd);
 	launch_inherit_restore(&s->inherit);
-	plan_release(&s->plan);
+	plan_release(&s->r.plan);
 	selection_release(&s->selection);
-	patterns_free(s->patterns);
-	vec_for_each (&s->objects, struct session_object, o)
-		free(o->path);
-	vec_release(&s->objects);
+	patterns_free(s->r.patterns);
 	vec_release(&s->beside.newcomers);
 	map_release(&s->holds.held);
 	vec_release(&s->holds.all);
 	map_release(&s->holds.watched);
 	vec_release(&s->costs.calibrations);
-	text_release(&s->pending);
+	text_release(&s->r.pending);
 	session_stacks_release(s);
 	session_addresses_release(s);
-	spaces_release(&s->spaces);
-	dso_cache_free(s->dsos);
+	spaces_release(&s->r.spaces);
+	session_objects_release(&s->r.objects);
 	free(s->program);
 	free(s);
 }

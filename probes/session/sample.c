@@ -13,7 +13,7 @@
 
 void session_sample_rate(struct session *s, uint32_t hertz)
 {
-	s->drain.sample_ns = 1000000000ull / hertz;
+	s->r.drain.sample_ns = 1000000000ull / hertz;
 }
 
 double session_sampling_share(const struct session *s)
@@ -26,9 +26,9 @@ void session_sample_open(struct session *s)
 {
 	struct err err = { 0 };
 
-	if (s->is_hybrid)
+	if (s->r.is_hybrid)
 		return;
-	if (sampler_open(&s->hybrid.sampler, s->programs, &s->cpus, SAMPLE_HERTZ, 0, &err)) {
+	if (sampler_open(&s->hybrid.sampler, s->r.programs, &s->r.cpus, SAMPLE_HERTZ, 0, &err)) {
 		log_detail("no samples: %s", err.text);
 		sampler_release(&s->hybrid.sampler);
 	}
@@ -40,40 +40,40 @@ void session_sample_open(struct session *s)
  */
 void session_sample_start(struct session *s)
 {
-	if (!s->is_hybrid)
+	if (!s->r.is_hybrid)
 		session_sample_rate(s, SAMPLE_HERTZ);
-	if (!s->options.scout)
-		bpfprog_keep_samples(s->programs, true);
+	if (!s->r.options->scout)
+		bpfprog_keep_samples(s->r.programs, true);
 }
 
 static int sample_child(void *ctx, pid_t child)
 {
 	struct session *s = ctx;
 
-	if (bpfprog_add_target(s->programs, child, 0))
+	if (bpfprog_add_target(s->r.programs, child, 0))
 		return -1;
-	bpfprog_sample(s->programs, s->is_hybrid);
-	bpfprog_keep_samples(s->programs, true);
-	bpfprog_record(s->programs, true);
+	bpfprog_sample(s->r.programs, s->r.is_hybrid);
+	bpfprog_keep_samples(s->r.programs, true);
+	bpfprog_record(s->r.programs, true);
 	return sampler_set_rate(&s->hybrid.sampler, SAMPLECOST_HERTZ);
 }
 
 void session_calibrate_samples(struct session *s)
 {
-	if (s->options.scout || !s->hybrid.sampler.rings.n)
+	if (s->r.options->scout || !s->hybrid.sampler.rings.n)
 		return;
-	if (!s->options.calibrate)
+	if (!s->costs.calibrates)
 		return;
-	s->costs.sample_ns = samplecost_measure(&s->rings, sample_child, s);
-	bpfprog_record(s->programs, false);
-	bpfprog_keep_samples(s->programs, false);
-	bpfprog_sample(s->programs, false);
+	s->costs.sample_ns = samplecost_measure(&s->r.rings, sample_child, s);
+	bpfprog_record(s->r.programs, false);
+	bpfprog_keep_samples(s->r.programs, false);
+	bpfprog_sample(s->r.programs, false);
 	sampler_forget(&s->hybrid.sampler);
 	log_detail("a sample takes %.0f ns", s->costs.sample_ns);
 }
 
 void session_sample_release(struct session *s)
 {
-	if (!s->is_hybrid)
+	if (!s->r.is_hybrid)
 		sampler_release(&s->hybrid.sampler);
 }

@@ -32,15 +32,15 @@
 /* Returns the share that the first pass saw of a function. */
 static double known_share(const struct session *s, const struct planned *p)
 {
-	for (size_t i = 0; s->options.cpu_shares && i < s->options.n_patterns; i++)
-		if (p->what.pattern && !strcmp(p->what.pattern, s->options.patterns[i]))
-			return s->options.cpu_shares[i];
+	for (size_t i = 0; s->r.options->cpu_shares && i < s->r.options->n_patterns; i++)
+		if (p->what.pattern && !strcmp(p->what.pattern, s->r.options->patterns[i]))
+			return s->r.options->cpu_shares[i];
 	return NAN;
 }
 
 bool session_is_region(const struct session *s, const char *symbol)
 {
-	for (const char *const *glob = s->options.regions; glob && *glob; glob++)
+	for (const char *const *glob = s->r.options->regions; glob && *glob; glob++)
 		if (!fnmatch(*glob, symbol, 0))
 			return true;
 	return false;
@@ -52,7 +52,7 @@ static bool are_wrong(const struct session *s, const struct planned *p)
 {
 	if (!p->wrong_arguments.code || p->what.by_name)
 		return p->wrong_arguments.code;
-	vec_for_each (&s->plan, struct planned *, other)
+	vec_for_each (&s->r.plan, struct planned *, other)
 		if ((*other)->what.pattern == p->what.pattern && !(*other)->wrong_arguments.code)
 			return false;
 	return true;
@@ -61,19 +61,20 @@ static bool are_wrong(const struct session *s, const struct planned *p)
 /* Selects functions. The executable's object comes first, whatever else is known by then. */
 static int select_in(struct session *s, size_t first, size_t n_executables, struct err *err)
 {
-	size_t n = s->objects.n - first, chosen = s->selection.chosen.n;
+	size_t n = s->r.objects.n - first, chosen = s->selection.chosen.n;
 	struct dso **dsos = xcalloc(n ? n : 1, sizeof(*dsos));
 	int ret;
 
 	for (size_t i = 0; i < n; i++)
-		dsos[i] = s->objects.data[first + i].dso;
-	ret = n && !s->is_hybrid
-		      ? selection_add(&s->selection, s->patterns, dsos, n, n_executables, err)
+		dsos[i] = s->r.objects.data[first + i].dso;
+	ret = n && !s->r.is_hybrid
+		      ? selection_add(&s->selection, s->r.patterns, dsos, n, n_executables, err)
 		      : 0;
 	if (!ret)
-		plan_add(&s->plan, &s->selection, chosen, &s->traits, s->kernel_version);
-	for (size_t i = chosen; i < s->plan.n && !ret; i++) {
-		struct planned *p = s->plan.data[i];
+		plan_add(&s->r.plan, &s->selection, chosen, &s->r.objects.traits,
+			 s->r.kernel_version);
+	for (size_t i = chosen; i < s->r.plan.n && !ret; i++) {
+		struct planned *p = s->r.plan.data[i];
 
 		p->cpu_share = known_share(s, p);
 		p->region = session_is_region(s, p->what.function->symbol);
@@ -144,8 +145,8 @@ static void add_started(struct session *s, const char *words)
 			continue;
 		memcpy(path, words, n);
 		path[n] = '\0';
-		if (!access(path, X_OK) && !dso_get(s->dsos, path, &dso, NULL))
-			session_add_object(s, dso, path, true);
+		if (!access(path, X_OK) && !dso_get(s->r.objects.dsos, path, &dso, NULL))
+			session_add_object(&s->r.objects, dso, path, true);
 	}
 }
 
@@ -166,7 +167,7 @@ static int objects_of_command(struct session *s, size_t *n_executables, struct e
 	struct dso_closure closure = { 0 };
 	struct command_program program;
 	struct dso *dso;
-	int ret = command_program_find(&program, s->options.argv, err);
+	int ret = command_program_find(&program, s->r.options->argv, err);
 
 	if (ret)
 		return ret;
@@ -177,22 +178,22 @@ static int objects_of_command(struct session *s, size_t *n_executables, struct e
 	}
 	name_program(s, program.script ? program.script : program.path);
 	s->starts_others = program.is_shell;
-	s->traits.forks |= program.forks;
+	s->r.objects.traits.forks |= program.forks;
 	if (program.is_shell)
 		log_detail("%s is a shell's: what it starts is looked at when it starts",
 			   s->program);
-	ret = dso_closure_in(s->dsos, program.path, program.environment, &closure, err);
+	ret = dso_closure_in(s->r.objects.dsos, program.path, program.environment, &closure, err);
 	for (size_t i = 0; i < closure.n && !ret; i++) {
-		ret = dso_get(s->dsos, closure.paths[i], &dso, err);
+		ret = dso_get(s->r.objects.dsos, closure.paths[i], &dso, err);
 		if (!ret)
-			session_add_object(s, dso, closure.paths[i], i == 0);
+			session_add_object(&s->r.objects, dso, closure.paths[i], i == 0);
 		if (!ret && i == 0 && program.is_shell) {
-			for (char *const *word = s->options.argv + 1; !program.script && *word;
+			for (char *const *word = s->r.options->argv + 1; !program.script && *word;
 			     word++)
 				add_started(s, *word);
 			if (program.script)
 				add_started_by_script(s, program.script);
-			*n_executables = s->objects.n;
+			*n_executables = s->r.objects.n;
 		}
 	}
 	dso_closure_release(&closure);
@@ -218,11 +219,11 @@ static void add_mapping(struct session *s, pid_t pid, const struct mapping *m, b
 	struct dso *dso;
 
 	if (mapping_path(m, pid, path, sizeof(path), &why) ||
-	    dso_get_of(s->dsos, dso_origin_of_process(pid), path, &dso, &why)) {
+	    dso_get_of(s->r.objects.dsos, dso_origin_of_process(pid), path, &dso, &why)) {
 		log_detail("%s is left out: %s", m->path, why.text);
 		return;
 	}
-	session_add_object(s, dso, path, executable);
+	session_add_object(&s->r.objects, dso, path, executable);
 }
 
 static bool is_new(struct map *seen, const struct mapping *m)
@@ -241,13 +242,13 @@ static int add_mappings(struct session *s, pid_t pid, size_t *n_executables, str
 	struct mappings maps = { 0 };
 	struct map seen = { 0 }; /* a file may be mapped thousands of times */
 	ino_t program = executable_of(pid);
-	size_t before = s->objects.n;
+	size_t before = s->r.objects.n;
 	int ret = mappings_read(&maps, pid, err);
 
 	vec_for_each (&maps, struct mapping, m)
 		if (m->inode == program && is_new(&seen, m))
 			add_mapping(s, pid, m, true);
-	*n_executables = s->objects.n - before;
+	*n_executables = s->r.objects.n - before;
 	vec_for_each (&maps, struct mapping, m)
 		if (is_new(&seen, m))
 			add_mapping(s, pid, m, false);
@@ -259,17 +260,17 @@ static int add_mappings(struct session *s, pid_t pid, size_t *n_executables, str
 /* Returns an error if no function that -F matches can be traced and no other will join. */
 static int refuse_impossible(const struct session *s, struct err *err)
 {
-	const struct planned *p = s->plan.n ? s->plan.data[0] : NULL;
+	const struct planned *p = s->r.plan.n ? s->r.plan.data[0] : NULL;
 
-	if (!p || !patterns_all_matched(s->patterns))
+	if (!p || !patterns_all_matched(s->r.patterns))
 		return 0;
-	for (size_t i = 0; i < s->plan.n; i++)
-		if (s->plan.data[i]->possible || s->plan.data[i]->is_beside)
+	for (size_t i = 0; i < s->r.plan.n; i++)
+		if (s->r.plan.data[i]->possible || s->r.plan.data[i]->is_beside)
 			return 0;
 	return err_set(err, -ENOTSUP,
 		       "%s in %s%s cannot be traced: %s; name other functions with -F",
 		       dso_function_name(p->what.dso, p->what.function), dso_path(p->what.dso),
-		       s->plan.n > 1 ? " and the others" : "", p->reason);
+		       s->r.plan.n > 1 ? " and the others" : "", p->reason);
 }
 
 /* Refuses Go programs without -F: they have none of the functions that ispot would choose. */
@@ -277,7 +278,7 @@ static int refuse_go_programs(const struct session *s, struct err *err)
 {
 	const struct dso *first = NULL;
 
-	vec_for_each (&s->objects, const struct session_object, o) {
+	vec_for_each (&s->r.objects, const struct session_object, o) {
 		if (o->executable && !dso_is_go(o->dso))
 			return 0;
 		if (o->executable && !first)
@@ -292,33 +293,33 @@ int session_select(struct session *s, struct err *err)
 	struct dso **dsos;
 	int ret = 0;
 
-	if (s->options.n_pids)
-		name_process(s, s->options.pids[0]);
-	if (!s->options.n_pids) {
+	if (s->r.options->n_pids)
+		name_process(s, s->r.options->pids[0]);
+	if (!s->r.options->n_pids) {
 		ret = objects_of_command(s, &n_executables, err);
 		if (!ret)
 			ret = select_in(s, 0, n_executables, err);
 	}
-	for (size_t i = 0; i < s->options.n_pids; i++) {
-		size_t first = s->objects.n;
+	for (size_t i = 0; i < s->r.options->n_pids; i++) {
+		size_t first = s->r.objects.n;
 
-		ret = add_mappings(s, s->options.pids[i], &n_executables, err);
+		ret = add_mappings(s, s->r.options->pids[i], &n_executables, err);
 		if (!ret)
 			ret = select_in(s, first, n_executables, err);
 		if (ret)
 			break;
 	}
-	if (!ret && s->is_hybrid)
+	if (!ret && s->r.is_hybrid)
 		ret = refuse_go_programs(s, err);
 	/* The functions that a first pass chose are there, or will come. */
-	if (ret || s->is_hybrid || s->starts_others || s->options.cpu_shares ||
-	    (s->options.some_match && s->plan.n))
+	if (ret || s->r.is_hybrid || s->starts_others || s->r.options->cpu_shares ||
+	    (s->r.options->some_match && s->r.plan.n))
 		return ret;
-	n = s->objects.n;
+	n = s->r.objects.n;
 	dsos = xcalloc(n ? n : 1, sizeof(*dsos));
 	for (size_t i = 0; i < n; i++)
-		dsos[i] = s->objects.data[i].dso;
-	ret = selection_missing(&s->selection, s->patterns, dsos, n, err);
+		dsos[i] = s->r.objects.data[i].dso;
+	ret = selection_missing(&s->selection, s->r.patterns, dsos, n, err);
 	free(dsos);
 	return ret ? ret : refuse_impossible(s, err);
 }
@@ -330,19 +331,21 @@ static void note_late(struct session *s, size_t planned, uint64_t mapped_ns)
 	uint64_t now_ns = clock_now_ns();
 	const struct dso *last = NULL;
 
-	if (!s->begun)
+	if (!s->r.begun)
 		return;
-	for (size_t i = planned; i < s->plan.n; i++) {
-		struct dso *dso = s->plan.data[i]->what.dso;
+	for (size_t i = planned; i < s->r.plan.n; i++) {
+		struct dso *dso = s->r.plan.data[i]->what.dso;
 
-		if (dso == last || !s->plan.data[i]->possible)
+		if (dso == last || !s->r.plan.data[i]->possible)
 			continue;
 		if (!s->late.objects++)
 			s->late.path = dso_path(dso);
-		s->late.has_executable |= s->objects.data[session_object_id(s, dso)].executable;
+		s->late.has_executable |=
+			s->r.objects.data[session_object_id(&s->r.objects, dso)].executable;
 		last = dso;
 	}
-	if (!mapped_ns || s->burst.off) /* in that case the probes come with the next burst */
+	if (!mapped_ns ||
+	    s->r.is_between_bursts) /* in that case the probes come with the next burst */
 		s->late.unknown = true;
 	else if (now_ns > mapped_ns + s->late.most_ns)
 		s->late.most_ns = now_ns - mapped_ns;
@@ -354,7 +357,7 @@ void session_report_late(struct session *s)
 	char words[512];
 	const char *remedy = "";
 
-	if (s->is_hybrid || !s->late.objects)
+	if (s->r.is_hybrid || !s->late.objects)
 		return;
 	if (s->late.objects > 1)
 		snprintf(others, sizeof(others), " and %s more",
@@ -368,29 +371,29 @@ void session_report_late(struct session *s)
 		text_printable(name, sizeof(name), text_base_name(s->late.path)), others,
 		s->late.unknown ? "some time" : "at most ",
 		s->late.unknown ? "" : text_time(moment, s->late.most_ns), remedy);
-	session_write_notice(s, "joined-late", words);
+	session_write_notice(&s->r, "joined-late", words);
 }
 
 static int join_process(struct session *s, pid_t pid, uint64_t mapped_ns, struct err *err)
 {
-	size_t objects = s->objects.n, planned = s->plan.n, n_executables = 0;
+	size_t objects = s->r.objects.n, planned = s->r.plan.n, n_executables = 0;
 	struct probeset *set = NULL;
 	struct err gone = { 0 };
 	int ret;
 
-	if (add_mappings(s, pid, &n_executables, &gone) || s->objects.n == objects)
+	if (add_mappings(s, pid, &n_executables, &gone) || s->r.objects.n == objects)
 		return 0;
-	session_write_objects(s, objects);
+	session_write_objects(&s->r, objects);
 	ret = select_in(s, objects, n_executables, err);
-	for (size_t i = planned; i < s->plan.n && ret; i++)
-		s->plan.data[i]->possible = false;
-	if (ret || s->plan.n == planned)
+	for (size_t i = planned; i < s->r.plan.n && ret; i++)
+		s->r.plan.data[i]->possible = false;
+	if (ret || s->r.plan.n == planned)
 		return ret;
 	ret = session_build_set(s, planned, &set, err);
 	if (!ret && set)
 		ret = session_open_on_targets(s, set, err);
 	if (!ret && set) {
-		session_write_set(s, set, true);
+		session_write_set(&s->r, set, true);
 		note_late(s, planned, mapped_ns);
 	}
 	return ret;
@@ -422,7 +425,7 @@ static void add_joining(struct joinings *joinings, pid_t pid, uint64_t mapped_ns
  * long that takes. */
 static bool may_join(const struct session *s, uint64_t now_ns)
 {
-	return s->late.joined_ns <= JOIN_FIRST_NS + (now_ns - s->open_ns) / JOIN_ONE_IN &&
+	return s->late.joined_ns <= JOIN_FIRST_NS + (now_ns - s->r.open_ns) / JOIN_ONE_IN &&
 	       !interrupt_pending();
 }
 
@@ -435,7 +438,7 @@ static void join_all(struct session *s, const struct joinings *joinings)
 		if (interrupt_pending())
 			return;
 		if (join_process(s, j->pid, j->mapped_ns, &err))
-			session_write_notice(s, "join", err.text);
+			session_write_notice(&s->r, "join", err.text);
 		s->late.joined_ns += clock_now_ns() - began_ns;
 	}
 }
@@ -446,20 +449,20 @@ void session_join_mapped(struct session *s)
 	struct pids pids = { 0 };
 
 	if (!may_join(s, clock_now_ns())) {
-		s->late.waits |= s->drain.n_mappings || s->drain.mappings_overflowed;
-		s->drain.n_mappings = 0;
-		s->drain.mappings_overflowed = false;
+		s->late.waits |= s->r.drain.n_mappings || s->r.drain.mappings_overflowed;
+		s->r.drain.n_mappings = 0;
+		s->r.drain.mappings_overflowed = false;
 		return;
 	}
-	if (s->drain.mappings_overflowed ||
+	if (s->r.drain.mappings_overflowed ||
 	    s->late.waits) /* it is unknown which processes mapped something, so all are read */
-		bpfprog_targets(s->programs, &pids);
+		bpfprog_targets(s->r.programs, &pids);
 	vec_for_each (&pids, pid_t, pid)
 		add_joining(&joinings, *pid, 0);
-	for (size_t i = 0; i < s->drain.n_mappings; i++)
-		add_joining(&joinings, s->drain.mappings[i].pid, s->drain.mappings[i].time_ns);
-	s->drain.n_mappings = 0;
-	s->drain.mappings_overflowed = s->late.waits = false;
+	for (size_t i = 0; i < s->r.drain.n_mappings; i++)
+		add_joining(&joinings, s->r.drain.mappings[i].pid, s->r.drain.mappings[i].time_ns);
+	s->r.drain.n_mappings = 0;
+	s->r.drain.mappings_overflowed = s->late.waits = false;
 	join_all(s, &joinings);
 	vec_release(&joinings);
 	vec_release(&pids);
@@ -467,17 +470,17 @@ void session_join_mapped(struct session *s)
 
 void session_report_no_keys(struct session *s)
 {
-	for (size_t k = 0; k < s->plan.no_key.n; k++) {
-		const char *name = s->plan.no_key.names[k];
+	for (size_t k = 0; k < s->r.plan.no_key.n; k++) {
+		const char *name = s->r.plan.no_key.names[k];
 		bool known = !strcmp(name, "*");
 		char words[256], shown[128];
 
-		for (size_t i = 0; i < s->plan.n && !known; i++)
-			known = no_key_means(name, s->plan.data[i]->what.dso,
-					     s->plan.data[i]->what.function);
+		for (size_t i = 0; i < s->r.plan.n && !known; i++)
+			known = no_key_means(name, s->r.plan.data[i]->what.dso,
+					     s->r.plan.data[i]->what.function);
 		snprintf(words, sizeof(words), "--no-key %s: no function of that name was traced",
 			 text_printable(shown, sizeof(shown), name));
 		if (!known)
-			session_write_notice(s, "no-key", words);
+			session_write_notice(&s->r, "no-key", words);
 	}
 }

@@ -33,61 +33,61 @@ static void on_signal(struct session *s)
 	struct signalfd_siginfo info;
 
 	while (read(s->signal_fd, &info, sizeof(info)) == sizeof(info))
-		ending_signal(&s->ending, &s->launch, (int)info.ssi_signo, info.ssi_code);
+		ending_signal(&s->ending, &s->r.launch, (int)info.ssi_signo, info.ssi_code);
 }
 
 static void show_progress(struct session *s)
 {
-	if (!s->options.show_progress)
+	if (!s->r.options->show_progress)
 		return;
-	if (s->options.duration_ns && s->begun)
-		progress_share(&s->progress, (double)(clock_now_ns() - s->start_ns) /
-						     (double)s->options.duration_ns);
+	if (s->r.options->duration_ns && s->r.begun)
+		progress_share(&s->progress, (double)(clock_now_ns() - s->r.start_ns) /
+						     (double)s->r.options->duration_ns);
 	else
-		progress_rate(&s->progress, s->drain.entries, "calls");
+		progress_rate(&s->progress, s->r.drain.entries, "calls");
 }
 
 /* Begins to record. The file, and every thread's observed time, begin here. */
 static void begin(struct session *s)
 {
 	char pmu[64];
-	bool launched = !s->options.n_pids && !s->delayed;
+	const struct session_head head = { .program = s->program,
+					   .pmu = session_counters_pmu(pmu, sizeof(pmu)),
+					   .cycles_per_ns = s->cycles_per_ns };
+	bool launched = !s->r.options->n_pids && !s->delayed;
 
 	/* The records of a launched command begin with its exec, all others now. The set is
 	 * reported as on only then. */
 	if (!launched && !s->began_at_end)
-		bpfprog_record(s->programs, true);
-	s->start_ns = clock_now_ns();
-	s->begun = true;
-	session_note_cpu(s);
-	s->cputime.at_begin_ns = session_target_cpu_ns(s);
-	s->cputime.all_at_begin = cpus_time();
-	s->cputime.usable_cpus = NAN;
+		bpfprog_record(s->r.programs, true);
+	s->r.start_ns = clock_now_ns();
+	s->r.begun = true;
+	session_cputime_begin(&s->cputime, &s->r);
 	if (!launched)
-		session_note_usable(s);
+		session_note_usable(&s->cputime, &s->r);
 	session_follow_begin(s);
-	session_write_head(s, session_counters_pmu(pmu, sizeof(pmu)));
-	for (size_t i = 0; i < s->options.n_pids; i++)
-		session_write_threads(s, s->options.pids[i]);
+	session_write_head(&s->r, &head);
+	for (size_t i = 0; i < s->r.options->n_pids; i++)
+		session_write_threads(&s->r, s->r.options->pids[i]);
 	session_beside_begin(s);
 	session_follow_report_born_before(s);
-	for (size_t k = 0; k < s->sets.n; k++)
-		session_write_set(s, &s->sets.data[k], true);
+	for (size_t k = 0; k < s->r.sets.n; k++)
+		session_write_set(&s->r, &s->r.sets.data[k], true);
 	session_burst_begin(s);
 	session_solo_begin(s);
 	if (launched)
-		bpfprog_record_from_exec(s->programs, s->launch.pid);
+		bpfprog_record_from_exec(s->r.programs, s->r.launch.pid);
 }
 
 /* Attaches the probes to the processes. The records of a launched command begin with its exec. */
 static int start(struct session *s, struct err *err)
 {
-	const pid_t *pids = s->options.n_pids ? s->options.pids : &s->launch.pid;
-	size_t n = s->options.n_pids ? s->options.n_pids : 1;
+	const pid_t *pids = s->r.options->n_pids ? s->r.options->pids : &s->r.launch.pid;
+	size_t n = s->r.options->n_pids ? s->r.options->n_pids : 1;
 	int ret = 0;
 
 	session_calibrate_switches(s, SWITCHES_ALONE);
-	ret = bpfprog_attach_scheduler(s->programs, err);
+	ret = bpfprog_attach_scheduler(s->r.programs, err);
 	if (!ret) {
 		session_calibrate_switches(s, SWITCHES_WATCHED);
 		session_calibrate_switches(s, SWITCHES_CARRIED);
@@ -95,48 +95,48 @@ static int start(struct session *s, struct err *err)
 		session_hybrid_rate(s);
 		session_write_costs(s);
 	}
-	bpfprog_hold_children(s->programs, session_events_are_swapped(s));
+	bpfprog_hold_children(s->r.programs, session_events_are_swapped(s));
 	for (size_t i = 0; i < n && !ret; i++) {
-		ret = bpfprog_add_target(s->programs, pids[i], 0);
-		drain_add_target(&s->drain, pids[i]);
+		ret = bpfprog_add_target(s->r.programs, pids[i], 0);
+		drain_add_target(&s->r.drain, pids[i]);
 		if (ret)
 			return err_set(
 				err, ret,
 				"cannot note process %d: %s; ispot list says what this machine can do",
 				pids[i], strerror(-ret));
 	}
-	bpfprog_totals(s->programs, &s->totals_at_start);
+	bpfprog_totals(s->r.programs, &s->r.totals_at_start);
 	s->cpus_looked_ns = clock_now_ns();
-	drain_start(&s->drain, s->cpus_looked_ns);
-	bpfprog_forget_sampled(s->programs);
+	drain_start(&s->r.drain, s->cpus_looked_ns);
+	bpfprog_forget_sampled(s->r.programs);
 	if (!ret)
 		ret = session_watch_mappings(s, err);
-	for (size_t k = 0; k < s->sets.n; k++)
-		for (size_t i = 0; i < n && !ret && session_is_on_targets(s, k); i++)
-			ret = session_open_on_process(s, &s->sets.data[k], pids[i], err);
+	for (size_t k = 0; k < s->r.sets.n; k++)
+		for (size_t i = 0; i < n && !ret && session_is_on_targets(&s->r, k); i++)
+			ret = session_open_on_process(s, &s->r.sets.data[k], pids[i], err);
 	if (ret)
 		return ret;
 	session_retire_calibration(s);
-	s->open_ns = clock_now_ns();
-	s->hybrid.throttle_since_ns = s->open_ns;
-	s->delayed = s->options.delay_ns > 0;
+	s->r.open_ns = clock_now_ns();
+	s->hybrid.throttle_since_ns = s->r.open_ns;
+	s->delayed = s->r.options->delay_ns > 0;
 	if (!s->delayed)
 		begin(s);
-	if (s->is_hybrid)
+	if (s->r.is_hybrid)
 		session_hybrid_start(s);
 	session_sample_start(s);
 	on_signal(s); /* a signal came meanwhile: it ends the command, which has not started yet */
 	progress_end(&s->progress);
 	mem_reserve(ENDING_RESERVED_BYTES);
 	ret = session_need_descriptors(err);
-	if (!ret && s->options.launching)
-		ret = s->options.launching(s->options.launching_ctx, s->launch.pid, err);
-	if (!ret && s->options.n_pids)
+	if (!ret && s->r.options->launching)
+		ret = s->r.options->launching(s->r.options->launching_ctx, s->r.launch.pid, err);
+	if (!ret && s->r.options->n_pids)
 		ret = session_beside_attach(s, err);
-	if (ret || !s->options.argv)
+	if (ret || !s->r.options->argv)
 		return ret;
-	return s->options.n_pids ? launch_exec(&s->launch, s->options.argv, err)
-				 : session_beside_launch(s, err);
+	return s->r.options->n_pids ? launch_exec(&s->r.launch, s->r.options->argv, err)
+				    : session_beside_launch(s, err);
 }
 
 static bool any_target_alive(const struct session *s)
@@ -144,7 +144,7 @@ static bool any_target_alive(const struct session *s)
 	struct pids pids = { 0 };
 	bool any;
 
-	bpfprog_targets(s->programs, &pids);
+	bpfprog_targets(s->r.programs, &pids);
 	any = pids.n > 0;
 	vec_release(&pids);
 	return any;
@@ -153,14 +153,14 @@ static bool any_target_alive(const struct session *s)
 /* Returns why to stop now, or NULL if the recording continues. */
 static const char *reason_to_stop(struct session *s)
 {
-	if (s->options.argv && launch_poll(&s->launch))
+	if (s->r.options->argv && launch_poll(&s->r.launch))
 		return ending_reason(&s->ending);
-	if (ending_is_due(&s->ending, s->options.argv))
+	if (ending_is_due(&s->ending, s->r.options->argv))
 		return "interrupted";
-	if (s->begun && s->options.duration_ns &&
-	    clock_now_ns() - s->start_ns >= s->options.duration_ns)
+	if (s->r.begun && s->r.options->duration_ns &&
+	    clock_now_ns() - s->r.start_ns >= s->r.options->duration_ns)
 		return "duration";
-	if (s->options.n_pids && !any_target_alive(s))
+	if (s->r.options->n_pids && !any_target_alive(s))
 		return "processes ended";
 	return ending_without_memory();
 }
@@ -168,9 +168,9 @@ static const char *reason_to_stop(struct session *s)
 /* Returns when the recording begins, or ends, or 0 if no time is set. */
 static uint64_t next_moment_ns(const struct session *s)
 {
-	if (!s->begun)
-		return s->open_ns + s->options.delay_ns;
-	return s->options.duration_ns ? s->start_ns + s->options.duration_ns : 0;
+	if (!s->r.begun)
+		return s->r.open_ns + s->r.options->delay_ns;
+	return s->r.options->duration_ns ? s->r.start_ns + s->r.options->duration_ns : 0;
 }
 
 /* Waits until a descriptor is ready, or until until_ns. Rings in processes are read meanwhile,
@@ -196,8 +196,8 @@ static void wait_until(struct session *s, struct pollfd *fds, uint32_t n, uint64
 
 static void wait_for_something(struct session *s, struct pollfd *fds, uint32_t n)
 {
-	int timeout_ms = session_keeps_budget(s) || s->is_hybrid ? session_hybrid_interval_ms(s)
-								 : DRAIN_INTERVAL_MS;
+	int timeout_ms = session_keeps_budget(s) || s->r.is_hybrid ? session_hybrid_interval_ms(s)
+								   : DRAIN_INTERVAL_MS;
 	uint64_t now_ns = clock_now_ns(), moment_ns = next_moment_ns(s), wait_ns;
 
 	if (moment_ns > now_ns && (moment_ns - now_ns) / 1000000 < (uint64_t)timeout_ms)
@@ -207,12 +207,12 @@ static void wait_for_something(struct session *s, struct pollfd *fds, uint32_t n
 	if (session_newcomers_wait_ns(s) < wait_ns)
 		wait_ns = session_newcomers_wait_ns(s);
 	wait_until(s, fds, n, now_ns + wait_ns);
-	ringbufs_heard(&s->rings);
+	ringbufs_heard(&s->r.rings);
 }
 
 static void begin_after_delay(struct session *s)
 {
-	if (!s->begun && clock_now_ns() - s->open_ns >= s->options.delay_ns)
+	if (!s->r.begun && clock_now_ns() - s->r.open_ns >= s->r.options->delay_ns)
 		begin(s);
 }
 
@@ -221,7 +221,7 @@ static void begin_at_end(struct session *s)
 {
 	s->began_at_end = true;
 	begin(s);
-	session_write_notice(s, "delay",
+	session_write_notice(&s->r, "delay",
 			     "it ended before the time of -D was over, so nothing was recorded; "
 			     "give -D less");
 }
@@ -229,7 +229,7 @@ static void begin_at_end(struct session *s)
 /* Ends the recording because the file cannot grow. The target continues. */
 static void end_by_writer(struct session *s)
 {
-	int ret = trace_writer_flush(s->writer, &s->write_error);
+	int ret = trace_writer_flush(s->r.writer, &s->write_error);
 
 	s->reason = ret == -EFBIG		       ? "max-size"
 		    : ret == -ENOSPC || ret == -EDQUOT ? "disk full"
@@ -244,7 +244,7 @@ static void join(struct session *s)
 
 	session_newcomers_note(s);
 	session_newcomers_patch(s);
-	if (s->drain.n_mappings || s->drain.mappings_overflowed || s->late.waits)
+	if (s->r.drain.n_mappings || s->r.drain.mappings_overflowed || s->late.waits)
 		session_join_mapped(s);
 	session_note_after(s, clock_now_ns(), false);
 	session_solo_step(s);
@@ -255,22 +255,22 @@ static void join(struct session *s)
 		ret = session_throttle(s, clock_now_ns(), &err);
 	if (!ret)
 		ret = session_next_turn(s, &err);
-	if (!ret && s->is_hybrid)
+	if (!ret && s->r.is_hybrid)
 		ret = session_hybrid_step(s, &err);
 	session_close_retired(s, clock_now_ns());
 	if (ret)
-		session_write_notice(s, "join", err.text);
+		session_write_notice(&s->r, "join", err.text);
 }
 
 /* Shows what was drained. Whoever reads along must be able to name what the records name. */
 static void show_drained(struct session *s, uint64_t drained_from_ns)
 {
-	if (!s->options.drained || !s->begun || drained_from_ns - s->start_ns < LIVE_LAG_NS)
+	if (!s->r.options->drained || !s->r.begun || drained_from_ns - s->r.start_ns < LIVE_LAG_NS)
 		return;
-	if (s->options.live)
+	if (s->r.options->live)
 		session_write_stacks(s);
 	session_beside_drain(s); /* the calls that are timed in the processes must be there, too */
-	s->options.drained(s->options.drained_ctx, drained_from_ns - LIVE_LAG_NS);
+	s->r.options->drained(s->r.options->drained_ctx, drained_from_ns - LIVE_LAG_NS);
 }
 
 /* Makes one turn of the loop. Returns false if the recording is over. */
@@ -280,12 +280,12 @@ static bool turn(struct session *s)
 	uint64_t began_ns = clock_now_ns();
 	struct err err = { 0 };
 
-	if (drain_run(&s->drain, &s->rings, &s->mappings)) {
+	if (drain_run(&s->r.drain, &s->r.rings, &s->r.mappings)) {
 		end_by_writer(s);
 		return false;
 	}
 	if (session_hold_new(s, &err))
-		session_write_notice(s, "join", err.text);
+		session_write_notice(&s->r, "join", err.text);
 	session_add_stacks(s);
 	session_add_addresses(s);
 	if (reason) {
@@ -295,14 +295,15 @@ static bool turn(struct session *s)
 	show_drained(s, began_ns);
 	join(s);
 	session_warn_cost(s, clock_now_ns(), false);
-	if (s->begun && isnan(s->cputime.usable_cpus)) /* it may end before the next flush */
-		session_note_usable(s);
+	if (s->r.begun &&
+	    !session_usable_is_known(&s->cputime)) /* it may end before the next flush */
+		session_note_usable(&s->cputime, &s->r);
 	if (clock_now_ns() - s->last_flush_ns < FLUSH_INTERVAL_NS)
 		return true;
 	s->last_flush_ns = clock_now_ns();
 	session_look_for_cpus(s);
-	session_note_usable(s);
-	if (trace_writer_flush(s->writer, NULL)) {
+	session_note_usable(&s->cputime, &s->r);
+	if (trace_writer_flush(s->r.writer, NULL)) {
 		end_by_writer(s);
 		return false;
 	}
@@ -312,9 +313,9 @@ static bool turn(struct session *s)
 static void loop(struct session *s)
 {
 	struct pollfd fds[] = {
-		{ .fd = s->rings.epoll_fd, .events = POLLIN },
+		{ .fd = s->r.rings.epoll_fd, .events = POLLIN },
 		{ .fd = s->signal_fd, .events = POLLIN },
-		{ .fd = s->launch.pid ? (int)syscall(SYS_pidfd_open, s->launch.pid, 0) : -1,
+		{ .fd = s->r.launch.pid ? (int)syscall(SYS_pidfd_open, s->r.launch.pid, 0) : -1,
 		  .events = POLLIN },
 	};
 	const uint32_t n = sizeof(fds) / sizeof(fds[0]);
@@ -333,7 +334,7 @@ static void loop(struct session *s)
 
 static bool is_long(const struct session *s)
 {
-	return clock_now_ns() - s->open_ns > CALIBRATION_HOLDS_NS;
+	return clock_now_ns() - s->r.open_ns > CALIBRATION_HOLDS_NS;
 }
 
 /*
@@ -343,8 +344,8 @@ static bool is_long(const struct session *s)
  */
 static void calibrate_again(struct session *s)
 {
-	if (is_long(s) && s->sets.n && s->sets.data[s->costs.empties].attached)
-		session_calibrate(s, "after", s->cpus.n);
+	if (is_long(s) && s->r.sets.n && s->r.sets.data[s->r.sets.empties].attached)
+		session_calibrate(s, "after", s->r.cpus.n);
 	if (session_carries_more(s))
 		session_calibrate_switches(s, SWITCHES_CARRIED);
 }
@@ -356,34 +357,34 @@ static void stop(struct session *s)
 	bool again = is_long(s) || session_carries_more(s);
 
 	session_solo_stop(s);
-	bpfprog_record(s->programs, false);
-	session_note_stop(s);
+	bpfprog_record(s->r.programs, false);
+	session_note_stop(&s->cputime, &s->r);
 	session_beside_stop(s);
-	bpfprog_keep_samples(s->programs, false);
+	bpfprog_keep_samples(s->r.programs, false);
 	session_burst_stop(s);
 	session_look_for_cpus(s);
 	session_unwatch_mappings(s);
 	session_newcomers_report(s);
 	session_report_mappings(s);
-	if (s->is_hybrid)
+	if (s->r.is_hybrid)
 		session_hybrid_stop(s);
-	drain_run(&s->drain, &s->rings, &s->mappings);
-	drain_finish(&s->drain, &s->rings, clock_now_ns());
-	bpfprog_totals(s->programs, &s->totals_at_stop);
-	s->stopped = true;
+	drain_run(&s->r.drain, &s->r.rings, &s->r.mappings);
+	drain_finish(&s->r.drain, &s->r.rings, clock_now_ns());
+	bpfprog_totals(s->r.programs, &s->r.totals_at_stop);
+	s->r.stopped = true;
 	/* The kernel takes long to close them: names and stacks are written meanwhile. */
 	if (!again)
 		session_close_sets_beside(s);
 	patience_set(PATIENCE_AFTERWARDS);
-	s->spaces.closed_ns = clock_now_ns();
+	s->r.spaces.closed_ns = clock_now_ns();
 	session_note_after(s, clock_now_ns(), true);
-	trace_writer_flush(s->writer, NULL); /* memory may end where programs are read below */
+	trace_writer_flush(s->r.writer, NULL); /* memory may end where programs are read below */
 	session_add_stacks(s);
 	session_add_addresses(s);
 	session_write_stacks(s);
 	session_report_stacks(s);
 	session_write_addresses(s);
-	session_write_call_counts(s);
+	session_write_call_counts(&s->r);
 	if (again)
 		calibrate_again(s);
 	session_close_sets(s);
@@ -411,7 +412,7 @@ static void note_given_up(struct session *s)
 		 "%s that others may write could not be read to the end in the time that a "
 		 "recording has for them: some of their functions or lines are missing",
 		 text_counted(files, n, "file"));
-	session_note(s, "files-left-out", words);
+	session_note(&s->r, "files-left-out", words);
 }
 
 static void fill_result(struct session *s, uint64_t duration_ns, struct session_result *r)
@@ -420,21 +421,21 @@ static void fill_result(struct session *s, uint64_t duration_ns, struct session_
 	uint64_t written, left_out, lost;
 
 	/* Records that a full disk or the size limit kept out of the file are lost, too. */
-	trace_writer_flush(s->writer, NULL);
+	trace_writer_flush(s->r.writer, NULL);
 	session_beside_sums(s, &beside);
-	written = trace_writer_records(s->writer) - beside.records;
-	left_out = 2 * keep_calls(s->drain.keep);
-	lost = s->totals_at_stop.calls - s->totals_at_start.calls - written - left_out;
+	written = trace_writer_records(s->r.writer) - beside.records;
+	left_out = 2 * keep_calls(s->r.drain.keep);
+	lost = s->r.totals_at_stop.calls - s->r.totals_at_start.calls - written - left_out;
 	*r = (struct session_result){
-		.calls = s->drain.entries + beside.calls,
+		.calls = s->r.drain.entries + beside.calls,
 		.trapped_calls = session_trapped_calls(s) + beside.trapped_calls,
 		.records = written + beside.records,
 		.left_out_records = left_out,
 		.lost_records = lost + beside.lost_records,
-		.lost_others = s->drain.lost > lost ? s->drain.lost - lost : 0,
+		.lost_others = s->r.drain.lost > lost ? s->r.drain.lost - lost : 0,
 		.duration_ns = duration_ns,
 		.recorder_cpu_ns = clock_cpu_ns(),
-		.target_cpu_ns = session_recorded_cpu_ns(s),
+		.target_cpu_ns = session_recorded_cpu_ns(&s->cputime, &s->r),
 		.counting_cost_ns = s->hybrid.counting_cost_ns,
 		.scheduling_cost_ns = session_scheduling_cost_ns(s),
 		.sampling_cost_ns = session_sampling_cost_ns(s),
@@ -442,9 +443,10 @@ static void fill_result(struct session *s, uint64_t duration_ns, struct session_
 		.after_cost_ns = (uint64_t)s->after.cost_ns,
 		.probes_cost_ns = session_probes_cost_ns(s),
 		.lost_most_in_process = beside.lost_most,
-		.functions = s->n_probed + beside.functions,
-		.exit_status =
-			s->launch.ended && !s->options.n_pids ? launch_exit_status(&s->launch) : 0,
+		.functions = s->r.sets.n_probed + beside.functions,
+		.exit_status = s->r.launch.ended && !s->r.options->n_pids
+				       ? launch_exit_status(&s->r.launch)
+				       : 0,
 		.interrupted = s->ending.signals > 0,
 		.began_at_end = s->began_at_end,
 		.reason = s->reason,
@@ -457,16 +459,16 @@ static int close_file(struct session *s, struct session_result *result, struct e
 {
 	int ret;
 
-	session_write_end(s, result);
-	trace_writer_flush(s->writer, NULL);
-	result->file_bytes = trace_writer_bytes(s->writer);
-	ret = trace_writer_close(s->writer, &s->write_error);
-	s->writer = NULL;
+	session_write_end(&s->r, &s->cputime, result);
+	trace_writer_flush(s->r.writer, NULL);
+	result->file_bytes = trace_writer_bytes(s->r.writer);
+	ret = trace_writer_close(s->r.writer, &s->write_error);
+	s->r.writer = NULL;
 	if (!ret && !s->write_error.code)
 		return 0;
 	result->cut_short = true;
 	/* The user set the size limit, so reaching it is no error. */
-	if (s->write_error.code == -EFBIG || (s->launch.pid && !s->options.n_pids)) {
+	if (s->write_error.code == -EFBIG || (s->r.launch.pid && !s->r.options->n_pids)) {
 		log_notice("%s", s->write_error.text);
 		return 0;
 	}
@@ -484,17 +486,17 @@ int session_run(struct session *s, struct session_result *result, struct err *er
 	ret = start(s, err);
 	if (!ret)
 		loop(s);
-	if (!ret && !s->begun)
+	if (!ret && !s->r.begun)
 		begin_at_end(s);
-	duration_ns = clock_now_ns() - s->start_ns;
+	duration_ns = clock_now_ns() - s->r.start_ns;
 	stop(s);
 	/* The command ends with the recording, as with perf, so that `-d 10 ./server` returns. */
 	if (!ret) /* otherwise the command never started */
-		ending_wait(&s->ending, &s->launch,
-			    !s->options.n_pids && !strcmp(s->reason, "duration"), wait_for_signal,
-			    s);
-	if (!s->is_hybrid && !s->plan.n)
-		session_write_notice(s, "nothing-matched",
+		ending_wait(&s->ending, &s->r.launch,
+			    !s->r.options->n_pids && !strcmp(s->reason, "duration"),
+			    wait_for_signal, s);
+	if (!s->r.is_hybrid && !s->r.plan.n)
+		session_write_notice(&s->r, "nothing-matched",
 				     "-F matches no function of any program that ran; ispot check "
 				     "lists what a program has");
 	session_report_late(s);
@@ -502,7 +504,7 @@ int session_run(struct session *s, struct session_result *result, struct err *er
 	session_hold_end(s);
 	session_follow_end(s);
 	note_given_up(s);
-	session_warn_cost(s, s->start_ns + duration_ns, true);
+	session_warn_cost(s, s->r.start_ns + duration_ns, true);
 	fill_result(s, duration_ns, result);
 	closed = close_file(s, result, ret ? NULL : err);
 	patience_set(PATIENCE_FULL);
@@ -512,7 +514,7 @@ int session_run(struct session *s, struct session_result *result, struct err *er
 
 void session_choice(struct session *s, struct session_choice *choice)
 {
-	if (s->is_hybrid)
+	if (s->r.is_hybrid)
 		session_hybrid_choice(s, choice);
 }
 

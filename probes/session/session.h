@@ -7,7 +7,7 @@
 #ifndef ISPOT_PROBES_SESSION_SESSION_H
 #define ISPOT_PROBES_SESSION_SESSION_H
 
-#include "probes/session/options.h"
+#include "probes/recording/options.h"
 
 struct err;
 struct session;

@@ -30,7 +30,7 @@ void session_point_refused(void *ctx, uint32_t id, int errnum)
 		log_detail("a calibration probe is refused: %s", strerror(errnum));
 		return;
 	}
-	p = s->plan.data[id];
+	p = s->r.plan.data[id];
 	p->possible = false;
 	p->reason = "the kernel refuses a probe there";
 	log_detail("%s: the kernel refuses a probe there: %s",
@@ -41,13 +41,13 @@ static void describe_function(struct session *s, const struct planned *p, uint32
 {
 	struct meta_function f = { .id = id,
 				   .set = set,
-				   .object = session_object_id(s, p->what.dso) };
+				   .object = session_object_id(&s->r.objects, p->what.dso) };
 	struct text line = { 0 };
 
 	planned_describe(p, &f);
-	f.chosen = !s->is_hybrid;
+	f.chosen = !s->r.is_hybrid;
 	meta_print_function(&f, &line);
-	session_write_line(s, &line);
+	session_write_line(&s->r, &line);
 }
 
 struct meta_not_traced session_left_out(const struct planned *p)
@@ -65,11 +65,11 @@ struct meta_not_traced session_left_out(const struct planned *p)
 
 void session_write_left_out(struct session *s)
 {
-	for (size_t i = 0; i < s->options.n_left_out; i++) {
+	for (size_t i = 0; i < s->r.options->n_left_out; i++) {
 		struct text line = { 0 };
 
-		meta_print_not_traced(&s->options.left_out[i], &line);
-		session_write_line(s, &line);
+		meta_print_not_traced(&s->r.options->left_out[i], &line);
+		session_write_line(&s->r, &line);
 	}
 }
 
@@ -79,10 +79,10 @@ void session_describe_left_out(struct session *s, const struct planned *p, uint6
 	struct text line = { 0 };
 
 	n.traced_until_ns = traced_until_ns;
-	if (!s->is_hybrid && !s->options.keep_budget)
+	if (!s->r.is_hybrid && !s->r.options->keep_budget)
 		log_notice("%s in %s is not traced: %s", n.name, n.object, n.reason);
 	meta_print_not_traced(&n, &line);
-	session_write_line(s, &line);
+	session_write_line(&s->r, &line);
 }
 
 void session_describe_again(struct session *s, const struct planned *p, uint64_t traced_until_ns,
@@ -95,15 +95,15 @@ void session_describe_again(struct session *s, const struct planned *p, uint64_t
 	n.traced_until_ns = traced_until_ns;
 	n.traced_again_ns = traced_again_ns;
 	meta_print_not_traced(&n, &line);
-	session_write_line(s, &line);
+	session_write_line(&s->r, &line);
 }
 
 /* Reports chosen markers that cannot be timed, because one of their ends is missing, and those that
  * were skipped. */
 static void report_half(struct session *s, size_t first)
 {
-	for (size_t i = first; i < s->plan.n; i++) {
-		const struct planned *p = s->plan.data[i];
+	for (size_t i = first; i < s->r.plan.n; i++) {
+		const struct planned *p = s->r.plan.data[i];
 
 		if (p->possible && p->set == PLANNED_NO_SET && p->what.marker &&
 		    marker_is_endless(p->what.marker))
@@ -126,7 +126,7 @@ static void report_half(struct session *s, size_t first)
 			continue;
 		log_notice("marker %s in %s is not traced: %s", u->name, u->object, u->reason);
 		meta_print_not_traced(&n, &line);
-		session_write_line(s, &line);
+		session_write_line(&s->r, &line);
 	}
 }
 
@@ -137,8 +137,8 @@ static void report_without(struct session *s, size_t first)
 	char functions[TEXT_COUNTED], *words;
 	uint64_t n = 0;
 
-	for (size_t i = first; i < s->plan.n; i++) {
-		const struct planned *p = s->plan.data[i];
+	for (size_t i = first; i < s->r.plan.n; i++) {
+		const struct planned *p = s->r.plan.data[i];
 
 		if (!p->possible || !p->wrong_arguments.code)
 			continue;
@@ -150,14 +150,14 @@ static void report_without(struct session *s, size_t first)
 	words = xasprintf("%s of -F %s recorded without an argument named behind @: %s%s",
 			  text_counted(functions, n, "function"), n == 1 ? "is" : "are",
 			  one->wrong_arguments.text, n == 1 ? "" : "; and others (ispot check)");
-	session_write_notice(s, "arguments", words);
+	session_write_notice(&s->r, "arguments", words);
 	free(words);
 }
 
 static int add_empties(const struct session *s, struct probeset *set)
 {
-	return selfcost_add(set, s->is_hybrid ? session_has_markers(s, 0)
-					      : patterns_choose_markers(s->patterns));
+	return selfcost_add(set, s->r.is_hybrid ? session_has_markers(&s->r.objects, 0)
+						: patterns_choose_markers(s->r.patterns));
 }
 
 /*
@@ -166,9 +166,9 @@ static int add_empties(const struct session *s, struct probeset *set)
  */
 static bool wants_empties(const struct session *s, const struct probeset *set, size_t n)
 {
-	if (!s->options.calibrate)
+	if (!s->costs.calibrates)
 		return false;
-	return !set->id || (s->is_hybrid && s->calibrated && !s->costs.empties && n);
+	return !set->id || (s->r.is_hybrid && s->r.sets.calibrated && !s->r.sets.empties && n);
 }
 
 int session_build_set(struct session *s, size_t first, struct probeset **out, struct err *err)
@@ -181,15 +181,15 @@ int session_build_set(struct session *s, size_t first, struct probeset **out, st
 	*out = NULL;
 	report_half(s, first);
 	report_without(s, first);
-	probeset_init(&set, s->dynevents, s->sets.n);
-	if (session_has_sessions(s))
+	probeset_init(&set, s->r.dynevents, s->r.sets.n);
+	if (session_has_sessions(&s->r))
 		probeset_use_sessions(&set);
-	for (size_t i = first; i < s->plan.n; i++) {
-		const struct planned *p = s->plan.data[i];
+	for (size_t i = first; i < s->r.plan.n; i++) {
+		const struct planned *p = s->r.plan.data[i];
 
 		if (!p->possible || p->set != PLANNED_NO_SET)
 			continue;
-		probeset_add(&set, p, session_path(s, p->what.dso), i);
+		probeset_add(&set, p, session_path(&s->r.objects, p->what.dso), i);
 		n++;
 	}
 	if (wants_empties(s, &set, n))
@@ -197,18 +197,19 @@ int session_build_set(struct session *s, size_t first, struct probeset **out, st
 	n += empties;
 	ret = n ? probeset_create(&set, session_point_refused, s, err) : 0;
 	if (!ret)
-		ret = bpfprog_operands(s->programs, s->plan.operands.data, s->plan.operands.n, err);
-	for (size_t i = first; i < s->plan.n && !ret; i++) {
-		struct planned *p = s->plan.data[i];
+		ret = bpfprog_operands(s->r.programs, s->r.plan.operands.data, s->r.plan.operands.n,
+				       err);
+	for (size_t i = first; i < s->r.plan.n && !ret; i++) {
+		struct planned *p = s->r.plan.data[i];
 
 		if (p->set != PLANNED_NO_SET)
 			continue;
 		if (p->possible) {
 			describe_function(s, p, i, set.id);
 			p->set = set.id;
-			s->n_probed++;
+			s->r.sets.n_probed++;
 		} else if (!p->is_beside && !p->told &&
-			   (!s->is_hybrid || p->what.marker || p->cost_share > 0 ||
+			   (!s->r.is_hybrid || p->what.marker || p->cost_share > 0 ||
 			    p->cpu_share >= HYBRID_HOT_SHARE)) {
 			session_describe_left_out(s, p, 0);
 			p->told = true;
@@ -218,44 +219,44 @@ int session_build_set(struct session *s, size_t first, struct probeset **out, st
 		probeset_release(&set);
 		return ret;
 	}
-	drain_count_functions(&s->drain, s->plan.n);
+	drain_count_functions(&s->r.drain, s->r.plan.n);
 	session_report_costs(s, first);
-	for (size_t i = first; i < s->plan.n; i++)
-		if (s->plan.data[i]->arguments.n)
-			s->drain.arguments[i] = &s->plan.data[i]->arguments;
+	for (size_t i = first; i < s->r.plan.n; i++)
+		if (s->r.plan.data[i]->arguments.n)
+			s->r.drain.arguments[i] = &s->r.plan.data[i]->arguments;
 	if (empties)
-		s->costs.empties = set.id;
-	s->calibrated |= empties;
-	*vec_add(&s->sets) = set;
-	*out = vec_last(&s->sets);
+		s->r.sets.empties = set.id;
+	s->r.sets.calibrated |= empties;
+	*vec_add(&s->r.sets) = set;
+	*out = vec_last(&s->r.sets);
 	return 0;
 }
 
 static int rebuild_set(struct session *s, size_t k, struct err *err)
 {
-	struct probeset *set = &s->sets.data[k];
+	struct probeset *set = &s->r.sets.data[k];
 	uint32_t id = set->id;
 	size_t n = 0;
 	int ret;
 
-	session_write_set(s, set, false);
+	session_write_set(&s->r, set, false);
 	session_retire_set(s, set);
-	probeset_init(set, s->dynevents, id);
-	if (session_has_sessions(s))
+	probeset_init(set, s->r.dynevents, id);
+	if (session_has_sessions(&s->r))
 		probeset_use_sessions(set);
-	for (size_t i = 0; i < s->drain.n_functions; i++) {
-		const struct planned *p = s->plan.data[i];
+	for (size_t i = 0; i < s->r.drain.n_functions; i++) {
+		const struct planned *p = s->r.plan.data[i];
 
 		if (!planned_is_traced(p) || p->set != id)
 			continue;
-		probeset_add(set, p, session_path(s, p->what.dso), i);
+		probeset_add(set, p, session_path(&s->r.objects, p->what.dso), i);
 		n++;
 	}
 	/* The calibration afterwards finds its functions in the same set again, or in the next set
 	 * if this one is not to be on the target any more. */
-	if (s->is_hybrid && id == s->costs.empties && !n)
-		s->costs.empties = 0;
-	else if (id == s->costs.empties && s->calibrated && !add_empties(s, set))
+	if (s->r.is_hybrid && id == s->r.sets.empties && !n)
+		s->r.sets.empties = 0;
+	else if (id == s->r.sets.empties && s->r.sets.calibrated && !add_empties(s, set))
 		n++;
 	ret = n ? probeset_create(set, session_point_refused, s, err) : 0;
 	if (!ret && n)
@@ -263,22 +264,22 @@ static int rebuild_set(struct session *s, size_t k, struct err *err)
 	if (!n || ret)
 		probeset_release(set);
 	else
-		session_write_set(s, set, true);
+		session_write_set(&s->r, set, true);
 	return ret;
 }
 
 void session_quiet_sets(struct session *s, const bool *touched)
 {
-	for (size_t k = 0; k < s->sets.n; k++)
+	for (size_t k = 0; k < s->r.sets.n; k++)
 		if (touched[k])
-			probeset_quiet(&s->sets.data[k]);
+			probeset_quiet(&s->r.sets.data[k]);
 }
 
 int session_rebuild_sets(struct session *s, const bool *touched, struct err *err)
 {
 	int ret = 0;
 
-	for (size_t k = 0; k < s->sets.n && !ret; k++)
+	for (size_t k = 0; k < s->r.sets.n && !ret; k++)
 		if (touched[k])
 			ret = rebuild_set(s, k, err);
 	return ret;

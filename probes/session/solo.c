@@ -9,8 +9,8 @@ void session_solo_begin(struct session *s)
 {
 	struct err err = { 0 };
 
-	if (s->options.solo && solo_open(&s->solo.windows, &err))
-		session_write_notice(s, "solo", err.text);
+	if (s->r.options->solo && solo_open(&s->solo.windows, &err))
+		session_write_notice(&s->r, "solo", err.text);
 	session_solo_step(s);
 }
 
@@ -28,7 +28,7 @@ static void write_windows(struct session *s)
 		s->solo.n++;
 		s->solo.cost_ns += w.cost_ns;
 		meta_print_solo(&m, &line);
-		session_write_line(s, &line);
+		session_write_line(&s->r, &line);
 	}
 }
 
@@ -38,7 +38,7 @@ void session_solo_step(struct session *s)
 
 	if (!s->solo.windows.area)
 		return;
-	bpfprog_targets(s->programs, &pids);
+	bpfprog_targets(s->r.programs, &pids);
 	solo_targets(&s->solo.windows, pids.data, pids.n);
 	vec_release(&pids);
 	write_windows(s);
@@ -53,7 +53,7 @@ void session_solo_stop(struct session *s)
 	solo_release(&s->solo.windows);
 	if (!s->solo.n)
 		session_write_notice(
-			s, "solo",
+			&s->r, "solo",
 			"--solo had no window: the program ended before the first, or there is no "
 			"CPU beside another that all its threads may use");
 }

@@ -52,12 +52,12 @@ static void add_stack(struct session *s, const struct drain_stack *new)
 	struct place place;
 
 	if (!n)
-		n = bpfprog_stack(s->programs, new->id - 1, of_kernel, WIRE_FRAMES_MAX);
+		n = bpfprog_stack(s->r.programs, new->id - 1, of_kernel, WIRE_FRAMES_MAX);
 	stack->id = new->id;
 	stack->first = s->stacks.row.n;
 	for (uint32_t i = 0; i < n; i++) {
-		bool known = spaces_find(&s->spaces, new->pid, ips[i] - (i > 0 || !new->from_call),
-					 &place);
+		bool known = spaces_find(&s->r.spaces, new->pid,
+					 ips[i] - (i > 0 || !new->from_call), &place);
 		uint32_t id = place_id(s, known ? &place : NULL);
 
 		/* unknown frames in a row are one gap */
@@ -93,7 +93,7 @@ static size_t unwind(struct session *s, pid_t pid, struct unwind_input *in, uint
 {
 	uint64_t ip = copied(in->registers, unwind_register_ip);
 
-	return unwind_with(s, spaces_get(&s->spaces, pid, ip), in, frames, places, room);
+	return unwind_with(s, spaces_get(&s->r.spaces, pid, ip), in, frames, places, room);
 }
 
 /*
@@ -104,7 +104,7 @@ static bool unwind_wait(struct session *s, const struct wire_copy *w, struct unw
 			struct drain_stack *stack, uint64_t *places)
 {
 	uint64_t end = copied(in->registers, unwind_register_ip), read_ns;
-	const struct space *space = spaces_get(&s->spaces, stack->pid, end);
+	const struct space *space = spaces_get(&s->r.spaces, stack->pid, end);
 
 	do {
 		stack->n_frames =
@@ -117,7 +117,7 @@ static bool unwind_wait(struct session *s, const struct wire_copy *w, struct unw
 		if (stack->n_frames == WIRE_FRAMES_MAX || space_settled(space, end, w->h.time_ns))
 			return true;
 		read_ns = space->read_ns;
-		space = spaces_get(&s->spaces, stack->pid, end);
+		space = spaces_get(&s->r.spaces, stack->pid, end);
 	} while (space->read_ns != read_ns);
 	return false;
 }
@@ -168,7 +168,7 @@ static void know_stack(struct session *s, const struct wire_copy *w, struct drai
 			break;
 	}
 	known.n = stack->n_frames = n;
-	bpfprog_know_stack(s->programs, &known);
+	bpfprog_know_stack(s->r.programs, &known);
 }
 
 static void add_copy(struct session *s, struct drain_copy *copy)
@@ -197,15 +197,16 @@ static void add_copy(struct session *s, struct drain_copy *copy)
 /* Learns of mappings, before session_join_mapped() resets them. */
 static void learn_mappings(struct session *s)
 {
-	struct drain *d = &s->drain;
+	struct drain *d = &s->r.drain;
 
 	for (size_t i = 0; i < d->n_ended; i++) {
-		spaces_end(&s->spaces, d->ended[i]);
+		spaces_end(&s->r.spaces, d->ended[i]);
 		drain_forget_target(d, d->ended[i]);
 	}
 	d->n_ended = 0;
 	for (size_t i = 0; i < d->n_forks; i++)
-		spaces_fork(&s->spaces, d->forks[i].parent, d->forks[i].child, d->forks[i].time_ns);
+		spaces_fork(&s->r.spaces, d->forks[i].parent, d->forks[i].child,
+			    d->forks[i].time_ns);
 	d->n_forks = 0;
 	for (size_t i = 0; i < d->n_mappings; i++) {
 		struct drain_mapping *from = &d->mappings[i];
@@ -218,22 +219,22 @@ static void learn_mappings(struct session *s)
 			.path = from->path,
 		};
 
-		spaces_map(&s->spaces, from->pid, &m);
+		spaces_map(&s->r.spaces, from->pid, &m);
 	}
 	if (d->mappings_overflowed)
-		spaces_reread(&s->spaces);
+		spaces_reread(&s->r.spaces);
 }
 
 void session_add_stacks(struct session *s)
 {
 	learn_mappings(s);
-	for (size_t i = 0; i < s->drain.stacks.n_new; i++)
-		add_stack(s, &s->drain.stacks.new[i]);
-	s->drain.stacks.n_new = 0;
-	for (size_t i = 0; i < s->drain.stacks.n_copies; i++)
-		add_copy(s, &s->drain.stacks.copies[i]);
-	s->drain.stacks.n_copies = 0;
-	spaces_drop(&s->spaces);
+	for (size_t i = 0; i < s->r.drain.stacks.n_new; i++)
+		add_stack(s, &s->r.drain.stacks.new[i]);
+	s->r.drain.stacks.n_new = 0;
+	for (size_t i = 0; i < s->r.drain.stacks.n_copies; i++)
+		add_copy(s, &s->r.drain.stacks.copies[i]);
+	s->r.drain.stacks.n_copies = 0;
+	spaces_drop(&s->r.spaces);
 }
 
 static void write_frame(struct session *s, const struct meta_frame *frame)
@@ -241,7 +242,7 @@ static void write_frame(struct session *s, const struct meta_frame *frame)
 	struct text line = { 0 };
 
 	meta_print_frame(frame, &line);
-	session_write_line(s, &line);
+	session_write_line(&s->r, &line);
 }
 
 static const struct loops *loops_at(struct session *s, const struct session_place *place,
@@ -368,14 +369,14 @@ static void write_stack(struct session *s, const struct session_stack *stack)
 	line_of.frames = frames.data;
 	line_of.n_frames = frames.n;
 	meta_print_stack(&line_of, &line);
-	session_write_line(s, &line);
+	session_write_line(&s->r, &line);
 	vec_release(&frames);
 }
 
 /* Reports stacks that are missing because there was no room for them. */
 static void report_dropped(struct session *s)
 {
-	const struct drain_stacks *d = &s->drain.stacks;
+	const struct drain_stacks *d = &s->r.drain.stacks;
 	struct text words = { 0 };
 	char n[TEXT_NUMBER];
 
@@ -393,14 +394,14 @@ static void report_dropped(struct session *s)
 			    "waits without their stack: %.0f%%, as there were more different "
 			    "ones than ispot can unwind beside the program; ",
 			    100.0 * (double)d->stacks_collided / (double)d->waits);
-	if (s->drain.aheads_dropped)
+	if (s->r.drain.aheads_dropped)
 		text_printf(&words,
 			    "calls without their stack or arguments: %s, as more threads than are "
 			    "kept apart were preempted in probes; ",
-			    text_count(n, s->drain.aheads_dropped));
+			    text_count(n, s->r.drain.aheads_dropped));
 	if (words.n > 2) {
 		words.s[words.n - 2] = '\0';
-		session_write_notice(s, "stacks", words.s);
+		session_write_notice(&s->r, "stacks", words.s);
 	}
 	text_release(&words);
 }
@@ -408,10 +409,10 @@ static void report_dropped(struct session *s)
 /* Reports missing frame pointers: stacks hold the instruction, its caller, and nothing more. */
 static void report_short(struct session *s)
 {
-	const struct drain_stacks *d = &s->drain.stacks;
+	const struct drain_stacks *d = &s->r.drain.stacks;
 
-	if (s->options.call_graph == CALL_GRAPH_FP && d->n_short > d->n_walked / 2)
-		session_write_notice(s, "stacks",
+	if (s->r.options->call_graph == CALL_GRAPH_FP && d->n_short > d->n_walked / 2)
+		session_write_notice(&s->r, "stacks",
 				     "most call stacks end at the caller, because the code has no "
 				     "frame pointers; -g dwarf sees on");
 }

@@ -53,9 +53,9 @@ int session_open_on_process(struct session *s, struct probeset *set, pid_t pid, 
 	int ret = 0;
 
 	if (!set->attached)
-		ret = probeset_open(set, s->programs, s->waiter ? s->waiter : pid, err);
+		ret = probeset_open(set, s->r.programs, s->waiter ? s->waiter : pid, err);
 	if (!ret)
-		ret = probeset_open_session(set, s->programs, pid, err);
+		ret = probeset_open_session(set, s->r.programs, pid, err);
 	if (ret)
 		return ret;
 	if (session_inherits(s)) {
@@ -98,13 +98,13 @@ void session_close_retired(struct session *s, uint64_t now)
 
 void session_retire_calibration(struct session *s)
 {
-	if (s->is_hybrid && s->calibrated)
-		session_retire_set(s, &s->sets.data[0]);
+	if (s->r.is_hybrid && s->r.sets.calibrated)
+		session_retire_set(s, &s->r.sets.data[0]);
 }
 
 void session_close_sets_beside(struct session *s)
 {
-	vec_for_each (&s->sets, struct probeset, set)
+	vec_for_each (&s->r.sets, struct probeset, set)
 		probeset_close_beside(set);
 	vec_for_each (&s->retired.sets, struct probeset, set)
 		probeset_close_beside(set);
@@ -113,8 +113,8 @@ void session_close_sets_beside(struct session *s)
 void session_close_sets(struct session *s)
 {
 	session_close_sets_beside(s);
-	bpfprog_detach_scheduler(s->programs);
-	vec_for_each (&s->sets, struct probeset, set)
+	bpfprog_detach_scheduler(s->r.programs);
+	vec_for_each (&s->r.sets, struct probeset, set)
 		probeset_release(set);
 	vec_for_each (&s->retired.sets, struct probeset, set)
 		probeset_release(set);
@@ -126,7 +126,7 @@ int session_open_on_targets(struct session *s, struct probeset *set, struct err 
 	struct pids pids = { 0 };
 	int ret = 0;
 
-	bpfprog_targets(s->programs, &pids);
+	bpfprog_targets(s->r.programs, &pids);
 	vec_for_each (&pids, pid_t, pid) {
 		ret = session_open_on_process(s, set, *pid, err);
 		if (ret == -ESRCH)
@@ -152,24 +152,24 @@ int session_watch_mappings(struct session *s, struct err *err)
 		.sample_type = PERF_SAMPLE_TIME,
 	};
 
-	return rings_open(&s->mappings, &s->cpus, MAPPINGS_BYTES, &mappings, err);
+	return rings_open(&s->r.mappings, &s->r.cpus, MAPPINGS_BYTES, &mappings, err);
 }
 
 void session_unwatch_mappings(struct session *s)
 {
-	drain_mappings(&s->drain, &s->mappings);
-	rings_release(&s->mappings);
+	drain_mappings(&s->r.drain, &s->r.mappings);
+	rings_release(&s->r.mappings);
 }
 
 void session_report_mappings(struct session *s)
 {
 	char mappings[TEXT_NUMBER], words[320];
 
-	if (!s->drain.mappings_lost)
+	if (!s->r.drain.mappings_lost)
 		return;
 	snprintf(words, sizeof(words),
 		 "the kernel dropped %s of new mappings, of all processes: libraries that a "
 		 "program loaded late may be untraced, and their functions without names",
-		 text_counted(mappings, s->drain.mappings_lost, "event"));
-	session_write_notice(s, "lost-mappings", words);
+		 text_counted(mappings, s->r.drain.mappings_lost, "event"));
+	session_write_notice(&s->r, "lost-mappings", words);
 }

@@ -28,10 +28,10 @@ static double add_after(struct session *s, double work_ns, double calls)
 {
 	double after_ns = session_after_ns(s, work_ns, calls);
 
-	for (size_t i = 0; i < s->drain.n_functions && calls > 0; i++)
-		if (planned_is_traced(s->plan.data[i]))
-			s->plan.data[i]->cost_ns +=
-				after_ns * (s->plan.data[i]->calls_per_s / calls);
+	for (size_t i = 0; i < s->r.drain.n_functions && calls > 0; i++)
+		if (planned_is_traced(s->r.plan.data[i]))
+			s->r.plan.data[i]->cost_ns +=
+				after_ns * (s->r.plan.data[i]->calls_per_s / calls);
 	return after_ns;
 }
 
@@ -42,11 +42,11 @@ static double cost_since(struct session *s, double elapsed_ns, double used_ns)
 {
 	double sum = 0, all = 0;
 
-	for (size_t i = 0; i < s->drain.n_functions; i++) {
-		struct planned *p = s->plan.data[i];
-		uint64_t calls = s->drain.calls_of[i] - p->calls_before;
+	for (size_t i = 0; i < s->r.drain.n_functions; i++) {
+		struct planned *p = s->r.plan.data[i];
+		uint64_t calls = s->r.drain.calls_of[i] - p->calls_before;
 
-		p->calls_before = s->drain.calls_of[i];
+		p->calls_before = s->r.drain.calls_of[i];
 		if (!planned_is_traced(p))
 			continue;
 		p->calls_per_s = calls;
@@ -55,23 +55,23 @@ static double cost_since(struct session *s, double elapsed_ns, double used_ns)
 		all += calls;
 	}
 	sum += add_after(s, fmax(used_ns - sum, used_ns / 10), all);
-	for (size_t i = 0; i < s->drain.n_functions; i++)
-		if (planned_is_traced(s->plan.data[i]))
-			s->plan.data[i]->calls_per_s *= 1e9 / elapsed_ns;
+	for (size_t i = 0; i < s->r.drain.n_functions; i++)
+		if (planned_is_traced(s->r.plan.data[i]))
+			s->r.plan.data[i]->calls_per_s *= 1e9 / elapsed_ns;
 	return sum;
 }
 
 static int remove_dearest(struct session *s, double work_ns, double used_ns, double room,
 			  struct err *err)
 {
-	struct planned **all = xcalloc(s->drain.n_functions + 1, sizeof(struct planned *));
-	bool *touched = xcalloc(s->sets.n, sizeof(*touched));
+	struct planned **all = xcalloc(s->r.drain.n_functions + 1, sizeof(struct planned *));
+	bool *touched = xcalloc(s->r.sets.n, sizeof(*touched));
 	uint64_t now;
 	size_t n = 0;
 	int ret;
 
-	for (size_t i = 0; i < s->drain.n_functions; i++) {
-		struct planned *p = s->plan.data[i];
+	for (size_t i = 0; i < s->r.drain.n_functions; i++) {
+		struct planned *p = s->r.plan.data[i];
 
 		if (!planned_is_traced(p))
 			continue;
@@ -105,7 +105,7 @@ static int remove_dearest(struct session *s, double work_ns, double used_ns, dou
 
 bool session_keeps_budget(const struct session *s)
 {
-	return (s->is_hybrid || s->options.keep_budget) && !s->options.scout;
+	return (s->r.is_hybrid || s->r.options->keep_budget) && !s->r.options->scout;
 }
 
 /* Returns what choosing functions has cost so far: samples of the target, and counting calls. */
@@ -122,7 +122,8 @@ struct spent {
 
 static struct spent spent_since(struct session *s, uint64_t elapsed_ns)
 {
-	uint64_t cpu_ns = session_target_cpu_ns(s), scheduling_ns = session_scheduling_cost_ns(s);
+	uint64_t cpu_ns = session_target_cpu_ns(&s->r),
+		 scheduling_ns = session_scheduling_cost_ns(s);
 	double choosing_ns = choosing_cost_ns(s);
 	struct hybrid *h = &s->hybrid;
 	struct spent spent = {
@@ -159,9 +160,10 @@ double session_spent(double spent, double share_now, double elapsed_ns)
 
 static double debt_allowed_ns(struct session *s, double budget)
 {
-	vec_for_each (&s->plan, struct planned *, p)
+	vec_for_each (&s->r.plan, struct planned *, p)
 		if ((*p)->in_turns && planned_is_traced(*p))
-			return fmax(DEBT_IN_TURNS * budget * (double)session_recorded_cpu_ns(s),
+			return fmax(DEBT_IN_TURNS * budget *
+					    (double)session_recorded_cpu_ns(&s->cputime, &s->r),
 				    DEBT_MAX_NS);
 	return DEBT_MAX_NS;
 }
@@ -169,7 +171,7 @@ static double debt_allowed_ns(struct session *s, double budget)
 int session_throttle(struct session *s, uint64_t now, struct err *err)
 {
 	uint64_t elapsed_ns = now - s->hybrid.throttle_since_ns;
-	double budget = s->options.overhead, room;
+	double budget = s->r.options->overhead, room;
 	struct hybrid *h = &s->hybrid;
 	struct spent spent;
 
@@ -178,8 +180,8 @@ int session_throttle(struct session *s, uint64_t now, struct err *err)
 	spent = spent_since(s, elapsed_ns);
 	h->throttle_since_ns = now;
 	h->spent = session_spent(h->spent, spent.calls / spent.work, (double)elapsed_ns);
-	for (size_t i = 0; i < s->drain.n_functions; i++) {
-		struct planned *p = s->plan.data[i];
+	for (size_t i = 0; i < s->r.drain.n_functions; i++) {
+		struct planned *p = s->r.plan.data[i];
 
 		p->cost_lately = session_spent(p->cost_lately,
 					       planned_is_traced(p) ? p->cost_ns / spent.work : 0,
@@ -193,7 +195,7 @@ int session_throttle(struct session *s, uint64_t now, struct err *err)
 	h->debt_ns += spent.calls + spent.choosing - budget * spent.work;
 	h->debt_ns = fmax(h->debt_ns, -budget * CREDIT_MAX_NS);
 	h->debt_met_ns = fmax(fmin(h->debt_met_ns, h->debt_ns), 0);
-	if (h->debt_ns < h->debt_met_ns + debt_allowed_ns(s, budget) || !s->drain.n_functions)
+	if (h->debt_ns < h->debt_met_ns + debt_allowed_ns(s, budget) || !s->r.drain.n_functions)
 		return 0;
 	h->debt_met_ns = h->debt_ns;
 	room = (session_contends(s) ? 1 : ROOM_AGAIN) * budget;

@@ -52,18 +52,19 @@ static struct profile *profile(void)
 static int set_up(void **state)
 {
 	memset(&session, 0, sizeof(session));
-	session.dsos = dso_cache_new();
-	spaces_init(&session.spaces, session.dsos);
-	profile_init(profile(), &session.spaces);
+	session.r.options = &session.options;
+	session.r.objects.dsos = dso_cache_new();
+	spaces_init(&session.r.spaces, session.r.objects.dsos);
+	profile_init(profile(), &session.r.spaces);
 	return 0;
 }
 
 static int tear_down(void **state)
 {
-	vec_release(&session.plan);
+	vec_release(&session.r.plan);
 	profile_release(profile());
-	spaces_release(&session.spaces);
-	dso_cache_free(session.dsos);
+	spaces_release(&session.r.spaces);
+	dso_cache_free(session.r.objects.dsos);
 	return 0;
 }
 
@@ -84,7 +85,7 @@ static const struct dso_function *known(function *f)
 {
 	struct place place;
 
-	assert_true(spaces_find(&session.spaces, getpid(), (uintptr_t)f, &place));
+	assert_true(spaces_find(&session.r.spaces, getpid(), (uintptr_t)f, &place));
 	return dso_function_at(place.dso, place.address);
 }
 
@@ -142,7 +143,7 @@ static struct planned *plan(struct planned *p, function *f, const char *pattern,
 			       .set = PLANNED_NO_SET,
 			       .cpu_share = profile_share(profile(), known(f)),
 			       .cost_share = cost_share };
-	return *vec_add(&session.plan) = p;
+	return *vec_add(&session.r.plan) = p;
 }
 
 /* A clock that is asked all the time is on each chain, and dear; the program begins slowly. */
@@ -200,9 +201,9 @@ static void what_was_too_dear_is_asked_later(void **state)
 {
 	struct planned *asked[3], dear, traced, cold;
 
-	session.stopped = true;
+	session.r.stopped = true;
 	session.options.overhead = 0.1;
-	session.drain.waits[WAIT_FUTEX] = 10000;
+	session.r.drain.waits[WAIT_FUTEX] = 10000;
 	samples(1000, worker, ask_clock);
 	samples(1, locked_add, NULL);
 	asked[0] = plan(&dear, ask_clock, NULL, 0.4);
@@ -231,9 +232,9 @@ static void a_marker_that_was_too_dear_is_asked_later(void **state)
 	struct marker mark = { .period = 1 };
 	struct planned *asked[1], marked;
 
-	session.stopped = true;
+	session.r.stopped = true;
 	session.options.overhead = 0.1;
-	session.drain.waits[WAIT_FUTEX] = 10000;
+	session.r.drain.waits[WAIT_FUTEX] = 10000;
 	asked[0] = plan(&marked, never, NULL, 0.4);
 	marked.what.marker = &mark;
 	session_choose(asked, 1, false, 0.05, session_over_budget);
@@ -247,9 +248,9 @@ static void what_the_throttle_took_out_is_asked_later(void **state)
 {
 	struct planned *taken[2], dear, cheap;
 
-	session.stopped = true;
+	session.r.stopped = true;
 	session.options.overhead = 0.1;
-	session.drain.waits[WAIT_FUTEX] = 10000;
+	session.r.drain.waits[WAIT_FUTEX] = 10000;
 	samples(1000, worker, ask_clock);
 	taken[0] = plan(&dear, ask_clock, NULL, 0.4);
 	taken[1] = plan(&cheap, worker, NULL, 0.01);
@@ -355,7 +356,7 @@ static void the_larger_part_comes_first(void **state)
 	for (unsigned turn = 0; turn < 2; turn++) {
 		struct planned small, large;
 
-		session.plan.n = 0;
+		session.r.plan.n = 0;
 		samples(100, worker, locked_add);
 		samples(10, worker, ask_clock);
 		plan(&small, ask_clock, NULL, turn ? 0.05 : 0.06);

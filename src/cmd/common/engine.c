@@ -11,7 +11,7 @@
 #include "probes/inject/record.h"
 #include "probes/select/pattern.h"
 #include "probes/session/beside.h"
-#include "probes/session/options.h"
+#include "probes/recording/options.h"
 
 #define SHARE_IN_PROCESS 0.5 /* of the budget, where ispot chooses the functions */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The options of a recording, and its result. */
-#ifndef ISPOT_PROBES_SESSION_OPTIONS_H
-#define ISPOT_PROBES_SESSION_OPTIONS_H
+#ifndef ISPOT_PROBES_RECORDING_OPTIONS_H
+#define ISPOT_PROBES_RECORDING_OPTIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "probes/recording/meta.h"
+
 #include <math.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -12,32 +14,34 @@
 #include "probes/cost/selfcost.h"
 #include "probes/kernel/bpfprog.h"
 #include "probes/process/named.h"
-#include "probes/session/internal.h"
+#include "probes/recording/cputime.h"
+#include "probes/recording/options.h"
+#include "probes/recording/recording.h"
 #include "symbol/dso/dso.h"
 #include "trace/meta/meta.h"
 #include "trace/meta/print.h"
 #include "trace/record.h"
 #include "trace/write/writer.h"
 
-void session_write_line(struct session *s, struct text *line)
+void session_write_line(struct recording *r, struct text *line)
 {
-	if (s->begun) {
-		trace_writer_meta(s->writer, line->s);
+	if (r->begun) {
+		trace_writer_meta(r->writer, line->s);
 	} else {
-		text_add(&s->pending, line->s);
-		text_add(&s->pending, "\n");
+		text_add(&r->pending, line->s);
+		text_add(&r->pending, "\n");
 	}
 	text_release(line);
 }
 
-static void write_pending(struct session *s)
+static void write_pending(struct recording *r)
 {
-	char *rest = s->pending.s, *line;
+	char *rest = r->pending.s, *line;
 
 	while (rest && (line = strsep(&rest, "\n")))
 		if (*line)
-			trace_writer_meta(s->writer, line);
-	text_release(&s->pending);
+			trace_writer_meta(r->writer, line);
+	text_release(&r->pending);
 }
 
 static uint64_t unix_ns(void)
@@ -60,60 +64,61 @@ double session_cycles_per_ns(void)
 	return clock_pair_rate(&begin, &end);
 }
 
-static void write_named(void *session, struct text *line)
+static void write_named(void *ctx, struct text *line)
 {
-	session_write_line(session, line);
+	session_write_line(ctx, line);
 }
 
-void session_write_threads(struct session *s, pid_t pid)
+void session_write_threads(struct recording *r, pid_t pid)
 {
-	named_threads(pid, write_named, s);
+	named_threads(pid, write_named, r);
 }
 
-void session_note(struct session *s, const char *code, const char *words)
+void session_note(struct recording *r, const char *code, const char *words)
 {
 	struct meta_notice n = { .code = code, .text = words };
 	struct text line = { 0 };
 
 	meta_print_notice(&n, &line);
-	session_write_line(s, &line);
+	session_write_line(r, &line);
 }
 
-void session_write_notice(struct session *s, const char *code, const char *words)
+void session_write_notice(struct recording *r, const char *code, const char *words)
 {
 	log_notice("%s", words);
-	session_note(s, code, words);
+	session_note(r, code, words);
 }
 
-void session_write_set(struct session *s, const struct probeset *set, bool on)
+void session_write_set(struct recording *r, const struct probeset *set, bool on)
 {
 	/* What joins between two bursts begins with the next. */
-	if (!on || !s->burst.off)
-		session_write_set_at(s, set, on, clock_now_ns());
+	if (!on || !r->is_between_bursts)
+		session_write_set_at(r, set, on, clock_now_ns());
 }
 
-void session_write_set_at(struct session *s, const struct probeset *set, bool on, uint64_t time_ns)
+void session_write_set_at(struct recording *r, const struct probeset *set, bool on,
+			  uint64_t time_ns)
 {
 	const uint64_t values[RECORD_VALUES_MIN] = { set->id, 0 };
-	struct record r = {
+	struct record record = {
 		.kind = on ? REC_SET_ON : REC_SET_OFF,
-		.cpu = s->cpus.online[0],
+		.cpu = r->cpus.online[0],
 		.time_ns = time_ns,
 		.n_values = 2,
 		.values = values,
 	};
 
-	trace_writer_record(s->writer, &r);
+	trace_writer_record(r->writer, &record);
 }
 
 static void write_call_count(void *ctx, uint32_t tid, uint32_t id, const struct wire_sampling *row)
 {
-	struct session *s = ctx;
+	struct recording *r = ctx;
 	const uint64_t values[RECORD_VALUES_MIN] = { id, row->calls - row->recorded,
 						     row->outer - row->outer_recorded };
-	struct record r = {
+	struct record record = {
 		.kind = REC_CALL_COUNT,
-		.cpu = s->cpus.online[0],
+		.cpu = r->cpus.online[0],
 		.time_ns = clock_now_ns(),
 		.tid = tid,
 		.tgid = row->tgid,
@@ -122,37 +127,37 @@ static void write_call_count(void *ctx, uint32_t tid, uint32_t id, const struct 
 	};
 
 	if (id < SELFCOST_ID_FIRST)
-		trace_writer_record(s->writer, &r);
+		trace_writer_record(r->writer, &record);
 }
 
-void session_write_call_counts(struct session *s)
+void session_write_call_counts(struct recording *r)
 {
-	if (s->options.period > 1)
-		bpfprog_sampled(s->programs, write_call_count, s);
+	if (r->options->period > 1)
+		bpfprog_sampled(r->programs, write_call_count, r);
 }
 
-static void write_session(struct session *s, const char *pmu)
+static void write_session(struct recording *r, const struct session_head *head)
 {
 	struct text line = { 0 };
 	struct utsname u;
 	struct meta_session m = {
 		.version = TRACE_VERSION,
-		.ispot_version = s->options.version,
-		.command = s->options.command,
-		.program = s->program ? s->program : "",
-		.pid = s->options.n_pids ? (uint64_t)s->options.pids[0] : (uint64_t)s->launch.pid,
-		.start_ns = s->start_ns,
+		.ispot_version = r->options->version,
+		.command = r->options->command,
+		.program = head->program ? head->program : "",
+		.pid = r->options->n_pids ? (uint64_t)r->options->pids[0] : (uint64_t)r->launch.pid,
+		.start_ns = r->start_ns,
 		.start_unix_ns = unix_ns(),
 		.clock = "monotonic",
-		.cycles_per_ns = s->cycles_per_ns,
-		.cpus = s->cpus.n,
-		.pmu = pmu,
+		.cycles_per_ns = head->cycles_per_ns,
+		.cpus = r->cpus.n,
+		.pmu = head->pmu,
 		.producer = "bpf",
-		.period = s->options.period,
-		.attached = s->options.n_pids > 0,
-		.uprobe_sessions = session_has_sessions(s),
+		.period = r->options->period,
+		.attached = r->options->n_pids > 0,
+		.uprobe_sessions = session_has_sessions(r),
 		.recorder_pid = getpid(),
-		.options = s->options.options,
+		.options = r->options->options,
 	};
 
 	uname(&u);
@@ -160,11 +165,11 @@ static void write_session(struct session *s, const char *pmu)
 	m.kernel = u.release;
 	m.machine = u.machine;
 	meta_print_session(&m, &line);
-	session_write_line(s, &line);
+	session_write_line(r, &line);
 }
 
 /* Both clocks now: once as the recording begins and once as it ends. */
-static void write_clocks(struct session *s)
+static void write_clocks(struct recording *r)
 {
 	const char *unstable = clock_cycles_unstable();
 	struct clock_pair now = clock_pair_now();
@@ -175,26 +180,22 @@ static void write_clocks(struct session *s)
 	struct text line = { 0 };
 
 	meta_print_clocks(&m, &line);
-	session_write_line(s, &line);
+	session_write_line(r, &line);
 }
 
-void session_write_head(struct session *s, const char *pmu)
+void session_write_head(struct recording *r, const struct session_head *head)
 {
-	write_session(s, pmu);
-	write_clocks(s);
-	write_pending(s);
+	write_session(r, head);
+	write_clocks(r);
+	write_pending(r);
 }
 
-static uint64_t between(uint64_t from, uint64_t to)
-{
-	return to > from ? to - from : 0;
-}
-
-void session_write_end(struct session *s, const struct session_result *result)
+void session_write_end(struct recording *r, const struct cputime *cputime,
+		       const struct session_result *result)
 {
 	struct text line = { 0 };
 	struct meta_end e = {
-		.end_ns = s->start_ns + result->duration_ns,
+		.end_ns = r->start_ns + result->duration_ns,
 		.made_records = result->records + result->left_out_records + result->lost_records,
 		.lost_records = result->lost_records,
 		.recorder_cpu_ns = result->recorder_cpu_ns,
@@ -209,19 +210,14 @@ void session_write_end(struct session *s, const struct session_result *result)
 			result->lost_most_in_process ? META_UNKNOWN : result->probes_cost_ns,
 		.cpus_busy_ns = META_UNKNOWN,
 		.cpus_steal_ns = META_UNKNOWN,
-		.usable_cpus = s->cputime.usable_cpus,
-		.exit_status = s->options.n_pids ? -1 : result->exit_status,
+		.usable_cpus = session_usable_cpus(cputime),
+		.exit_status = r->options->n_pids ? -1 : result->exit_status,
 		.reason = result->reason,
 	};
 
-	if (s->cputime.all_at_begin.busy_ns && s->cputime.all_at_stop.busy_ns) {
-		e.cpus_busy_ns =
-			between(s->cputime.all_at_begin.busy_ns, s->cputime.all_at_stop.busy_ns);
-		e.cpus_steal_ns =
-			between(s->cputime.all_at_begin.steal_ns, s->cputime.all_at_stop.steal_ns);
-	}
-	drain_takers_write(&s->drain.takers, write_named, s);
-	write_clocks(s);
+	session_all_cpus_ns(cputime, &e.cpus_busy_ns, &e.cpus_steal_ns);
+	drain_takers_write(&r->drain.takers, write_named, r);
+	write_clocks(r);
 	meta_print_end(&e, &line);
-	session_write_line(s, &line);
+	session_write_line(r, &line);
 }
