@@ -224,6 +224,16 @@ static const struct cause_kind in_turn = {
 	.advice = { { .text = "let both work at the same time: hand out more at once, and wait for it later" } },
 };
 
+/* A wait for the next round of work: for the last thread of this round, and for what is done
+ * between the rounds. */
+static const struct cause_kind rounds = {
+	.kind = "condition-wait",
+	.name = "rounds of work",
+	.story = "Waiting for the next round of work",
+	.idle = "waits for work",
+	.advice = { { .text = "give each thread as much work, in larger rounds, and do less between them" } },
+};
+
 /*
  * A wait for threads that wait in the same place at other times, each at a futex of its own or at
  * none: a lock of a database, a queue of writers.
@@ -319,6 +329,8 @@ const struct cause_kind *cause_kind_of(const struct block *b, const char *kind)
 		return &queue;
 	if (part.largest && wait_is_in_turn(b->all_threads, part.largest))
 		return &in_turn;
+	if (part.largest && wait_is_for_round(b->all_threads, part.largest))
+		return &rounds;
 	return part.largest && !wait_is_signaled(b->all_threads, part.largest)
 		       ? &for_a_thread
 		       : cause_kind_find(kind);

@@ -41,8 +41,10 @@ enum futex_work {
 	WORK_HANDED_OUT, /* by threads that do not wait for the workers */
 	/* by threads that wait for the workers in turn, so that one side works at a time */
 	WORK_IN_TURN,
-	WORK_GATHER, /* none: one of the waiters releases all others in the place together */
-	WORK_QUEUE,  /* none: threads that wait in the same place end most of the waiting */
+	WORK_ROUNDS,  /* by a thread that waits until several workers are done, round by round */
+	WORK_RESULTS, /* none: that thread's wait */
+	WORK_GATHER,  /* none: one of the waiters releases all others in the place together */
+	WORK_QUEUE,   /* none: threads that wait in the same place end most of the waiting */
 };
 
 /* A futex wait as a REC_WAIT describes it. */

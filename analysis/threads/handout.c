@@ -22,7 +22,9 @@
 #define GATHER_SHARE  0.9  /* of the rounds: those that end more than one sleep */
 #define GATHER_SPAN   0.5  /* of the time, for all rounds: queued threads wake each other always */
 #define GIVER_SHARE   0.75 /* of the time waited where it gives work: with less, others give, too */
-#define QUEUE_FRAMES  3	   /* stacks with fewer frames do not identify a place */
+#define RESULTS_SHARE \
+	0.5	       /* of its life: a thread that waits longer for results does no work beside */
+#define QUEUE_FRAMES 3 /* stacks with fewer frames do not identify a place */
 
 static uint64_t pair_key(uint32_t waiter, uint32_t waker)
 {
@@ -277,6 +279,7 @@ static void waited_release(struct waited *w)
 struct all_waits {
 	struct waited for_thread; /* by the thread that ended the wait, except for waits at locks */
 	struct waited at_place;
+	struct waited for_work; /* by the thread that ended the wait, where that one gives work */
 };
 
 /* The threads that wait at one futex, and those that wake them there. */
@@ -422,6 +425,83 @@ static void judge_places(struct threads *th, size_t first, const struct all_wait
 	}
 }
 
+static bool gives_work(const struct threads *th, const struct handout *row)
+{
+	enum futex_work work =
+		row->word == SLEEP_NOBODY ? WORK_NONE : th->futexes.all.data[row->word].work;
+
+	return work == WORK_HANDED_OUT || work == WORK_IN_TURN;
+}
+
+/* Returns whether one thread waits at the futex of the rows, for most of its life, until several
+ * others are done that wait for work from it, none of which it waits for most. */
+static bool awaits_results(const struct threads *th, const struct handout *rows, size_t n,
+			   const struct all_waits *all)
+{
+	const struct thread *waiter = th->all.data[rows->waiter];
+	uint64_t ns = 0, most_ns = 0, workers_ns = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (rows[i].waiter != rows->waiter || is_beside(&rows[i], all))
+			return false;
+		ns += rows[i].ns;
+		if (rows[i].ns > most_ns)
+			most_ns = rows[i].ns;
+		if (waited_ns(&all->for_work, rows[i].waker, rows->waiter))
+			workers_ns += rows[i].ns;
+	}
+	return (double)most_ns < GIVER_SHARE * (double)ns &&
+	       (double)workers_ns >= NEAR_SHARE * (double)ns &&
+	       (double)ns >= RESULTS_SHARE * (double)(waiter->end_ns - waiter->born_ns);
+}
+
+/* Returns whether most of the wait at the futex of the rows is for work of threads in the map. */
+static bool is_given_by(const struct map *givers, const struct handout *rows, size_t n)
+{
+	uint64_t ns = 0, given_ns = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		ns += rows[i].ns;
+		if (map_get(givers, rows[i].waker) != MAP_NONE)
+			given_ns += rows[i].ns;
+	}
+	return (double)given_ns >= NEAR_SHARE * (double)ns;
+}
+
+/* Returns how many of the rows are at the same futex as the first. */
+static size_t n_of_word(const struct handout *rows, size_t n)
+{
+	size_t same = 1;
+
+	while (same < n && rows[same].word == rows[0].word)
+		same++;
+	return same;
+}
+
+/* Judges the n rows, which are at futexes, once more: now it is known where work is given. */
+static void judge_rounds(struct threads *th, const struct handout *rows, size_t n_rows,
+			 struct all_waits *all)
+{
+	struct map givers = { 0 }; /* index of a thread that waits for results -> 1 */
+
+	for (size_t i = 0; i < n_rows; i++)
+		if (gives_work(th, &rows[i]))
+			add_waited(&all->for_work, rows[i].waiter, rows[i].waker, rows[i].ns);
+	for (size_t i = 0, n; i < n_rows; i += n) {
+		n = n_of_word(&rows[i], n_rows - i);
+		if (!is_condition(th, rows[i].word) || !awaits_results(th, &rows[i], n, all))
+			continue;
+		futexes_set_work(&th->futexes, rows[i].word, WORK_RESULTS);
+		map_put(&givers, rows[i].waiter, 1);
+	}
+	for (size_t i = 0, n; i < n_rows; i += n) {
+		n = n_of_word(&rows[i], n_rows - i);
+		if (gives_work(th, &rows[i]) && is_given_by(&givers, &rows[i], n))
+			futexes_set_work(&th->futexes, rows[i].word, WORK_ROUNDS);
+	}
+	map_release(&givers);
+}
+
 void handouts_judge(struct threads *th)
 {
 	struct handouts *h = &th->handouts;
@@ -445,10 +525,12 @@ void handouts_judge(struct threads *th)
 			futexes_set_work(&th->futexes, rows[i].word,
 					 work_of(th, &rows[i], n, &all));
 	}
+	judge_rounds(th, rows, i, &all);
 	if (i < h->rows.n)
 		judge_places(th, i, &all);
 	waited_release(&all.for_thread);
 	waited_release(&all.at_place);
+	waited_release(&all.for_work);
 }
 
 bool handouts_is_queue(const struct threads *th, uint32_t stack)
@@ -457,14 +539,6 @@ bool handouts_is_queue(const struct threads *th, uint32_t stack)
 	uint32_t place = stack ? map_get(&h->place_of, stack) : MAP_NONE;
 
 	return place != MAP_NONE && map_get(&h->queues, place) != MAP_NONE;
-}
-
-static bool gives_work(const struct threads *th, const struct handout *row)
-{
-	enum futex_work work =
-		row->word == SLEEP_NOBODY ? WORK_NONE : th->futexes.all.data[row->word].work;
-
-	return work == WORK_HANDED_OUT || work == WORK_IN_TURN;
 }
 
 /* How long others waited for the work of a thread, and of all threads that give work in the same

@@ -14,6 +14,10 @@
  *	its waiters wait there near their thread's outermost function. Who waits further inside, as
  *	in a transaction for a row that is locked, is in the middle of something.
  *
+ * A thread that hands out work to several others and then waits, for most of its time, until they
+ * are done is as idle as one that waits for threads to end: they work instead of it. How unevenly
+ * they share the work is counted where they wait for the next.
+ *
  * Who waited for whom is known at the end of a recording.
  */
 #ifndef ISPOT_ANALYSIS_THREADS_HANDOUT_H

@@ -554,7 +554,8 @@ static void judge_behind(struct threads *th)
 
 		words[i] = (struct behind_word){
 			.is_lock = futex_judge(f).class == FUTEX_LOCK,
-			.is_work = f->work == WORK_HANDED_OUT || f->work == WORK_IN_TURN,
+			.is_work = f->work == WORK_HANDED_OUT || f->work == WORK_IN_TURN ||
+				   f->work == WORK_ROUNDS,
 			.twin = futexes_first_twin(&th->futexes, i),
 		};
 	}

@@ -257,7 +257,8 @@ int64_t wait_reconsider(const struct threads *th, struct wait_sums *sums)
 		if (c->word == SLEEP_NOBODY)
 			continue;
 		word = &th->futexes.all.data[c->word];
-		if (futex_is_end(word) || word->work == WORK_HANDED_OUT)
+		if (futex_is_end(word) || word->work == WORK_HANDED_OUT ||
+		    word->work == WORK_RESULTS)
 			lost += all_idle(c);
 		else if (c->early_ns)
 			lost += lost_early(th, c);
@@ -380,6 +381,14 @@ static struct wait_cause of_word(const struct futex *word)
 	if (word->work == WORK_HANDED_OUT)
 		return (struct wait_cause){ "condition-wait", j.confidence,
 					    "waited for work that another thread hands out" };
+	if (word->work == WORK_ROUNDS)
+		return (struct wait_cause){ "condition-wait", j.confidence,
+					    "waited for the next round of work" };
+	if (word->work == WORK_RESULTS)
+		return (struct wait_cause){
+			"condition-wait", j.confidence,
+			"waited for the results of work that it had handed out"
+		};
 	return (struct wait_cause){ classes[j.class].kind, j.confidence, classes[j.class].fact };
 }
 
@@ -455,6 +464,12 @@ bool wait_is_in_turn(const struct threads *th, const struct wait_cell *c)
 {
 	return c->kind == WAIT_FUTEX && c->word != SLEEP_NOBODY &&
 	       th->futexes.all.data[c->word].work == WORK_IN_TURN;
+}
+
+bool wait_is_for_round(const struct threads *th, const struct wait_cell *c)
+{
+	return c->kind == WAIT_FUTEX && c->word != SLEEP_NOBODY &&
+	       th->futexes.all.data[c->word].work == WORK_ROUNDS;
 }
 
 /* Returns the cause that follows from the function in which the thread slept. */

@@ -88,6 +88,8 @@ const char *wait_maybe_tried(const struct threads *th, const struct wait_sums *s
 bool wait_is_either(const struct threads *th, const struct wait_cell *cell);
 /* For threads that in turn wait for those who wait there. */
 bool wait_is_in_turn(const struct threads *th, const struct wait_cell *cell);
+/* For the next round of work, of a thread that waits until all of this round is done. */
+bool wait_is_for_round(const struct threads *th, const struct wait_cell *cell);
 
 /* What of the sums is of one kind. */
 struct wait_part {

@@ -147,6 +147,62 @@ static void one_that_waits_back(void **state)
 	end_stacks(&s);
 }
 
+/* Thread 1 hands out work to 2 and 3, and waits until the last of them is done. */
+static uint64_t rounds(struct scene *s, uint64_t between_us, unsigned workers)
+{
+	uint64_t us = 100;
+
+	for (unsigned round = 0; round < 20; round++, us += 100 + between_us) {
+		uint32_t last = workers == 1 ? 2 : round % 2 + 2;
+
+		if (workers > 1)
+			sleep_at(s, us, last == 2 ? 3 : 2, LOOP, NEAR);
+		if (round)
+			wake_up(s, us + 3, 1, last, 0);
+		sleep_at(s, us + 5, last, LOOP, NEAR);
+		for (uint32_t i = 2; i < workers + 2; i++)
+			wake_up(s, us + between_us + i, i, 1, 0);
+		sleep_at(s, us + between_us + 10, 1, DONE, OUTER);
+	}
+	return us;
+}
+
+/* They work instead of it, so that it is idle; the workers wait for the last of them. */
+static void one_that_waits_for_results_of_several(void **state)
+{
+	struct wait_sums sums = { 0 };
+	struct scene s;
+	uint64_t us;
+
+	begin_stacks(&s);
+	us = rounds(&s, 10, 2);
+	wake_up(&s, us, 1, 2, 0);
+	wait_add(&sums, thread(&s, 1), us * 1000);
+	finish(&s, us);
+	assert_int_equal(work_at(&s, DONE), WORK_RESULTS);
+	assert_int_equal(work_at(&s, LOOP), WORK_ROUNDS);
+	assert_int_equal(wait_reconsider(&s.calls.threads, &sums), -(int64_t)sums.data[0].ns);
+	vec_release(&sums);
+	end_stacks(&s);
+}
+
+/* Not of a single one: these two work in turn. Nor does it wait most where it works itself. */
+static void one_that_does_not_await_several(void **state)
+{
+	struct scene s;
+
+	begin_stacks(&s);
+	finish(&s, rounds(&s, 30, 1));
+	assert_int_equal(work_at(&s, DONE), WORK_IN_TURN);
+	assert_int_equal(work_at(&s, LOOP), WORK_IN_TURN);
+	end_stacks(&s);
+	begin_stacks(&s);
+	finish(&s, rounds(&s, 300, 2));
+	assert_int_equal(work_at(&s, DONE), WORK_IN_TURN);
+	assert_int_equal(work_at(&s, LOOP), WORK_IN_TURN);
+	end_stacks(&s);
+}
+
 /* A queue's mutex that a worker holds for a moment is another matter. */
 static void one_that_waits_for_their_lock(void **state)
 {
@@ -376,6 +432,8 @@ int main(void)
 		cmocka_unit_test(what_several_make_is_given_by_none),
 		cmocka_unit_test(such_waits_are_idle),
 		cmocka_unit_test(one_that_waits_back),
+		cmocka_unit_test(one_that_waits_for_results_of_several),
+		cmocka_unit_test(one_that_does_not_await_several),
 		cmocka_unit_test(one_that_waits_for_their_lock),
 		cmocka_unit_test(deep_inside),
 		cmocka_unit_test(without_whole_stacks),
