@@ -61,7 +61,7 @@ double brief_squares(const struct record *r)
 const char *brief_notice_of_window(const struct meta *meta)
 {
 	return meta_has_notice(meta, "keep-slower")
-		       ? "of calls that --keep-slower left out it is not known when they were: all "
-			 "of a thread's count at the moment that it ends"
+		       ? "calls that --keep-slower left out have no time: those of a thread count at "
+			 "the thread's end"
 		       : NULL;
 }

@@ -181,10 +181,10 @@ const struct cause_kind cause_kinds[] = {
 	},
 
 	/* only for outliers */
-	{ .kind = "slow-path", .group = CAUSE_PATH },
-	{ .kind = "first-execution", .group = CAUSE_FIRST },
-	{ .kind = "pause", .group = CAUSE_PAUSE },
-	{ .kind = "safepoint", .group = CAUSE_PAUSE },
+	{ .kind = "slow-path", .name = "slow path", .group = CAUSE_PATH },
+	{ .kind = "first-execution", .name = "first call", .group = CAUSE_FIRST },
+	{ .kind = "pause", .name = "garbage collection", .group = CAUSE_PAUSE },
+	{ .kind = "safepoint", .name = "safepoint", .group = CAUSE_PAUSE },
 
 	/* only for threads that are late */
 	{ .kind = "branch", .uneven = "branch taken unevenly", .counted = "taken" },

@@ -213,8 +213,8 @@ static double growing(const struct outliers *o, const struct outlier_block *b,
 	if (!best.n)
 		return -1;
 	text_printf(evidence,
-		    "%llu of %zu come each after %.2g times as many executions as the "
-		    "one before (the last: %llu, %llu)",
+		    "%llu of %zu come each after %.2g times as many calls as the one before "
+		    "(the last: %llu, %llu)",
 		    (unsigned long long)best.n, b->kept.n, best.growth,
 		    (unsigned long long)best.before, (unsigned long long)best.last);
 	return best.ns / all_ns;
@@ -278,8 +278,8 @@ static double accessor(const struct outliers *o, const struct outlier_block *b,
 	if (!cost->known || p50 >= 2 * cost->inner_ns)
 		return -1;
 	text_printf(evidence,
-		    "half of the executions take up to %s, of which the probes are %s: "
-		    "caches and the machine decide",
+		    "half of the calls take up to %s, of which the probes are %s: caches and "
+		    "the machine decide",
 		    text_time(time, p50), text_time(probes, cost->inner_ns));
 	return NAN;
 }
@@ -291,7 +291,7 @@ static double once(const struct outliers *o, const struct outlier_block *b, stru
 	(void)o;
 	if (b->begun + b->brief != 1)
 		return -1;
-	text_printf(evidence, "it took %s, and there is nothing to compare that with",
+	text_printf(evidence, "it took %s; there is no other call to compare it with",
 		    text_time(time, b->durations.max));
 	return NAN;
 }

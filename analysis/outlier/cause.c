@@ -134,10 +134,10 @@ static double called(const struct outliers *o, const struct outlier_block *b,
 		*kind = "slow-path";
 		text_printf(evidence, "%s of %s took %s; ", calls, name, time);
 		if (u->executions)
-			text_printf(evidence, "%.2g%% of the typical executions call it",
+			text_printf(evidence, "%.2g%% of typical calls reach it",
 				    100 * usual_share(b, u));
 		else
-			text_add(evidence, "typical executions do not call it");
+			text_add(evidence, "typical calls do not reach it");
 		return more;
 	}
 	*kind = "callee";
@@ -186,7 +186,7 @@ static double other_path(const struct outliers *o, const struct outlier_block *b
 	if (b->kind == BLOCK_LOCK || known_shape(b, x->shape))
 		return 0;
 	*kind = "slow-path";
-	text_add(evidence, "it called what no typical execution calls, or in another order");
+	text_add(evidence, "no typical call has these callees in this order");
 	return x->residual_ns;
 }
 
@@ -208,7 +208,7 @@ static double running(const struct outliers *o, const struct outlier_block *b,
 	*kind = "unknown";
 	text_add(evidence,
 		 o->calls.threads.have_switch
-			 ? "on a CPU all the while, in its own code: its data, or the machine"
+			 ? "it ran on a CPU all the time: its input or the machine made it slow"
 			 : "nothing recorded says why");
 	return x->residual_ns;
 }

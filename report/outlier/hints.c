@@ -10,7 +10,7 @@
 #include "report/table/table.h"
 #include "report/table/wrap.h"
 
-/* with such a share of outliers the durations vary, and no execution stands out */
+/* with such a share of outliers the durations vary, and no call stands out */
 #define WIDE_SHARE 0.1
 
 void outlier_time_cell(struct table *t, double ns)
@@ -66,9 +66,19 @@ const struct outlier_hint *outlier_hint_at(const struct outlier_hints *hints, si
 
 const char *outlier_hint_title(const struct outlier_hint *h)
 {
-	return !strcmp(h->name, "preemption")	? "run queue"
-	       : !strcmp(h->name, "contention") ? "lock contention"
-						: h->name;
+	static const struct {
+		const char *name, *title;
+	} titles[] = {
+		{ "preemption", "run queue" },
+		{ "contention", "lock contention" },
+		{ "first execution", "first call" },
+		{ "executed once", "called once" },
+	};
+
+	for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++)
+		if (!strcmp(h->name, titles[i].name))
+			return titles[i].title;
+	return h->name;
 }
 
 void outlier_hints_text(const struct outlier_view *v, const struct outlier_block *b,

@@ -16,8 +16,8 @@
 
 #define ROWS_MAX   200 /* rows of the table */
 #define BLOCKS_MAX 40  /* blocks with a figure, as far as they fit into HTML_DETAILS_BYTES */
-#define LISTED_MAX 25  /* executions of a block */
-#define CALLS_MAX  10  /* executions that are shown with their calls */
+#define LISTED_MAX 25  /* calls of a block */
+#define CALLS_MAX  10  /* calls that are shown with their callees */
 #define TICKS	   4
 
 /*
@@ -28,12 +28,12 @@ static const struct colour {
 	const char *class, *words;
 } colours[] = {
 	{ CAUSE_PATH, "c-path", "slow path or callee" },
-	{ CAUSE_LOCK, "c-lock", "lock" },
+	{ CAUSE_LOCK, "c-lock", "lock contention" },
 	{ CAUSE_IO, "c-io", "input/output" },
 	{ CAUSE_FAULT, "c-fault", "page faults" },
-	{ CAUSE_CPU, "c-cpu", "no CPU" },
+	{ CAUSE_CPU, "c-cpu", "run queue" },
 	{ CAUSE_PAUSE, "c-pause", "all threads stopped" },
-	{ CAUSE_FIRST, "c-first", "first execution" },
+	{ CAUSE_FIRST, "c-first", "first call" },
 	{ CAUSE_UNKNOWN, "c-own", "unknown" },
 	{ CAUSE_WAIT, "c-wait", "other waiting" },
 };
@@ -56,7 +56,7 @@ static const struct html_plot plot = {
 };
 
 struct axes {
-	double last; /* index of the last execution */
+	double last; /* index of the last call */
 	struct html_scale ns;
 };
 
@@ -75,7 +75,7 @@ static void draw_axes(const struct axes *a, struct text *out)
 	char number[TEXT_NUMBER];
 
 	html_decades(out, &plot, &a->ns);
-	html_axis_names(out, &plot, "execution", "duration");
+	html_axis_names(out, &plot, "call", "duration");
 	for (int i = 0; i <= TICKS; i++)
 		html_label(out, x_of(a, a->last * i / TICKS), plot.height - 10,
 			   !i		? "start"
@@ -138,14 +138,14 @@ static void figure(const struct outlier_block *b, struct text *out)
 	struct axes a = { b->begun > 1 ? (double)(b->begun - 1) : 1,
 			  html_scale_of(b->durations.min, b->durations.max) };
 
-	html_figure(out, &plot, "Durations of executions in the order in which they began", "");
+	html_figure(out, &plot, "Durations of calls in the order in which they began", "");
 	draw_axes(&a, out);
 	draw_points(&a, b, out);
 	draw_line(&a, b, 0, "curve", out);
 	draw_line(&a, b, b->line.bound_ns, "least bound", out);
-	html_caption(out, "Durations (logarithmic) of executions in the order in which they began, "
-			  "the line through them, and, dashed, the bound above which they "
-			  "diverge. ");
+	html_caption(out,
+		     "Durations (logarithmic) of calls in the order in which they began, their "
+		     "trend, and, dashed, the bound above which a call is an outlier. ");
 	if ((double)b->sample.n < b->n)
 		text_printf(out, "Grey: %zu of %llu. ", b->sample.n,
 			    (unsigned long long)b->durations.count);
@@ -184,17 +184,18 @@ static void block_row(const struct outlier_block *b, size_t i, bool drawn, struc
 
 static void block_table(const struct outlier_view *v, size_t drawn, struct text *out)
 {
-	static const char *const names[] = { "time",	 "max",	  "runs",      "mean",	"std dev",
-					     "outliers", "share", "behaviors", "block", NULL };
+	static const char *const names[] = { "time",	 "max",	     "calls", "mean",
+					     "std dev",	 "outliers", "share", "behaviors",
+					     "function", NULL };
 	size_t n = v->outliers->blocks.n;
 
-	html_section(out, "blocks", "Blocks by the time of their outliers");
+	html_section(out, "blocks", "Functions by the time of their outliers");
 	html_table(out, "blocks", "id=\"outliers\"");
 	html_heads(out, names, 7);
 	for (size_t i = 0; i < n && i < ROWS_MAX; i++)
 		block_row(&v->outliers->blocks.data[i], i, i < drawn, out);
 	html_table_end(out);
-	html_more(out, n, ROWS_MAX, "blocks are left out.");
+	html_more(out, n, ROWS_MAX, "functions are left out.");
 	html_section_end(out);
 }
 
@@ -254,18 +255,18 @@ static void callees(const struct outlier_view *v, const struct outlier_block *b,
 }
 
 /*
- * Adds the callees of an execution, as nested lists that a click unfolds (open: unfolded from the
+ * Adds the callees of a call, as nested lists that a click unfolds (open: unfolded from the
  * start), and its call site. Adds nothing if neither was recorded.
  */
-static void execution_calls(const struct outlier_view *v, const struct outlier_block *b,
-			    const struct outlier *x, bool open, struct text *out)
+static void callee_lists(const struct outlier_view *v, const struct outlier_block *b,
+			 const struct outlier *x, bool open, struct text *out)
 {
 	struct text from = { 0 };
 
 	outlier_called_from(v, x, &from);
 	if (x->n_callees || from.n) {
-		text_printf(out, "<details%s><summary>Calls of execution %llu</summary>\n",
-			    open ? " open" : "", (unsigned long long)x->index);
+		text_printf(out, "<details%s><summary>Callees of %s %llu</summary>\n",
+			    open ? " open" : "", outlier_unit(b), (unsigned long long)x->index);
 		callees(v, b, x, OUTLIER_TOP, out);
 		if (from.n) {
 			text_add(out, "<p class=\"quiet\">");
@@ -277,9 +278,9 @@ static void execution_calls(const struct outlier_view *v, const struct outlier_b
 	text_release(&from);
 }
 
-/* i is the number of the execution in the list. */
-static void execution_row(const struct outlier_view *v, const struct outlier_block *b,
-			  const struct outlier *x, size_t i, struct text *out)
+/* i is the number of the call in the list. */
+static void call_row(const struct outlier_view *v, const struct outlier_block *b,
+		     const struct outlier *x, size_t i, struct text *out)
 {
 	struct text also = { 0 };
 
@@ -290,7 +291,7 @@ static void execution_row(const struct outlier_view *v, const struct outlier_blo
 	text_printf(out,
 		    "<td>%u</td><td class=\"name\"><span class=\"key %s\"></span>%s</td><td "
 		    "class=\"name\">",
-		    x->tid, colour_of(x)->class, x->cause);
+		    x->tid, colour_of(x)->class, outlier_cause_name(x));
 	html_text(out, x->evidence);
 	outlier_meanwhile(x, &also);
 	if (also.n) {
@@ -300,7 +301,7 @@ static void execution_row(const struct outlier_view *v, const struct outlier_blo
 	}
 	text_release(&also);
 	if (i < CALLS_MAX)
-		execution_calls(v, b, x, !i, out);
+		callee_lists(v, b, x, !i, out);
 	text_add(out, "</td></tr>\n");
 }
 
@@ -313,9 +314,8 @@ static int by_residual(const void *a, const void *b)
 	return ((*x)->index > (*y)->index) - ((*x)->index < (*y)->index);
 }
 
-/* Adds the executions, those farthest above the trend line first. */
-static void execution_rows(const struct outlier_view *v, const struct outlier_block *b,
-			   struct text *out)
+/* Adds the outliers, those farthest above the trend first. */
+static void call_rows(const struct outlier_view *v, const struct outlier_block *b, struct text *out)
 {
 	struct {
 		VEC(const struct outlier *)
@@ -325,21 +325,20 @@ static void execution_rows(const struct outlier_view *v, const struct outlier_bl
 		*vec_add(&worst) = x;
 	vec_sort(&worst, by_residual);
 	for (size_t i = 0; i < worst.n && i < LISTED_MAX; i++)
-		execution_row(v, b, worst.data[i], i, out);
+		call_row(v, b, worst.data[i], i, out);
 	vec_release(&worst);
 }
 
-static void executions(const struct outlier_view *v, const struct outlier_block *b,
-		       struct text *out)
+static void calls(const struct outlier_view *v, const struct outlier_block *b, struct text *out)
 {
-	static const char *const names[] = { "execution", "at s",  "took",     "line",
-					     "thread",	  "cause", "evidence", NULL };
+	static const char *const names[] = { "call",   "at s",	"took",	    "trend",
+					     "thread", "cause", "evidence", NULL };
 
 	if (!b->kept.n)
 		return;
 	text_add(out, "<table>");
 	html_heads(out, names, 5);
-	execution_rows(v, b, out);
+	call_rows(v, b, out);
 	text_add(out, "</tbody></table>\n");
 	if (b->divergent > LISTED_MAX)
 		text_printf(out,
@@ -358,7 +357,7 @@ static void block_detail(const void *view, size_t i, struct text *out)
 	text_printf(out, " <span class=\"quiet\">%s</span></summary>\n", outlier_kind_name(b));
 	figure(b, out);
 	hint_list(b, out);
-	executions(v, b, out);
+	calls(v, b, out);
 	text_add(out, "</details>\n");
 }
 
@@ -369,10 +368,10 @@ static size_t details(const struct outlier_view *v, struct text *out)
 		.n = v->outliers->blocks.n,
 		.most = BLOCKS_MAX,
 		.one = block_detail,
-		.left_out = "blocks are not drawn.",
+		.left_out = "functions are not drawn.",
 	};
 
-	return html_each(out, "Each block", &parts, v);
+	return html_each(out, "Each function", &parts, v);
 }
 
 static void head(const struct outlier_view *v, struct text *out)
@@ -389,8 +388,8 @@ static void notes(const struct outlier_view *v, struct text *out)
 	html_section(out, "notes", "Notes");
 	text_printf(out, "<ul>\n<li>Rule: %s.</li>\n",
 		    v->outliers->rule == OUTLIER_PAPER
-			    ? "above the line of least squares by one standard deviation"
-			    : "above the line of medians by five robust standard deviations");
+			    ? "above the trend (least squares) by one standard deviation"
+			    : "above the trend (medians) by five robust standard deviations");
 	for (const char *const *n = v->notices; *n; n++)
 		html_item(out, *n);
 	text_add(out, "</ul>\n");

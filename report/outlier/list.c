@@ -36,7 +36,7 @@ static const struct outlier *longest(const struct outlier_block *b)
 }
 
 /*
- * Returns the words before the name, as in "execution of the critical section g_lock taken in f". A
+ * Returns the words before the name, as in "run of the critical section g_lock taken in f". A
  * function needs none.
  */
 static const char *kind_words(const struct outlier_block *b)
@@ -53,9 +53,10 @@ static void headline(const struct outlier_view *v, const struct outlier_block *b
 	struct text line = { 0 };
 
 	text_printf(&line, "%llu of %s of %s%s %s. The longest, number %llu, took %s",
-		    (unsigned long long)b->own, text_counted(n, b->durations.count, "execution"),
-		    kind_words(b), b->name, b->own == 1 ? "is an outlier" : "are outliers",
-		    (unsigned long long)x->index, text_time(took, x->duration_ns));
+		    (unsigned long long)b->own,
+		    text_counted(n, b->durations.count, outlier_unit(b)), kind_words(b), b->name,
+		    b->own == 1 ? "is an outlier" : "are outliers", (unsigned long long)x->index,
+		    text_time(took, x->duration_ns));
 	if (b->durations.count > 2)
 		text_printf(&line, "; the median is %s",
 			    text_time(p50, hist_quantile(&b->durations, 0.5)));
@@ -71,7 +72,7 @@ static void indices(const struct outlier_view *v, const struct outlier_block *b,
 	struct text line = { 0 };
 	size_t n = 0;
 
-	text_add(&line, "executions");
+	text_printf(&line, "%ss", outlier_unit(b));
 	vec_for_each (&b->kept, const struct outlier, x) {
 		if (n == NUMBERS && b->own > NUMBERS + 2)
 			break;
@@ -140,7 +141,7 @@ static void short_row(struct table *t, const struct outlier_block *b)
 	text_whole(t, b->name);
 }
 
-/* Whether the block has outliers of its own or only a single execution. */
+/* Whether the block has outliers of its own or only a single call. */
 static bool worth(const struct outlier_block *b)
 {
 	return b->own || b->begun + b->brief == 1;
@@ -170,7 +171,7 @@ static void passed_on(const struct outlier_view *v, struct text *out)
 	text_release(&line);
 }
 
-/* Adds the command that shows the executions of the first block one by one. */
+/* Adds the command that shows the outliers of the first block one by one. */
 static void next(const struct outlier_view *v, const struct outlier_block *b, struct text *out)
 {
 	struct text line = { 0 };
@@ -200,7 +201,7 @@ static void evidence_rows(const struct outlier_view *v, struct text *out)
 	struct table t = { .out = out, .width = v->width, .colours = v->colours };
 	size_t top = v->top ? v->top : BLOCKS_DEFAULT, n = 0, rest = 0;
 
-	text_add(out, "    TIME     MAX   RUNS     MEAN   STDDEV    SHARE  BLOCK\n");
+	text_add(out, "    TIME     MAX  CALLS     MEAN   STDDEV    SHARE  FUNCTION\n");
 	vec_for_each (&v->outliers->blocks, const struct outlier_block, b) {
 		if (!worth(b))
 			continue;
@@ -210,7 +211,7 @@ static void evidence_rows(const struct outlier_view *v, struct text *out)
 			rest++;
 	}
 	if (rest)
-		text_printf(out, "%zu more blocks with less time in outliers (--top)\n", rest);
+		text_printf(out, "%zu more with less time in outliers (--top)\n", rest);
 }
 
 /* Adds as many rows as fit on the screen with the other lines, or as many as the user asked for. */
@@ -219,7 +220,7 @@ static void short_rows(const struct outlier_view *v, size_t others, struct text 
 	size_t most = v->top ? v->top : BLOCKS_DEFAULT, n = 0, rest = 0, lines = 0;
 	double rest_ns = 0;
 
-	text_add(out, "    TIME OUTLIERS   RUNS    P50    MAX CAUSE              FUNCTION\n");
+	text_add(out, "    TIME OUTLIERS  CALLS    P50    MAX CAUSE              FUNCTION\n");
 	vec_for_each (&v->outliers->blocks, const struct outlier_block, b) {
 		struct text row = { 0 };
 		struct table t = { .out = &row, .width = v->width, .colours = v->colours };
@@ -252,7 +253,7 @@ static void ending(const struct outlier_view *v, struct text *out)
 		    "counts there alone.%s",
 		    v->outliers->rule == OUTLIER_PAPER ? "one standard deviation"
 						       : "five robust standard deviations",
-		    v->evidence ? " SHARE: of all executions. Behaviors A to H: see "
+		    v->evidence ? " SHARE: of all calls. Behaviors A to H: see "
 				  "ispot-outliers(1)."
 				: "");
 	text_wrap(note.s, v->width, out);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/cause/kind.h"
 #include "analysis/outlier/outlier.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -17,15 +18,28 @@
 #include "report/table/wrap.h"
 #include "trace/meta/meta.h"
 
-#define EXECUTIONS_DEFAULT 10
-#define STACK_FRAMES	   8
-#define FELT_PART	   100 /* less than 1/100 of an execution's time is not mentioned */
+#define CALLS_DEFAULT 10
+#define STACK_FRAMES  8
+#define FELT_PART     100 /* less than 1/100 of a call's time is not mentioned */
+#define NAME_COLUMNS  30  /* of the program in the first line */
 
 const char *outlier_kind_name(const struct outlier_block *b)
 {
 	return outlier_is_section(b)	 ? "critical section"
 	       : b->kind == BLOCK_MARKER ? "marker"
 					 : "function";
+}
+
+const char *outlier_unit(const struct outlier_block *b)
+{
+	return outlier_is_section(b) || b->kind == BLOCK_MARKER ? "run" : "call";
+}
+
+const char *outlier_cause_name(const struct outlier *x)
+{
+	const struct cause_kind *kind = cause_kind_find(x->cause);
+
+	return kind && kind->name ? kind->name : x->cause;
 }
 
 static void count_kinds(const struct outliers *o, size_t *sections, size_t *markers)
@@ -37,53 +51,86 @@ static void count_kinds(const struct outliers *o, size_t *sections, size_t *mark
 	}
 }
 
+static const char *between(const struct outlier_view *v)
+{
+	return v->utf8 ? " · " : ", ";
+}
+
 /*
  * Reports the cost of recording. For an attached program the share is unknown, so only the time is
  * reported.
  */
-static void instrumentation(const struct outliers *o, struct text *out)
-{
-	const struct meta_end *end = &o->meta->end;
-	char words[META_COST_WORDS];
-
-	if (end->target_cpu_ns == META_UNKNOWN || !end->target_cpu_ns)
-		text_printf(out, "  recording took %s", text_time(words, end->probes_cost_ns));
-	else
-		text_printf(out, "  %s",
-			    meta_cost_words(words, (double)end->target_cpu_ns,
-					    (double)end->probes_cost_ns,
-					    (double)(end->end_ns - o->start_ns)));
-}
-
-static void header(const struct outlier_view *v, struct text *out)
+static void instrumentation(const struct outlier_view *v, struct text *out)
 {
 	const struct outliers *o = v->outliers;
 	const struct meta_end *end = &o->meta->end;
-	char program[128], time[TEXT_NUMBER], held[TEXT_NUMBER], counted[TEXT_COUNTED];
+	char words[META_COST_WORDS];
+
+	text_add(out, between(v));
+	if (end->target_cpu_ns == META_UNKNOWN || !end->target_cpu_ns)
+		text_printf(out, "recording took %s", text_time(words, end->probes_cost_ns));
+	else
+		text_add(out, meta_cost_words(words, (double)end->target_cpu_ns,
+					      (double)end->probes_cost_ns,
+					      (double)(end->end_ns - o->start_ns)));
+}
+
+/* What the first line leaves out to fit; each includes those before it. */
+enum brevity { BRIEF_NOT, BRIEF_HELD, BRIEF_COUNTS };
+
+static void add_counts(const struct outlier_view *v, enum brevity brief, struct text *out)
+{
+	const struct outliers *o = v->outliers;
+	char held[TEXT_NUMBER], counted[TEXT_COUNTED];
 	size_t sections, markers, functions;
 
 	count_kinds(o, &sections, &markers);
 	functions = o->blocks.n - sections - markers;
-	text_printable(program, sizeof(program), *v->program ? v->program : v->file);
-	text_printf(out, "%s  %s", program, text_time(time, o->duration_ns));
 	if (functions || !sections)
-		text_printf(out, "  %s", text_counted(counted, functions, "function"));
+		text_printf(out, "%s%s", between(v), text_counted(counted, functions, "function"));
 	if (markers)
-		text_printf(out, "  %s", text_counted(counted, markers, "marker"));
+		text_printf(out, "%s%s", between(v), text_counted(counted, markers, "marker"));
 	if (sections)
-		text_printf(out, "  %s, held for %s",
-			    text_counted(counted, sections, "critical section"),
-			    text_time(held, o->section_ns));
+		text_printf(out, "%s%s", between(v),
+			    text_counted(counted, sections, "critical section"));
+	if (sections && brief < BRIEF_HELD)
+		text_printf(out, " held for %s", text_time(held, o->section_ns));
+}
+
+static void add_first_line(const struct outlier_view *v, enum brevity brief, struct text *out)
+{
+	const struct meta_end *end = &v->outliers->meta->end;
+	char program[4 * NAME_COLUMNS + 1], time[TEXT_NUMBER];
+
+	text_shortened(program, sizeof(program), *v->program ? v->program : v->file, NAME_COLUMNS);
+	text_printf(out, "%s%s%s", program, between(v), text_time(time, v->outliers->duration_ns));
+	if (brief < BRIEF_COUNTS)
+		add_counts(v, brief, out);
 	if (end->present && end->probes_cost_ns != META_UNKNOWN)
-		instrumentation(o, out);
-	text_add(out, "\n\n");
+		instrumentation(v, out);
+}
+
+static void header(const struct outlier_view *v, struct text *out)
+{
+	struct text line = { 0 };
+
+	for (unsigned brief = BRIEF_NOT; brief <= BRIEF_COUNTS; brief++) {
+		text_release(&line);
+		add_first_line(v, brief, &line);
+		if (table_columns(line.s) <= v->width)
+			break;
+	}
+	text_wrap(line.s, v->width, out);
+	text_add(out, "\n");
+	text_release(&line);
 }
 
 /* ---- one block ---- */
 
-/* Adds "1.2ms + 0.3ns for each execution before", or "1.2ms" if the line is flat. */
-static void line_words(const struct outlier_line *l, struct text *out)
+/* Adds "1.2ms + 0.3ns for each call before", or "1.2ms" if the line is flat. */
+static void line_words(const struct outlier_block *b, struct text *out)
 {
+	const struct outlier_line *l = &b->line;
 	char at[TEXT_NUMBER], by[TEXT_NUMBER];
 	double slope = fabs(l->slope);
 
@@ -94,7 +141,8 @@ static void line_words(const struct outlier_line *l, struct text *out)
 	text_time(by, (uint64_t)(slope + 0.5));
 	if (slope < 10)
 		snprintf(by, sizeof(by), "%.2gns", slope);
-	text_printf(out, " %c %s for each execution before", l->slope < 0 ? '-' : '+', by);
+	text_printf(out, " %c %s for each %s before", l->slope < 0 ? '-' : '+', by,
+		    outlier_unit(b));
 }
 
 static void usual_line(const struct outlier_view *v, const struct outlier_block *b,
@@ -102,11 +150,12 @@ static void usual_line(const struct outlier_view *v, const struct outlier_block 
 {
 	const struct outlier_line *l = &b->line;
 	char min[TEXT_NUMBER], p50[TEXT_NUMBER], p99[TEXT_NUMBER], max[TEXT_NUMBER],
-		mean[TEXT_NUMBER], sd[TEXT_NUMBER], bound[TEXT_NUMBER], threads[TEXT_COUNTED];
+		mean[TEXT_NUMBER], sd[TEXT_NUMBER], bound[TEXT_NUMBER], threads[TEXT_COUNTED],
+		n[TEXT_COUNTED];
 	struct text line = { 0 };
 
-	text_printf(&line, "%llu executions", (unsigned long long)b->durations.count);
-	if (b->threads) /* unknown if --keep-slower left executions out */
+	text_add(&line, text_counted(n, b->durations.count, outlier_unit(b)));
+	if (b->threads) /* unknown if --keep-slower left calls out */
 		text_printf(&line, " in %s", text_counted(threads, b->threads, "thread"));
 	text_printf(&line, ": min %s, median %s, mean %s, p99 %s, max %s, standard deviation %s. ",
 		    text_time(min, b->durations.min),
@@ -115,7 +164,7 @@ static void usual_line(const struct outlier_view *v, const struct outlier_block 
 		    text_time(p99, hist_quantile(&b->durations, 0.99)),
 		    text_time(max, b->durations.max), text_time(sd, (uint64_t)b->stddev_ns));
 	text_add(&line, "Trend: ");
-	line_words(l, &line);
+	line_words(b, &line);
 	text_printf(&line, "; %llu outlier%s, more than %s above it.",
 		    (unsigned long long)b->divergent, b->divergent == 1 ? "" : "s",
 		    text_time(bound, (uint64_t)l->bound_ns));
@@ -159,7 +208,7 @@ void outlier_called_from(const struct outlier_view *v, const struct outlier *x, 
 {
 	const struct meta *meta = v->outliers->meta;
 	uint32_t id = x->stack ? x->stack : x->site;
-	/* frame 0 of the execution's own stack is the function itself */
+	/* frame 0 of the call's own stack is the function itself */
 	uint32_t first = x->stack ? 1 : 0;
 	const struct meta_stack *s = id < meta->stacks.n ? &meta->stacks.data[id] : NULL;
 
@@ -222,7 +271,7 @@ void outlier_meanwhile(const struct outlier *x, struct text *out)
 		const char *words;
 	} times[] = {
 		{ x->off.blocked_ns + x->off.idle_ns, "asleep " },
-		{ x->off.preempted_ns, "ready without a CPU " },
+		{ x->off.preempted_ns, "waiting for a CPU " },
 		{ x->monitors_ns, "its calls waiting for monitors " },
 		{ x->paused_ns, "all threads stopped " },
 	};
@@ -252,8 +301,8 @@ static int by_residual(const void *a, const void *b)
 	return (x->residual_ns < y->residual_ns) - (x->residual_ns > y->residual_ns);
 }
 
-static void execution(const struct outlier_view *v, const struct outlier_block *b,
-		      const struct outlier *x, struct text *out)
+static void one_call(const struct outlier_view *v, const struct outlier_block *b,
+		     const struct outlier *x, struct text *out)
 {
 	struct table t = { .out = out, .width = v->width, .colours = v->colours };
 	struct text also = { 0 };
@@ -269,7 +318,7 @@ static void execution(const struct outlier_view *v, const struct outlier_block *
 	table_right(&t, cell, 8);
 	text_add(out, "  ");
 	t.used += 2;
-	table_last(&t, x->cause);
+	table_last(&t, outlier_cause_name(x));
 	outlier_paragraph(v, x->evidence, out);
 	outlier_meanwhile(x, &also);
 	if (also.n)
@@ -282,7 +331,7 @@ static void execution(const struct outlier_view *v, const struct outlier_block *
 static void detail(const struct outlier_view *v, struct text *out)
 {
 	const struct outlier_block *b = v->of;
-	size_t n = b->kept.n, top = v->top ? v->top : EXECUTIONS_DEFAULT;
+	size_t n = b->kept.n, top = v->top ? v->top : CALLS_DEFAULT;
 	const struct outlier **worst = xcalloc(n + 1, sizeof(*worst));
 
 	text_printf(out, "%s %s\n", outlier_kind_name(b), b->name);
@@ -297,7 +346,7 @@ static void detail(const struct outlier_view *v, struct text *out)
 		worst[i] = &b->kept.data[i];
 	qsort(worst, n, sizeof(*worst), by_residual);
 	for (size_t i = 0; i < n && i < top; i++)
-		execution(v, b, worst[i], out);
+		one_call(v, b, worst[i], out);
 	if (b->divergent > top)
 		text_printf(out, "%llu more outlier%s, closer to the trend (--top)\n",
 			    (unsigned long long)(b->divergent - top),
@@ -331,12 +380,13 @@ void report_outliers_text(const struct outlier_view *v, struct text *out)
 		text_release(&notices);
 		return;
 	} else if (!o->blocks.n) {
-		text_wrap("No execution to look at: the recording has no call with both its entry "
-			  "and its exit.",
-			  v->width, out);
+		text_wrap(
+			"No call to look at: the recording has no call with both its entry and its "
+			"exit.",
+			v->width, out);
 	} else {
-		text_wrap("No outliers: each execution took about as long as the trend of its "
-			  "block says.",
+		text_wrap("No outliers: each call took about as long as the trend of its function "
+			  "says.",
 			  v->width, out);
 	}
 	add_notices(v, out);

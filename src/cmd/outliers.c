@@ -45,7 +45,7 @@ static const struct option_row options[] = {
 	  "show only A to B after the start (2s-5s, 500ms-)", NULL },
 	{ 0, "top", "N", ARG_ABOVE_0, offsetof(struct outliers_options, top), "show N rows", NULL },
 	{ 'v', "verbose", NULL, ARG_COUNT, offsetof(struct outliers_options, verbose),
-	  "show the behaviors, evidence and numbers of each block's outliers", NULL },
+	  "show the behaviors, evidence and numbers of each function's outliers", NULL },
 	{ 0, "json", NULL, ARG_FLAG, offsetof(struct outliers_options, json),
 	  "write JSON to stdout", NULL },
 	{ 0, "csv", NULL, ARG_FLAG, offsetof(struct outliers_options, csv),
@@ -62,17 +62,16 @@ static const char *const examples[] = {
 	"ispot outliers",
 	"which functions and critical sections take long at times",
 	"ispot outliers --of cache_get",
-	"its long executions one by one, and what they did differently",
+	"its outliers one by one, and what they did differently",
 	"ispot outliers --rule robust",
-	"where one extreme execution hides the others",
+	"where one extreme call hides the others",
 	"ispot outliers --json | jq '.blocks[] | {name, divergent, max_ns}'",
 	"for scripts",
 	NULL,
 };
 
 /*
- * Says of how many divergent executions the calling context is not known. NULL: of none, or there
- * can be none.
+ * Says of how many outliers the calling context is not known. NULL: of none, or there can be none.
  */
 static char *find_contexts(const struct outliers *o, const struct outlier_block *of)
 {
@@ -87,7 +86,7 @@ static char *find_contexts(const struct outliers *o, const struct outlier_block 
 		return NULL;
 	return xasprintf("no call stack of %s: record with --slow-stacks TIME, which takes that "
 			 "of each call that lasts TIME or longer",
-			 text_counted(number, without, "divergent execution"));
+			 text_counted(number, without, "outlier"));
 }
 
 /* Finds the notices that belong to the numbers; freed by the caller. */
@@ -104,18 +103,17 @@ static size_t find_notices(const struct outliers *o, struct trace_reader *r, boo
 	if (damage)
 		notices[n++] = xstrdup(damage);
 	if (o->lost_records)
-		notices[n++] =
-			xasprintf("%s dropped: the executions that they belong to are missing",
-				  text_counted(number, o->lost_records, "event"));
+		notices[n++] = xasprintf("%s dropped: the calls that they belong to are missing",
+					 text_counted(number, o->lost_records, "event"));
 	if (period > 1)
-		notices[n++] = xasprintf("one call in %llu was recorded: executions are counted, "
-					 "and rare ones found, among these only; record without -c",
+		notices[n++] = xasprintf("one call in %llu was recorded: calls are counted, and "
+					 "rare ones found, among these only; record without -c",
 					 (unsigned long long)period);
 	if (o->brief)
 		notices[n++] =
 			xasprintf("%s left no records (--keep-slower): they are counted, but "
-				  "the numbers of executions are those among the others, and "
-				  "the line is flat",
+				  "the numbers of calls are those among the others, and the "
+				  "trend is flat",
 				  text_counted(number, o->brief, "short call"));
 	if (windowed && brief_notice_of_window(o->meta))
 		notices[n++] = xstrdup(brief_notice_of_window(o->meta));
@@ -141,12 +139,12 @@ static int find_block(const struct outliers *o, const char *name,
 	}
 	if (!exact && !parts)
 		return err_set(err, -ENOENT,
-			       "no timed execution of '%s' in this recording; ispot outliers "
-			       "--json lists every block",
+			       "no timed call of '%s' in this recording; ispot outliers --json "
+			       "lists every function",
 			       name);
 	if (!exact && parts > 1)
-		return err_set(err, -EINVAL, "'%s' is part of %u blocks' names; give one in full",
-			       name, parts);
+		return err_set(err, -EINVAL, "'%s' is part of %u names; give one in full", name,
+			       parts);
 	return 0;
 }
 
@@ -166,6 +164,7 @@ static int show(const struct outliers_options *o, struct outliers *outliers, str
 		.top = o->top,
 		.evidence = o->verbose > 0,
 		.colours = screen_colours(),
+		.utf8 = text_locale_is_utf8(),
 		.width = screen_width(),
 	};
 	int rc = o->of ? find_block(outliers, o->of, &v.of, err) : 0;
@@ -216,7 +215,7 @@ static int run_outliers(int argc, char **argv, struct err *err)
 	if (o.json + o.csv + !!o.html > 1)
 		return args_refuse(err, "--json, --csv and --html exclude each other; give one");
 	if (o.html && o.of)
-		return args_refuse(err, "--html has every block; leave out --of");
+		return args_refuse(err, "--html has every function; leave out --of");
 	if (o.time && text_parse_window(o.time, &ro.from_ns, &ro.to_ns))
 		return args_refuse(
 			err,

@@ -144,7 +144,7 @@ trees() {
 	    def handle_endtag(self, tag):
 	        if tag == "summary":
 	            self.inside = False
-	            if self.text.startswith("Calls of execution "):
+	            if self.text.startswith("Callees of "):
 	                self.stack = [self.trees.setdefault((len(self.trees), int(self.text.split()[3])), [])]
 	        elif tag == "span":
 	            self.quiet -= 1
@@ -220,10 +220,10 @@ labelled() {
 			t += d + 1000
 		} }' | "$ISPOT" dump --from-text - -o "$work/axes.data" &&
 			"$ISPOT" outliers -i "$work/axes.data" --html "$work/axes.html" || echo "no page of $low to $high ns"
-		grep -o '<svg.*aria-label="Durations of executions.*</svg>' "$work/axes.html" | sed 's/<title>[^<]*//g; s/<text/\n&/g' >"$work/axes"
+		grep -o '<svg.*aria-label="Durations of calls.*</svg>' "$work/axes.html" | sed 's/<title>[^<]*//g; s/<text/\n&/g' >"$work/axes"
 		[ "$(grep -c 'x="57.0".*text-anchor="end">[0-9.]*[a-z]*s<' "$work/axes")" -ge 2 ] || echo "$low to $high ns: durations have no marks"
-		[ "$(grep -c 'y="250.0".*>[0-9]*<' "$work/axes")" -ge 2 ] || echo "$low to $high ns: executions have no marks"
-		grep -q '>duration<' "$work/axes" && grep -q '>execution<' "$work/axes" || echo "$low to $high ns: no names"
+		[ "$(grep -c 'y="250.0".*>[0-9]*<' "$work/axes")" -ge 2 ] || echo "$low to $high ns: calls have no marks"
+		grep -q '>duration<' "$work/axes" && grep -q '>call<' "$work/axes" || echo "$low to $high ns: no names"
 	done
 }
 ok "executions' axes have marks and names" silent labelled <<<$'2000 8000\n411 423\n700 2000000'
@@ -259,7 +259,7 @@ ok "executions of 60 functions make at most 2 MB" many_outliers
 ok "of which the worst are listed, not the first" worst_first
 ok "that are well-formed" silent parsed "$work/rare.html"
 ok "whose links lead somewhere" silent links "$work/rare.html"
-ok "and that say what they left out" grep -q "more blocks are not drawn" "$work/rare.html"
+ok "and that say what they left out" grep -q "more functions are not drawn" "$work/rare.html"
 
 ok "what a divergent execution called is there" called
 ok "as the tree that JSON has" silent trees "$work/called.html" "$work/called.data"

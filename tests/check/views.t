@@ -129,7 +129,7 @@ one_screen() ( # one_screen COMMAND...
 		[ "$(wc -l <screen)" -le 23 ] || echo "${trace##*/}: $(wc -l <screen) lines"
 	done
 )
-for view in report "report --by lock" "report --by thread" "report --by sequence" imbalance; do
+for view in report "report --by lock" "report --by thread" "report --by sequence" imbalance outliers; do
 	# shellcheck disable=SC2086 # words
 	holds "one screen of each golden trace: $view" one_screen $view
 done
@@ -164,10 +164,15 @@ awk 'BEGIN {
 for trace in thirty outliers inside sections java misses behaviours; do
 	holds "that of outliers is one: $trace" screen_fits outliers $trace
 done
+# The first line of a program with a long name and all that the line can have.
+sed 's/"program":"app"/"program":"a-program-with-a-long-name-2.14"/; s/"end_ns":144380,/&"probes_cost_ns":6000,"target_cpu_ns":100000,/' \
+	tests/golden/sections.trace | "$ISPOT" dump --from-text - -o "$work/crammed.data" || echo "# no trace of a long name"
+holds "the first line of outliers is one line" screen_fits outliers crammed
+ok "with what recording cost" grep -q '143us.* overhead ~' "$work/crammed.screen"
 outliers_told() { "$ISPOT" outliers -i "$work/thirty.data" "$@" | grep -c a_function; }
 ok "it says how many more there are" grep -q '2[0-9] more (--top, -v)' "$work/thirty.screen"
 ok "more rows on request" test "$(outliers_told --top 30)" -ge 30
-ok "and what tells for them" grep -q 'executions 7, 27, 47' <("$ISPOT" outliers -i "$work/thirty.data" -v)
+ok "and what tells for them" grep -q 'calls 7, 27, 47' <("$ISPOT" outliers -i "$work/thirty.data" -v)
 holds "that of uneven threads is one" uneven_fits imbalance
 # A wide terminal has more columns.
 wide() {
