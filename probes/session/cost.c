@@ -301,7 +301,7 @@ uint64_t session_probes_cost_ns(const struct session *s)
 {
 	return (uint64_t)(trapped_calls(s).cost_ns + s->after.cost_ns +
 			  s->hybrid.counting_cost_ns) +
-	       beside_cost_ns(s) + s->solo.cost_ns + session_scheduling_cost_ns(s) +
+	       beside_cost_ns(s) + session_solo_cost_ns(&s->solo) + session_scheduling_cost_ns(s) +
 	       session_sampling_cost_ns(s);
 }
 

@@ -62,7 +62,8 @@ static void on_sample(void *ctx, const struct sample *sample)
 		return;
 	if (sample->registers && sample->stack_bytes) {
 		unwound.frames = frames;
-		unwound.n_frames = session_unwind(s, sample->tgid, sample->registers, sample->stack,
+		unwound.n_frames = session_unwind(&s->stacks, &s->r, sample->tgid,
+						  sample->registers, sample->stack,
 						  sample->stack_bytes, frames, SAMPLE_FRAMES_MAX);
 		if (unwound.n_frames <= sample->n_frames)
 			unwound = *sample;

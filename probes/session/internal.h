@@ -34,6 +34,10 @@
 #include "probes/recording/objects.h"
 #include "probes/recording/options.h"
 #include "probes/recording/recording.h"
+#include "probes/recording/addresses.h"
+#include "probes/recording/stacks.h"
+#include "probes/recording/counters.h"
+#include "probes/recording/solo.h"
 #include "probes/session/engine.h"
 #include "probes/recording/options.h"
 #include "probes/cost/switchcost.h"
@@ -246,82 +250,6 @@ double session_after_ns(const struct session *s, double work_ns, double calls);
 void session_note_after(struct session *s, uint64_t now,
 			bool at_end); /* in each turn of the loop */
 
-/* ---- counters.c: what calls count; in this order: ---- */
-
-struct session_counters {
-	struct pmu_list list; /* perf events first; the index is the counter's id in the file */
-	struct pmu_percpu events;
-	uint32_t period; /* one recorded call in `period` is counted */
-};
-
-int session_counters_open(struct session *s, struct err *err); /* -e, on every CPU */
-struct bpfprog_counters session_counters_plan(const struct session *s);
-int session_counters_connect(struct session *s, struct err *err); /* with the loaded programs */
-void session_counters_write(struct session *s);
-/* Returns the core PMU's name from libpfm4 or else from sysfs, or "none" if perf has none. */
-const char *session_counters_pmu(char *buf, size_t n);
-
-/* ---- stacks.c: call stacks ---- */
-
-/* Places that stacks name, and the stacks as rows of them. */
-struct session_place {
-	struct dso *dso; /* NULL: in no file (JIT code, the vDSO, an unknown mapping) */
-	uint64_t address;
-	/* the first id in the file, of the place and of what it was inlined into; n_frames 0: not
-	 * written yet */
-	uint32_t frame, n_frames;
-};
-struct session_stack {
-	uint32_t id, first, n; /* of row */
-};
-struct session_stacks {
-	struct {
-		VEC(struct session_place)
-	} places;
-	struct map by_place;
-	struct {
-		VEC(struct session_stack)
-	} all;
-	struct {
-		VEC(uint32_t)
-	} row;
-	size_t n_written; /* of all */
-	uint32_t next_frame;
-	struct map loops_of; /* hash of dso and function -> index of loops */
-	struct {
-		VEC(struct loops *)
-	} loops;
-	struct unwinder *unwinder; /* caches this process, as of that number of mappings */
-	pid_t unwound_pid;
-	unsigned unwound_changes;
-};
-
-void session_add_stacks(struct session *s);   /* called after each drain: adds new stacks */
-void session_write_stacks(struct session *s); /* writes those that are not written yet */
-void session_report_stacks(
-	struct session *s); /* called at the end: writes a notice on missing stacks */
-/* Unwinds a copied stack, as unwind_stack() does. */
-uint32_t session_unwind(struct session *s, pid_t pid, const uint64_t *registers,
-			const uint8_t *stack, size_t stack_bytes, uint64_t *frames, uint32_t room);
-void session_stacks_release(struct session *s);
-
-/* ---- addresses.c: names of addresses that were arguments ---- */
-
-/* Arguments that are addresses in the data of a file. */
-struct session_address {
-	uint64_t value;
-	struct dso *dso;
-	uint64_t address; /* as in the file */
-};
-
-struct session_addresses {
-	VEC(struct session_address)
-};
-
-void session_add_addresses(struct session *s); /* called after session_add_stacks() */
-void session_write_addresses(struct session *s);
-void session_addresses_release(struct session *s);
-
 /* ---- hybrid.c: the selection without -F ---- */
 
 #define HYBRID_HOT_SHARE 0.01 /* of the samples: from here on a function is a candidate */
@@ -455,17 +383,6 @@ int session_burst_step(struct session *s, struct err *err); /* in each turn of t
 int session_burst_timeout_ms(const struct session *s,
 			     int timeout_ms); /* how long a turn may sleep */
 void session_burst_stop(struct session *s);
-
-/* ---- solo.c: --solo ---- */
-
-struct session_solo {
-	struct solo windows;
-	uint64_t n, cost_ns; /* of the windows that are over */
-};
-
-void session_solo_begin(struct session *s);
-void session_solo_step(struct session *s); /* in each turn of the loop */
-void session_solo_stop(struct session *s);
 
 /* ---- target.c: probes onto processes ---- */
 

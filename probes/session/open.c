@@ -22,7 +22,7 @@
 #include "probes/process/mark.h"
 #include "probes/process/translator.h"
 #include "probes/select/pattern.h"
-#include "probes/session/cycles.h"
+#include "probes/recording/cycles.h"
 #include "probes/session/internal.h"
 #include "probes/session/open.h"
 #include "probes/session/session.h"
@@ -110,8 +110,8 @@ static int open_kernel_side(struct session *s, struct err *err)
 	};
 	int ret;
 
-	ret = session_counters_open(s, err);
-	o.counters = session_counters_plan(s);
+	ret = session_counters_open(&s->counters, &s->r, err);
+	o.counters = session_counters_plan(&s->counters);
 	if (!ret && s->r.options->stamp_cycles)
 		ret = cycles_open(&s->cycles, &s->r.cpus, err);
 	if (!ret)
@@ -121,7 +121,7 @@ static int open_kernel_side(struct session *s, struct err *err)
 	if (!ret)
 		ret = ringbufs_open(&s->r.rings, s->r.programs, &s->r.cpus, ring_bytes, err);
 	if (!ret)
-		ret = session_counters_connect(s, err);
+		ret = session_counters_connect(&s->counters, &s->r, err);
 	if (!ret)
 		ret = cycles_connect(&s->cycles, &s->r.cpus, s->r.programs, err);
 	return ret;
@@ -204,13 +204,14 @@ static void write_stamps(struct session *s)
 {
 	struct text line = { 0 };
 
-	cycles_print(s->counters.list.n, &line);
+	cycles_print(session_counters_plan(&s->counters).n, &line);
 	session_write_line(&s->r, &line);
 }
 
 /* Opens the file and writes its first lines and probes. */
 static int begin_file(struct session *s, struct err *err)
 {
+	const struct bpfprog_counters counters = session_counters_plan(&s->counters);
 	struct probeset *set;
 	int ret = open_writer(s, err);
 
@@ -220,14 +221,14 @@ static int begin_file(struct session *s, struct err *err)
 	if (s->r.options->keep_slower_ns)
 		start_keep_slower(s);
 	s->r.drain.narrow_sp = s->r.options->beside != NULL;
-	s->r.drain.n_counters = s->counters.list.n;
-	s->r.drain.n_perf_counters = session_counters_plan(s).n_perf;
+	s->r.drain.n_counters = counters.n;
+	s->r.drain.n_perf_counters = counters.n_perf;
 	s->r.drain.stamps = s->r.options->stamp_cycles;
 	if (s->r.options->call_graph == CALL_GRAPH_DWARF)
 		drain_stacks_take_copies(&s->r.drain.stacks);
 	s->cycles_per_ns = session_cycles_per_ns();
 	session_write_objects(&s->r, 0);
-	session_counters_write(s);
+	session_counters_write(&s->counters, &s->r);
 	if (s->r.options->stamp_cycles)
 		write_stamps(s);
 	session_write_left_out(s);
@@ -332,7 +333,7 @@ void session_free(struct session *s)
 {
 	if (!s)
 		return;
-	solo_release(&s->solo.windows);
+	session_solo_release(&s->solo);
 	session_unwatch_mappings(s);
 	if (s->r.is_hybrid)
 		session_hybrid_release(s);
@@ -342,7 +343,7 @@ void session_free(struct session *s)
 	trace_writer_close(s->r.writer, NULL);
 	drain_release(&s->r.drain);
 	bpfprog_free(s->r.programs);
-	pmu_percpu_release(&s->counters.events);
+	session_counters_release(&s->counters);
 	pmu_percpu_release(&s->cycles);
 	ringbufs_release(&s->r.rings);
 	dynevent_session_close(s->r.dynevents);
@@ -360,8 +361,8 @@ void session_free(struct session *s)
 	map_release(&s->holds.watched);
 	vec_release(&s->costs.calibrations);
 	text_release(&s->r.pending);
-	session_stacks_release(s);
-	session_addresses_release(s);
+	session_stacks_release(&s->stacks);
+	session_addresses_release(&s->addresses);
 	spaces_release(&s->r.spaces);
 	session_objects_release(&s->r.objects);
 	free(s->program);

@@ -74,7 +74,7 @@ static void begin(struct session *s)
 	for (size_t k = 0; k < s->r.sets.n; k++)
 		session_write_set(&s->r, &s->r.sets.data[k], true);
 	session_burst_begin(s);
-	session_solo_begin(s);
+	session_solo_begin(&s->solo, &s->r);
 	if (launched)
 		bpfprog_record_from_exec(s->r.programs, s->r.launch.pid);
 }
@@ -247,7 +247,7 @@ static void join(struct session *s)
 	if (s->r.drain.n_mappings || s->r.drain.mappings_overflowed || s->late.waits)
 		session_join_mapped(s);
 	session_note_after(s, clock_now_ns(), false);
-	session_solo_step(s);
+	session_solo_step(&s->solo, &s->r);
 	ret = session_burst_step(s, &err);
 	if (!ret)
 		ret = session_follow_look(s, clock_now_ns(), &err);
@@ -268,7 +268,7 @@ static void show_drained(struct session *s, uint64_t drained_from_ns)
 	if (!s->r.options->drained || !s->r.begun || drained_from_ns - s->r.start_ns < LIVE_LAG_NS)
 		return;
 	if (s->r.options->live)
-		session_write_stacks(s);
+		session_write_stacks(&s->stacks, &s->r);
 	session_beside_drain(s); /* the calls that are timed in the processes must be there, too */
 	s->r.options->drained(s->r.options->drained_ctx, drained_from_ns - LIVE_LAG_NS);
 }
@@ -286,8 +286,8 @@ static bool turn(struct session *s)
 	}
 	if (session_hold_new(s, &err))
 		session_write_notice(&s->r, "join", err.text);
-	session_add_stacks(s);
-	session_add_addresses(s);
+	session_add_stacks(&s->stacks, &s->r);
+	session_add_addresses(&s->addresses, &s->r);
 	if (reason) {
 		s->reason = reason;
 		return false;
@@ -356,7 +356,7 @@ static void stop(struct session *s)
 {
 	bool again = is_long(s) || session_carries_more(s);
 
-	session_solo_stop(s);
+	session_solo_stop(&s->solo, &s->r);
 	bpfprog_record(s->r.programs, false);
 	session_note_stop(&s->cputime, &s->r);
 	session_beside_stop(s);
@@ -379,11 +379,11 @@ static void stop(struct session *s)
 	s->r.spaces.closed_ns = clock_now_ns();
 	session_note_after(s, clock_now_ns(), true);
 	trace_writer_flush(s->r.writer, NULL); /* memory may end where programs are read below */
-	session_add_stacks(s);
-	session_add_addresses(s);
-	session_write_stacks(s);
-	session_report_stacks(s);
-	session_write_addresses(s);
+	session_add_stacks(&s->stacks, &s->r);
+	session_add_addresses(&s->addresses, &s->r);
+	session_write_stacks(&s->stacks, &s->r);
+	session_report_stacks(&s->r);
+	session_write_addresses(&s->addresses, &s->r);
 	session_write_call_counts(&s->r);
 	if (again)
 		calibrate_again(s);

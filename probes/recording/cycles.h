@@ -4,8 +4,8 @@
  * event msr/tsc/ of their CPU, which counts from the time when it was opened. The TSC at that time
  * is measured here, on the CPU itself.
  */
-#ifndef ISPOT_PROBES_SESSION_CYCLES_H
-#define ISPOT_PROBES_SESSION_CYCLES_H
+#ifndef ISPOT_PROBES_RECORDING_CYCLES_H
+#define ISPOT_PROBES_RECORDING_CYCLES_H
 
 #include <stdint.h>
 

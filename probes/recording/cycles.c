@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "probes/session/cycles.h"
+#include "probes/recording/cycles.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the calls of a recording count: the events, opened on every CPU, and their meta lines. */
+#include "probes/recording/counters.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +11,9 @@
 #include "pmu/pfm.h"
 #include "pmu/sysfs.h"
 #include "probes/kernel/bpfprog.h"
-#include "probes/session/internal.h"
+#include "probes/recording/meta.h"
+#include "probes/recording/options.h"
+#include "probes/recording/recording.h"
 #include "trace/meta/print.h"
 
 _Static_assert(PMU_LIST_MAX <= WIRE_COUNTERS_MAX, "a call's record has room for every list");
@@ -52,14 +55,13 @@ static void give_up_all(struct session_counters *c, const struct err *why)
 	c->list.fell_back = true;
 }
 
-int session_counters_open(struct session *s, struct err *err)
+int session_counters_open(struct session_counters *c, struct recording *r, struct err *err)
 {
-	const char *words = s->r.options->events ? s->r.options->events : "auto";
-	struct session_counters *c = &s->counters;
+	const char *words = r->options->events ? r->options->events : "auto";
 	struct err busy = { 0 };
 	int ret;
 
-	if (s->r.options->scout)
+	if (r->options->scout)
 		words = "none";
 	ret = pmu_list_parse(&c->list, words, err);
 	if (!ret)
@@ -70,9 +72,9 @@ int session_counters_open(struct session *s, struct err *err)
 	 * At this period counting adds less than 15 % to a traced call (make bench, counters); each
 	 * of the task's own numbers takes one load.
 	 */
-	c->period = s->r.options->events ? 1 : WIRE_OCCASION;
+	c->period = r->options->events ? 1 : WIRE_OCCASION;
 	perf_first(&c->list);
-	ret = pmu_percpu_open(&c->events, &c->list, s->r.cpus.online, s->r.cpus.n, &busy);
+	ret = pmu_percpu_open(&c->events, &c->list, r->cpus.online, r->cpus.n, &busy);
 	if (ret && (c->list.is_auto || ret == -EACCES || ret == -EPERM)) {
 		give_up_all(c, &busy);
 		return 0;
@@ -82,9 +84,8 @@ int session_counters_open(struct session *s, struct err *err)
 	return ret;
 }
 
-struct bpfprog_counters session_counters_plan(const struct session *s)
+struct bpfprog_counters session_counters_plan(const struct session_counters *c)
 {
-	const struct session_counters *c = &s->counters;
 	struct bpfprog_counters plan = { .n = c->list.n, .period = c->period };
 
 	for (unsigned i = 0; i < c->list.n; i++) {
@@ -98,17 +99,15 @@ struct bpfprog_counters session_counters_plan(const struct session *s)
 	return plan;
 }
 
-int session_counters_connect(struct session *s, struct err *err)
+int session_counters_connect(struct session_counters *c, struct recording *r, struct err *err)
 {
-	const struct session_counters *c = &s->counters;
-
 	for (size_t cpu = 0; cpu < c->events.n_cpus; cpu++)
 		for (size_t i = 0; i < c->events.n_events; i++) {
 			int fd = pmu_percpu_fd(&c->events, cpu, i), ret;
 
 			if (fd < 0)
 				continue;
-			ret = bpfprog_set_counter(s->r.programs, s->r.cpus.online[cpu], (uint32_t)i,
+			ret = bpfprog_set_counter(r->programs, r->cpus.online[cpu], (uint32_t)i,
 						  fd);
 			if (ret)
 				return err_set(err, ret,
@@ -118,19 +117,19 @@ int session_counters_connect(struct session *s, struct err *err)
 	return 0;
 }
 
-static void write_counter(struct session *s, uint32_t id, const struct pmu_event *e,
-			  const char *why)
+static void write_counter(struct session_counters *c, struct recording *r, uint32_t id,
+			  const struct pmu_event *e, const char *why)
 {
 	struct text line = { 0 };
 	struct meta_counter m = pmu_counter(e, id, why);
 
-	m.by_default = !s->r.options->events;
+	m.by_default = !r->options->events;
 	if (!*why) {
 		m.on_change = e->source == PMU_TASK;
-		m.period = m.on_change ? 1 : s->counters.period;
+		m.period = m.on_change ? 1 : c->period;
 	}
 	meta_print_counter(&m, &line);
-	session_write_line(&s->r, &line);
+	session_write_line(r, &line);
 }
 
 static void names(struct text *out, const char *before, const char *name)
@@ -139,16 +138,16 @@ static void names(struct text *out, const char *before, const char *name)
 }
 
 /* Reports all missing counters in one sentence. */
-static void report_missing(const struct session *s)
+static void report_missing(const struct session_counters *c, const struct recording *r)
 {
-	const struct pmu_list *list = &s->counters.list;
+	const struct pmu_list *list = &c->list;
 	struct text missing = { 0 }, counted = { 0 };
 
 	for (unsigned i = 0; i < list->n_missing; i++)
 		names(&missing, ", ", list->missing[i].event.name);
 	for (unsigned i = 0; i < list->n; i++)
 		names(&counted, ", ", list->events[i].name);
-	if (list->n_missing && list->fell_back && !s->r.options->events)
+	if (list->n_missing && list->fell_back && !r->options->events)
 		log_detail("%s; counted in every call: %s", list->missing[0].why,
 			   counted.s ? counted.s : "nothing");
 	else if (list->n_missing && list->fell_back)
@@ -156,25 +155,24 @@ static void report_missing(const struct session *s)
 			   list->missing[0].why, counted.s ? counted.s : "nothing");
 	else if (list->n_missing && !list->is_auto)
 		log_notice("%s: not counted (%s)", missing.s, list->missing[0].why);
-	if (session_counters_plan(s).n_perf)
-		log_detail("counted, perf events at one call in %u: %s", s->counters.period,
-			   counted.s);
+	if (session_counters_plan(c).n_perf)
+		log_detail("counted, perf events at one call in %u: %s", c->period, counted.s);
 	else if (list->n)
 		log_detail("counted: %s", counted.s);
 	text_release(&missing);
 	text_release(&counted);
 }
 
-void session_counters_write(struct session *s)
+void session_counters_write(struct session_counters *c, struct recording *r)
 {
-	const struct pmu_list *list = &s->counters.list;
+	const struct pmu_list *list = &c->list;
 
 	for (unsigned i = 0; i < list->n; i++)
-		write_counter(s, i, &list->events[i], "");
+		write_counter(c, r, i, &list->events[i], "");
 	for (unsigned i = 0; i < list->n_missing; i++)
-		write_counter(s, list->n + s->r.options->stamp_cycles + i, &list->missing[i].event,
+		write_counter(c, r, list->n + r->options->stamp_cycles + i, &list->missing[i].event,
 			      list->missing[i].why);
-	report_missing(s);
+	report_missing(c, r);
 }
 
 const char *session_counters_pmu(char *buf, size_t n)
@@ -185,4 +183,9 @@ const char *session_counters_pmu(char *buf, size_t n)
 	 * libpfm4 goes by the processor's model, which a virtual machine shows even without its PMU
 	 */
 	return strcmp(core, "none") != 0 && pfm_core() ? pfm_core() : core;
+}
+
+void session_counters_release(struct session_counters *c)
+{
+	pmu_percpu_release(&c->events);
 }

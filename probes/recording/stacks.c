@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * The stacks of a recording. Addresses are looked up while their process is alive. Names, lines and
- * inlined functions are looked up once for each place, when the place is written, at the end of the
- * recording.
- */
+#include "probes/recording/stacks.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
@@ -13,7 +10,9 @@
 #include "probes/code/spinloop.h"
 #include "probes/kernel/bpfprog.h"
 #include "probes/place/returns.h"
-#include "probes/session/internal.h"
+#include "probes/recording/meta.h"
+#include "probes/recording/options.h"
+#include "probes/recording/recording.h"
 #include "symbol/dso/called.h"
 #include "symbol/dso/dso.h"
 #include "symbol/dso/lines.h"
@@ -26,15 +25,15 @@
 #define WAITS_TOLD  20
 #define INLINES_MAX 16 /* most functions inlined into each other at one place */
 
-static uint32_t place_id(struct session *s, const struct place *place)
+static uint32_t place_id(struct session_stacks *stacks, const struct place *place)
 {
 	uint64_t key = place ? hash_u64((uintptr_t)place->dso) ^ place->address : 0;
-	uint32_t id = map_get(&s->stacks.by_place, key);
+	uint32_t id = map_get(&stacks->by_place, key);
 
 	if (id == MAP_NONE) {
-		id = s->stacks.places.n;
-		map_put(&s->stacks.by_place, key, id);
-		*vec_add(&s->stacks.places) = (struct session_place){
+		id = stacks->places.n;
+		map_put(&stacks->by_place, key, id);
+		*vec_add(&stacks->places) = (struct session_place){
 			.dso = place ? place->dso : NULL,
 			.address = place ? place->address : 0,
 		};
@@ -43,29 +42,30 @@ static uint32_t place_id(struct session *s, const struct place *place)
 }
 
 /* Adds a stack. A return address belongs to the call before it. */
-static void add_stack(struct session *s, const struct drain_stack *new)
+static void add_stack(struct session_stacks *stacks, struct recording *r,
+		      const struct drain_stack *new)
 {
 	uint64_t of_kernel[WIRE_FRAMES_MAX];
 	const uint64_t *ips = new->n_frames ? new->frames : of_kernel;
 	uint32_t n = new->n_frames;
-	struct session_stack *stack = vec_add(&s->stacks.all);
+	struct session_stack *stack = vec_add(&stacks->all);
 	struct place place;
 
 	if (!n)
-		n = bpfprog_stack(s->r.programs, new->id - 1, of_kernel, WIRE_FRAMES_MAX);
+		n = bpfprog_stack(r->programs, new->id - 1, of_kernel, WIRE_FRAMES_MAX);
 	stack->id = new->id;
-	stack->first = s->stacks.row.n;
+	stack->first = stacks->row.n;
 	for (uint32_t i = 0; i < n; i++) {
-		bool known = spaces_find(&s->r.spaces, new->pid,
-					 ips[i] - (i > 0 || !new->from_call), &place);
-		uint32_t id = place_id(s, known ? &place : NULL);
+		bool known = spaces_find(&r->spaces, new->pid, ips[i] - (i > 0 || !new->from_call),
+					 &place);
+		uint32_t id = place_id(stacks, known ? &place : NULL);
 
 		/* unknown frames in a row are one gap */
-		stack->n = s->stacks.row.n - stack->first;
-		if (known || !stack->n || *vec_last(&s->stacks.row) != id)
-			*vec_add(&s->stacks.row) = id;
+		stack->n = stacks->row.n - stack->first;
+		if (known || !stack->n || *vec_last(&stacks->row) != id)
+			*vec_add(&stacks->row) = id;
 	}
-	stack->n = s->stacks.row.n - stack->first;
+	stack->n = stacks->row.n - stack->first;
 }
 
 static uint64_t copied(const uint64_t *registers, unsigned number)
@@ -73,63 +73,65 @@ static uint64_t copied(const uint64_t *registers, unsigned number)
 	return registers[__builtin_popcountll(unwind_register_mask & ((1ull << number) - 1))];
 }
 
-static size_t unwind_with(struct session *s, const struct space *space, struct unwind_input *in,
-			  uint64_t *frames, uint64_t *places, size_t room)
+static size_t unwind_with(struct session_stacks *stacks, const struct space *space,
+			  struct unwind_input *in, uint64_t *frames, uint64_t *places, size_t room)
 {
 	in->register_mask = unwind_register_mask;
 	in->maps = &space->maps;
 	in->dsos = space->dsos.data;
-	if (!s->stacks.unwinder)
-		s->stacks.unwinder = unwinder_new();
-	if (s->stacks.unwound_pid != space->pid || s->stacks.unwound_changes != space->changes)
-		unwinder_forget(s->stacks.unwinder);
-	s->stacks.unwound_pid = space->pid;
-	s->stacks.unwound_changes = space->changes;
-	return unwind_stack(s->stacks.unwinder, in, frames, places, room);
+	if (!stacks->unwinder)
+		stacks->unwinder = unwinder_new();
+	if (stacks->unwound_pid != space->pid || stacks->unwound_changes != space->changes)
+		unwinder_forget(stacks->unwinder);
+	stacks->unwound_pid = space->pid;
+	stacks->unwound_changes = space->changes;
+	return unwind_stack(stacks->unwinder, in, frames, places, room);
 }
 
-static size_t unwind(struct session *s, pid_t pid, struct unwind_input *in, uint64_t *frames,
-		     uint64_t *places, size_t room)
+static size_t unwind(struct session_stacks *stacks, struct recording *r, pid_t pid,
+		     struct unwind_input *in, uint64_t *frames, uint64_t *places, size_t room)
 {
 	uint64_t ip = copied(in->registers, unwind_register_ip);
 
-	return unwind_with(s, spaces_get(&s->r.spaces, pid, ip), in, frames, places, room);
+	return unwind_with(stacks, spaces_get(&r->spaces, pid, ip), in, frames, places, room);
 }
 
 /*
  * Unwinds the stack of a wait. Returns false if it ends at an address where a mapping may exist
  * that is not known yet.
  */
-static bool unwind_wait(struct session *s, const struct wire_copy *w, struct unwind_input *in,
+static bool unwind_wait(struct session_stacks *stacks, struct recording *r,
+			const struct wire_copy *w, struct unwind_input *in,
 			struct drain_stack *stack, uint64_t *places)
 {
 	uint64_t end = copied(in->registers, unwind_register_ip), read_ns;
-	const struct space *space = spaces_get(&s->r.spaces, stack->pid, end);
+	const struct space *space = spaces_get(&r->spaces, stack->pid, end);
 
 	do {
-		stack->n_frames =
-			(uint32_t)unwind_with(s, space, in, stack->frames, places, WIRE_FRAMES_MAX);
+		stack->n_frames = (uint32_t)unwind_with(stacks, space, in, stack->frames, places,
+							WIRE_FRAMES_MAX);
 		if (!stack->n_frames)
 			return false;
-		end = unwinder_refused(s->stacks.unwinder);
+		end = unwinder_refused(stacks->unwinder);
 		if (!end)
 			end = stack->frames[stack->n_frames - 1];
 		if (stack->n_frames == WIRE_FRAMES_MAX || space_settled(space, end, w->h.time_ns))
 			return true;
 		read_ns = space->read_ns;
-		space = spaces_get(&s->r.spaces, stack->pid, end);
+		space = spaces_get(&r->spaces, stack->pid, end);
 	} while (space->read_ns != read_ns);
 	return false;
 }
 
-uint32_t session_unwind(struct session *s, pid_t pid, const uint64_t *registers,
-			const uint8_t *stack, size_t stack_bytes, uint64_t *frames, uint32_t room)
+uint32_t session_unwind(struct session_stacks *stacks, struct recording *r, pid_t pid,
+			const uint64_t *registers, const uint8_t *stack, size_t stack_bytes,
+			uint64_t *frames, uint32_t room)
 {
 	struct unwind_input in = { .registers = registers,
 				   .stack = stack,
 				   .stack_bytes = stack_bytes };
 
-	return (uint32_t)unwind(s, pid, &in, frames, NULL, room);
+	return (uint32_t)unwind(stacks, r, pid, &in, frames, NULL, room);
 }
 
 /*
@@ -154,7 +156,7 @@ static uint32_t step_to(const struct wire_copy *w, uint64_t sp, uint64_t place, 
  * Passes a stack in which threads wait to the BPF programs. It ends where the distance to the next
  * address is not the same in every thread.
  */
-static void know_stack(struct session *s, const struct wire_copy *w, struct drain_stack *stack,
+static void know_stack(struct recording *r, const struct wire_copy *w, struct drain_stack *stack,
 		       uint64_t sp, const uint64_t *places)
 {
 	uint32_t steps[WIRE_FRAMES_MAX] = { 0 }, n = 1;
@@ -168,10 +170,10 @@ static void know_stack(struct session *s, const struct wire_copy *w, struct drai
 			break;
 	}
 	known.n = stack->n_frames = n;
-	bpfprog_know_stack(s->r.programs, &known);
+	bpfprog_know_stack(r->programs, &known);
 }
 
-static void add_copy(struct session *s, struct drain_copy *copy)
+static void add_copy(struct session_stacks *stacks, struct recording *r, struct drain_copy *copy)
 {
 	uint64_t registers[WIRE_REGISTERS_MAX], places[WIRE_FRAMES_MAX], sp;
 	struct drain_stack stack = { .id = copy->id, .pid = copy->w.h.tgid, .from_call = true };
@@ -187,26 +189,25 @@ static void add_copy(struct session *s, struct drain_copy *copy)
 	/* copied again, because the link register was restored */
 	memcpy(registers, copy->w.registers, sizeof(registers));
 	if (!waits)
-		stack.n_frames =
-			(uint32_t)unwind(s, stack.pid, &in, stack.frames, places, WIRE_FRAMES_MAX);
-	else if (unwind_wait(s, &copy->w, &in, &stack, places))
-		know_stack(s, &copy->w, &stack, sp, places);
-	add_stack(s, &stack);
+		stack.n_frames = (uint32_t)unwind(stacks, r, stack.pid, &in, stack.frames, places,
+						  WIRE_FRAMES_MAX);
+	else if (unwind_wait(stacks, r, &copy->w, &in, &stack, places))
+		know_stack(r, &copy->w, &stack, sp, places);
+	add_stack(stacks, r, &stack);
 }
 
 /* Learns of mappings, before session_join_mapped() resets them. */
-static void learn_mappings(struct session *s)
+static void learn_mappings(struct recording *r)
 {
-	struct drain *d = &s->r.drain;
+	struct drain *d = &r->drain;
 
 	for (size_t i = 0; i < d->n_ended; i++) {
-		spaces_end(&s->r.spaces, d->ended[i]);
+		spaces_end(&r->spaces, d->ended[i]);
 		drain_forget_target(d, d->ended[i]);
 	}
 	d->n_ended = 0;
 	for (size_t i = 0; i < d->n_forks; i++)
-		spaces_fork(&s->r.spaces, d->forks[i].parent, d->forks[i].child,
-			    d->forks[i].time_ns);
+		spaces_fork(&r->spaces, d->forks[i].parent, d->forks[i].child, d->forks[i].time_ns);
 	d->n_forks = 0;
 	for (size_t i = 0; i < d->n_mappings; i++) {
 		struct drain_mapping *from = &d->mappings[i];
@@ -219,44 +220,44 @@ static void learn_mappings(struct session *s)
 			.path = from->path,
 		};
 
-		spaces_map(&s->r.spaces, from->pid, &m);
+		spaces_map(&r->spaces, from->pid, &m);
 	}
 	if (d->mappings_overflowed)
-		spaces_reread(&s->r.spaces);
+		spaces_reread(&r->spaces);
 }
 
-void session_add_stacks(struct session *s)
+void session_add_stacks(struct session_stacks *stacks, struct recording *r)
 {
-	learn_mappings(s);
-	for (size_t i = 0; i < s->r.drain.stacks.n_new; i++)
-		add_stack(s, &s->r.drain.stacks.new[i]);
-	s->r.drain.stacks.n_new = 0;
-	for (size_t i = 0; i < s->r.drain.stacks.n_copies; i++)
-		add_copy(s, &s->r.drain.stacks.copies[i]);
-	s->r.drain.stacks.n_copies = 0;
-	spaces_drop(&s->r.spaces);
+	learn_mappings(r);
+	for (size_t i = 0; i < r->drain.stacks.n_new; i++)
+		add_stack(stacks, r, &r->drain.stacks.new[i]);
+	r->drain.stacks.n_new = 0;
+	for (size_t i = 0; i < r->drain.stacks.n_copies; i++)
+		add_copy(stacks, r, &r->drain.stacks.copies[i]);
+	r->drain.stacks.n_copies = 0;
+	spaces_drop(&r->spaces);
 }
 
-static void write_frame(struct session *s, const struct meta_frame *frame)
+static void write_frame(struct recording *r, const struct meta_frame *frame)
 {
 	struct text line = { 0 };
 
 	meta_print_frame(frame, &line);
-	session_write_line(&s->r, &line);
+	session_write_line(r, &line);
 }
 
-static const struct loops *loops_at(struct session *s, const struct session_place *place,
-				    const struct dso_function *f)
+static const struct loops *loops_at(struct session_stacks *stacks,
+				    const struct session_place *place, const struct dso_function *f)
 {
 	uint64_t key = hash_u64((uintptr_t)place->dso) ^ f->address;
-	uint32_t i = map_get(&s->stacks.loops_of, key);
+	uint32_t i = map_get(&stacks->loops_of, key);
 
 	if (i == MAP_NONE) {
-		i = (uint32_t)s->stacks.loops.n;
-		map_put(&s->stacks.loops_of, key, i);
-		*vec_add(&s->stacks.loops) = loops_read_at(place->dso, place->address);
+		i = (uint32_t)stacks->loops.n;
+		map_put(&stacks->loops_of, key, i);
+		*vec_add(&stacks->loops) = loops_read_at(place->dso, place->address);
 	}
-	return s->stacks.loops.data[i];
+	return stacks->loops.data[i];
 }
 
 /* Returns the line in the source of the function that the instruction is compiled into. */
@@ -268,10 +269,10 @@ static uint32_t outer_line(struct dso *dso, uint64_t address)
 	return n ? chain[n - 1].call.line : dso_line_at(dso, address).line;
 }
 
-static void find_loops(struct session *s, const struct session_place *place,
+static void find_loops(struct session_stacks *stacks, const struct session_place *place,
 		       const struct dso_function *f, struct meta_frame *frame)
 {
-	const struct loops *loops = f ? loops_at(s, place, f) : NULL;
+	const struct loops *loops = f ? loops_at(stacks, place, f) : NULL;
 	struct loop outermost, innermost;
 
 	if (!loops || !frame->line || !loops_around(loops, place->address, &outermost, &innermost))
@@ -295,7 +296,8 @@ static char *called_at(const struct session_place *place)
  * Writes the frames at a place, innermost first. Each call of an inlined function is a line of the
  * next outer function.
  */
-static void write_frames_at(struct session *s, struct session_place *place, uint32_t *next_id)
+static void write_frames_at(struct session_stacks *stacks, struct recording *r,
+			    struct session_place *place, uint32_t *next_id)
 {
 	struct dso_inline chain[INLINES_MAX];
 	size_t n = dso_inlines_at(place->dso, place->address, chain, INLINES_MAX);
@@ -321,15 +323,15 @@ static void write_frames_at(struct session *s, struct session_place *place, uint
 		};
 
 		if (i == n)
-			find_loops(s, place, function, &frame);
-		write_frame(s, &frame);
+			find_loops(stacks, place, function, &frame);
+		write_frame(r, &frame);
 		if (i < n)
 			where = chain[i].call;
 	}
 	free(called);
 }
 
-static void write_unknown_frame(struct session *s, struct session_place *place, uint32_t *next_id)
+static void write_unknown_frame(struct recording *r, struct session_place *place, uint32_t *next_id)
 {
 	struct meta_frame frame = {
 		.id = *next_id, .symbol = "", .object = "", .file = "", .calls = ""
@@ -337,20 +339,22 @@ static void write_unknown_frame(struct session *s, struct session_place *place, 
 
 	place->frame = (*next_id)++;
 	place->n_frames = 1;
-	write_frame(s, &frame);
+	write_frame(r, &frame);
 }
 
-static void write_place(struct session *s, struct session_place *place)
+static void write_place(struct session_stacks *stacks, struct recording *r,
+			struct session_place *place)
 {
 	if (place->n_frames)
 		return;
 	if (place->dso)
-		write_frames_at(s, place, &s->stacks.next_frame);
+		write_frames_at(stacks, r, place, &stacks->next_frame);
 	else
-		write_unknown_frame(s, place, &s->stacks.next_frame);
+		write_unknown_frame(r, place, &stacks->next_frame);
 }
 
-static void write_stack(struct session *s, const struct session_stack *stack)
+static void write_stack(struct session_stacks *stacks, struct recording *r,
+			const struct session_stack *stack)
 {
 	struct {
 		VEC(uint32_t)
@@ -359,24 +363,24 @@ static void write_stack(struct session *s, const struct session_stack *stack)
 	struct text line = { 0 };
 
 	for (uint32_t i = 0; i < stack->n; i++) {
-		uint32_t place = s->stacks.row.data[stack->first + i];
-		struct session_place *p = &s->stacks.places.data[place];
+		uint32_t place = stacks->row.data[stack->first + i];
+		struct session_place *p = &stacks->places.data[place];
 
-		write_place(s, p);
+		write_place(stacks, r, p);
 		for (uint32_t f = 0; f < p->n_frames; f++)
 			*vec_add(&frames) = p->frame + f;
 	}
 	line_of.frames = frames.data;
 	line_of.n_frames = frames.n;
 	meta_print_stack(&line_of, &line);
-	session_write_line(&s->r, &line);
+	session_write_line(r, &line);
 	vec_release(&frames);
 }
 
 /* Reports stacks that are missing because there was no room for them. */
-static void report_dropped(struct session *s)
+static void report_dropped(struct recording *r)
 {
-	const struct drain_stacks *d = &s->r.drain.stacks;
+	const struct drain_stacks *d = &r->drain.stacks;
 	struct text words = { 0 };
 	char n[TEXT_NUMBER];
 
@@ -394,51 +398,51 @@ static void report_dropped(struct session *s)
 			    "waits without their stack: %.0f%%, as there were more different "
 			    "ones than ispot can unwind beside the program; ",
 			    100.0 * (double)d->stacks_collided / (double)d->waits);
-	if (s->r.drain.aheads_dropped)
+	if (r->drain.aheads_dropped)
 		text_printf(&words,
 			    "calls without their stack or arguments: %s, as more threads than are "
 			    "kept apart were preempted in probes; ",
-			    text_count(n, s->r.drain.aheads_dropped));
+			    text_count(n, r->drain.aheads_dropped));
 	if (words.n > 2) {
 		words.s[words.n - 2] = '\0';
-		session_write_notice(&s->r, "stacks", words.s);
+		session_write_notice(r, "stacks", words.s);
 	}
 	text_release(&words);
 }
 
 /* Reports missing frame pointers: stacks hold the instruction, its caller, and nothing more. */
-static void report_short(struct session *s)
+static void report_short(struct recording *r)
 {
-	const struct drain_stacks *d = &s->r.drain.stacks;
+	const struct drain_stacks *d = &r->drain.stacks;
 
-	if (s->r.options->call_graph == CALL_GRAPH_FP && d->n_short > d->n_walked / 2)
-		session_write_notice(&s->r, "stacks",
+	if (r->options->call_graph == CALL_GRAPH_FP && d->n_short > d->n_walked / 2)
+		session_write_notice(r, "stacks",
 				     "most call stacks end at the caller, because the code has no "
 				     "frame pointers; -g dwarf sees on");
 }
 
-void session_write_stacks(struct session *s)
+void session_write_stacks(struct session_stacks *stacks, struct recording *r)
 {
-	while (s->stacks.n_written < s->stacks.all.n)
-		write_stack(s, &s->stacks.all.data[s->stacks.n_written++]);
+	while (stacks->n_written < stacks->all.n)
+		write_stack(stacks, r, &stacks->all.data[stacks->n_written++]);
 }
 
-void session_report_stacks(struct session *s)
+void session_report_stacks(struct recording *r)
 {
-	report_dropped(s);
-	report_short(s);
+	report_dropped(r);
+	report_short(r);
 }
 
-void session_stacks_release(struct session *s)
+void session_stacks_release(struct session_stacks *stacks)
 {
-	vec_for_each (&s->stacks.loops, struct loops *, l)
+	vec_for_each (&stacks->loops, struct loops *, l)
 		loops_free(*l);
-	vec_release(&s->stacks.loops);
-	map_release(&s->stacks.loops_of);
-	vec_release(&s->stacks.places);
-	map_release(&s->stacks.by_place);
-	vec_release(&s->stacks.all);
-	vec_release(&s->stacks.row);
-	if (s->stacks.unwinder)
-		unwinder_free(s->stacks.unwinder);
+	vec_release(&stacks->loops);
+	map_release(&stacks->loops_of);
+	vec_release(&stacks->places);
+	map_release(&stacks->by_place);
+	vec_release(&stacks->all);
+	vec_release(&stacks->row);
+	if (stacks->unwinder)
+		unwinder_free(stacks->unwinder);
 }
