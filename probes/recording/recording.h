@@ -74,6 +74,8 @@ struct recording {
 	struct text pending; /* meta lines from before the beginning */
 };
 
+/* Returns what the BPF programs have counted so far. */
+struct wire_totals session_totals_now(const struct recording *r);
 /* Returns whether uprobe sessions time the functions that allow it (usession.h). */
 static inline bool session_has_sessions(const struct recording *r)
 {

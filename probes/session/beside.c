@@ -49,7 +49,7 @@ size_t session_beside_offer_dear(struct session *s, struct planned **all, size_t
 		struct planned *p = s->r.plan.data[i];
 
 		if (!p->possible && p->reason == session_over_budget && p->cost_share > 0 &&
-		    b->takes(b->ctx, (uint32_t)i, p, session_call_cost_ns(s, p)))
+		    b->takes(b->ctx, (uint32_t)i, p, session_call_cost_ns(&s->costs, p)))
 			hand_over(s, p);
 	}
 	for (size_t i = 0; i < n; i++)

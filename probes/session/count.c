@@ -71,7 +71,7 @@ static double allowed_ns(const struct session *s, uint64_t cpu_ns)
 {
 	double used = session_since_begin_ns(&s->cputime, cpu_ns);
 	double room = SHARE_OF_BUDGET * s->r.options->overhead * used - s->hybrid.counting_cost_ns -
-		      (double)session_sampling_cost_ns(s);
+		      (double)session_sampling_cost_ns(&s->costs, &s->r);
 
 	if (s->r.options->scout) /* the results of this run are not reported */
 		return INFINITY;
@@ -80,7 +80,8 @@ static double allowed_ns(const struct session *s, uint64_t cpu_ns)
 
 static double count_cost_ns(const struct session *s, size_t i)
 {
-	return bpfprog_count(s->r.programs, i) * session_count_cost_ns(s, s->r.plan.data[i]);
+	return bpfprog_count(s->r.programs, i) *
+	       session_count_cost_ns(&s->costs, s->r.plan.data[i]);
 }
 
 static double counted_cost_ns(const struct session *s, size_t *n)
@@ -104,8 +105,9 @@ static double counting_cost_ns(const struct session *s, double cost_ns, double u
 	for (size_t i = s->hybrid.first_candidate; i < s->r.plan.n; i++)
 		if (is_armed(s->r.plan.data[i]))
 			calls += (double)bpfprog_count(s->r.programs, i);
-	return cost_ns +
-	       COST_OF_COUNTING * session_after_ns(s, fmax(used_ns - cost_ns, used_ns / 10), calls);
+	return cost_ns + COST_OF_COUNTING * session_after_ns(&s->after,
+							     fmax(used_ns - cost_ns, used_ns / 10),
+							     calls);
 }
 
 /* Computes the rates of calls in the time that was the program's own. */
@@ -124,8 +126,8 @@ static void price(struct session *s, uint64_t elapsed_ns, uint64_t used_ns, doub
 			continue;
 		count = bpfprog_count(s->r.programs, i) - p->count_before;
 		p->calls_per_s = count * 1e9 / (elapsed_ns * own_share);
-		p->cost_share = work_ns > 0 ? (count * session_call_cost_ns(s, p) +
-					       session_after_ns(s, work_ns, count)) /
+		p->cost_share = work_ns > 0 ? (count * session_call_cost_ns(&s->costs, p) +
+					       session_after_ns(&s->after, work_ns, count)) /
 						      work_ns
 					    : 0;
 	}

@@ -208,9 +208,8 @@ static double excess_ns(struct session *s, uint64_t elapsed_ns)
 
 	bpfprog_totals(s->r.programs, &now);
 	paid_ns = now.scheduling_ns - f->scheduling_ns;
-	cost_ns = paid_ns + s->costs.carried.switch_ns * (now.switches - f->switches);
-	paid_ns += (f->carried ? s->costs.carried.switch_ns : s->costs.watched.switch_ns) *
-		   (now.switches - f->switches);
+	cost_ns = paid_ns + session_switch_cost_ns(&s->costs, true) * (now.switches - f->switches);
+	paid_ns += session_switch_cost_ns(&s->costs, f->carried) * (now.switches - f->switches);
 	if (cpu_ns < f->cpu_ns)
 		used_ns = 0;
 	if (used_ns < META_BUSY_LEAST * elapsed_ns)

@@ -80,7 +80,8 @@ static uint32_t hertz_now(const struct session *s)
 
 void session_hybrid_rate(struct session *s)
 {
-	double allowed = SHARE_OF_BUDGET * s->r.options->overhead * 1e9 / s->costs.sample_ns;
+	double allowed =
+		SHARE_OF_BUDGET * s->r.options->overhead * 1e9 / session_sample_cost_ns(&s->costs);
 	size_t i = 0;
 
 	if (s->r.options->scout || !s->hybrid.sampler.rings.n)

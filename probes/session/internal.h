@@ -38,6 +38,8 @@
 #include "probes/recording/stacks.h"
 #include "probes/recording/counters.h"
 #include "probes/recording/solo.h"
+#include "probes/recording/costs.h"
+#include "probes/recording/after.h"
 #include "probes/session/engine.h"
 #include "probes/recording/options.h"
 #include "probes/cost/switchcost.h"
@@ -46,8 +48,7 @@
 
 #define DRAIN_INTERVAL_MS 100
 #define STACK_PERIOD	  10000 /* calls of a function on a CPU between two stacks: the paper's N */
-#define COST_OF_COUNTING  0.5 /* of a traced call's cost: one trap instead of two, and no record */
-#define SAMPLE_HERTZ	  97  /* of every recording; divides no usual period of programs */
+#define SAMPLE_HERTZ	  97	/* of every recording; divides no usual period of programs */
 
 struct session;
 
@@ -173,51 +174,18 @@ void session_newcomers_patch(struct session *s);
 uint64_t session_newcomers_wait_ns(const struct session *s);
 void session_newcomers_report(struct session *s);
 
-/* ---- cost.c: the cost of probes ---- */
+/* ---- overhead.c: what the probes cost so far ---- */
 
-struct costs {
-	struct {
-		VEC(struct meta_calibration)
-	} calibrations;
-	/* The costs of a context switch and of a thread's birth, without the programs' own timed
-	 * time: session_calibrate_switches() */
-	struct switchcost alone, watched, carried;
-	uint32_t carriers; /* of a thread when the cost of carrying threads was measured */
-	bool calibrates;   /* the costs are to be measured in this recording */
-	double sample_ns;  /* cost of a sample to the thread that it interrupts; NAN: unknown */
+struct overhead {
 	/* The sums at the last check. */
-	struct {
-		uint64_t at_ns, cpu_ns;
-		double cost_ns;
-		bool warned; /* the user was warned that the probes exceed the budget */
-	} look;
+	uint64_t look_ns, cpu_ns;
+	double cost_ns;
+	bool warned; /* the user was warned that the probes exceed the budget */
 };
 
-/*
- * Measures the cost of the probes and writes it into the file. A failure is reported and leaves the
- * costs unknown. when: "before" or "after".
- */
-void session_calibrate(struct session *s, const char *when, uint32_t threads);
-/* Returns the full cost of a call as measured here. */
-double session_call_cost_ns(const struct session *s, const struct planned *p);
-/* Returns the cost of a call that is only counted. */
-double session_count_cost_ns(const struct session *s, const struct planned *p);
-/*
- * Measures the cost of a switch. The first time is before the scheduler is watched; the others give
- * the cost beyond that and beyond the programs' own, timed time, for threads without and with
- * carriers. The last is measured again at the end if more sets have joined. The records are thrown
- * away.
- */
-enum switches { SWITCHES_ALONE, SWITCHES_WATCHED, SWITCHES_CARRIED };
-void session_calibrate_switches(struct session *s, enum switches how);
-/* Whether threads have more carriers by now than when the cost of theirs was measured. */
-bool session_carries_more(const struct session *s);
-/* Passes the costs of the planned functions from index first on to --keep-slower. */
-void session_report_costs(struct session *s, size_t first);
-/* Return the costs so far: of recording switches, of samples, and of everything (calls, counting,
- * both of these). */
+/* Return the costs so far: of recording switches, and of everything (calls, counting, switches,
+ * samples). */
 uint64_t session_scheduling_cost_ns(const struct session *s);
-uint64_t session_sampling_cost_ns(const struct session *s);
 uint64_t session_probes_cost_ns(const struct session *s);
 /* Returns the number of calls, with those that sampling (-c) left out. */
 uint64_t session_trapped_calls(const struct session *s);
@@ -229,26 +197,6 @@ double session_dropped_cost_ns(double read_cost_ns, uint64_t read, uint64_t drop
  * whole recording and in the file, too; now_ns is then the recording's end.
  */
 void session_warn_cost(struct session *s, uint64_t now_ns, bool at_end);
-/* Reads the costs from the file that ISPOT_CALIBRATION names, and writes them into it. */
-void session_read_costs(struct session *s);
-void session_write_costs(struct session *s);
-
-/* ---- after.c: the cost of calls beyond empty ones ---- */
-
-/* The cost so far, and the counts at the last check. */
-struct after {
-	struct aftermath measured;
-	double cost_ns;
-	double calls, calls_ns;
-	uint64_t cpu_ns, look_ns, memory_ns;
-	double memory_bytes; /* memory of the target */
-};
-
-void session_calibrate_after(struct session *s);
-/* Returns the cost of this many calls in this much of the program's own time. */
-double session_after_ns(const struct session *s, double work_ns, double calls);
-void session_note_after(struct session *s, uint64_t now,
-			bool at_end); /* in each turn of the loop */
 
 /* ---- hybrid.c: the selection without -F ---- */
 
@@ -506,6 +454,7 @@ struct session {
 	struct hybrid hybrid;
 	struct cputime cputime;
 	struct costs costs;
+	struct overhead overhead;
 	struct after after;
 	struct session_counters counters;
 	struct session_stacks stacks;

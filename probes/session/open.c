@@ -181,8 +181,9 @@ static struct session *new_session(const struct session_options *o)
 	s->r.objects.dsos = dso_cache_new();
 	spaces_init(&s->r.spaces, s->r.objects.dsos);
 	s->reason = "command ended";
-	s->costs.calibrates = o->calibrate;
-	s->costs.sample_ns = NAN;
+	session_costs_init(&s->costs, o);
+	s->after.costs = &s->costs;
+	s->after.cputime = &s->cputime;
 	return s;
 }
 
@@ -294,7 +295,7 @@ int session_open(struct session **out, const struct session_options *o, struct e
 	if (!ret)
 		ret = session_select(s, err);
 	if (!ret)
-		session_read_costs(s);
+		session_read_costs(&s->costs, &s->r);
 	step(s, 1);
 	if (!ret)
 		ret = open_kernel_side(s, err);
@@ -311,12 +312,12 @@ int session_open(struct session **out, const struct session_options *o, struct e
 		ret = begin_file(s, err);
 	step(s, 3);
 	if (!ret)
-		session_calibrate(s, "before", 1);
+		session_calibrate(&s->costs, &s->r, "before", 1);
 	step(s, 4);
 	if (!ret && s->r.cpus.n > 1)
-		session_calibrate(s, "before", s->r.cpus.n);
+		session_calibrate(&s->costs, &s->r, "before", s->r.cpus.n);
 	if (!ret)
-		session_calibrate_after(s);
+		session_calibrate_after(&s->costs, &s->r);
 	step(s, 5);
 	if (ret) {
 		session_report_descriptors(ret, err);
@@ -324,7 +325,7 @@ int session_open(struct session **out, const struct session_options *o, struct e
 		session_free(s);
 		return ret;
 	}
-	session_report_costs(s, 0);
+	session_report_costs(&s->costs, &s->r, 0);
 	*out = s;
 	return 0;
 }
@@ -359,7 +360,7 @@ void session_free(struct session *s)
 	map_release(&s->holds.held);
 	vec_release(&s->holds.all);
 	map_release(&s->holds.watched);
-	vec_release(&s->costs.calibrations);
+	session_costs_release(&s->costs);
 	text_release(&s->r.pending);
 	session_stacks_release(&s->stacks);
 	session_addresses_release(&s->addresses);

@@ -18,7 +18,9 @@ void session_sample_rate(struct session *s, uint32_t hertz)
 
 double session_sampling_share(const struct session *s)
 {
-	return isnan(s->costs.sample_ns) ? 0 : s->costs.sample_ns * SAMPLE_HERTZ / 1e9;
+	return isnan(session_sample_cost_ns(&s->costs))
+		       ? 0
+		       : session_sample_cost_ns(&s->costs) * SAMPLE_HERTZ / 1e9;
 }
 
 /* Opens the sampler. A failure is not an error, because a recording works without samples. */
@@ -62,14 +64,14 @@ void session_calibrate_samples(struct session *s)
 {
 	if (s->r.options->scout || !s->hybrid.sampler.rings.n)
 		return;
-	if (!s->costs.calibrates)
+	if (!session_calibrates(&s->costs))
 		return;
-	s->costs.sample_ns = samplecost_measure(&s->r.rings, sample_child, s);
+	session_set_sample_cost(&s->costs, samplecost_measure(&s->r.rings, sample_child, s));
 	bpfprog_record(s->r.programs, false);
 	bpfprog_keep_samples(s->r.programs, false);
 	bpfprog_sample(s->r.programs, false);
 	sampler_forget(&s->hybrid.sampler);
-	log_detail("a sample takes %.0f ns", s->costs.sample_ns);
+	log_detail("a sample takes %.0f ns", session_sample_cost_ns(&s->costs));
 }
 
 void session_sample_release(struct session *s)

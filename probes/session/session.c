@@ -86,14 +86,14 @@ static int start(struct session *s, struct err *err)
 	size_t n = s->r.options->n_pids ? s->r.options->n_pids : 1;
 	int ret = 0;
 
-	session_calibrate_switches(s, SWITCHES_ALONE);
+	session_calibrate_switches(&s->costs, &s->r, SWITCHES_ALONE);
 	ret = bpfprog_attach_scheduler(s->r.programs, err);
 	if (!ret) {
-		session_calibrate_switches(s, SWITCHES_WATCHED);
-		session_calibrate_switches(s, SWITCHES_CARRIED);
+		session_calibrate_switches(&s->costs, &s->r, SWITCHES_WATCHED);
+		session_calibrate_switches(&s->costs, &s->r, SWITCHES_CARRIED);
 		session_calibrate_samples(s);
 		session_hybrid_rate(s);
-		session_write_costs(s);
+		session_write_costs(&s->costs, &s->r);
 	}
 	bpfprog_hold_children(s->r.programs, session_events_are_swapped(s));
 	for (size_t i = 0; i < n && !ret; i++) {
@@ -246,7 +246,7 @@ static void join(struct session *s)
 	session_newcomers_patch(s);
 	if (s->r.drain.n_mappings || s->r.drain.mappings_overflowed || s->late.waits)
 		session_join_mapped(s);
-	session_note_after(s, clock_now_ns(), false);
+	session_note_after(&s->after, &s->r, clock_now_ns(), false);
 	session_solo_step(&s->solo, &s->r);
 	ret = session_burst_step(s, &err);
 	if (!ret)
@@ -345,16 +345,16 @@ static bool is_long(const struct session *s)
 static void calibrate_again(struct session *s)
 {
 	if (is_long(s) && s->r.sets.n && s->r.sets.data[s->r.sets.empties].attached)
-		session_calibrate(s, "after", s->r.cpus.n);
-	if (session_carries_more(s))
-		session_calibrate_switches(s, SWITCHES_CARRIED);
+		session_calibrate(&s->costs, &s->r, "after", s->r.cpus.n);
+	if (session_carries_more(&s->costs, &s->r, s->follow.carried))
+		session_calibrate_switches(&s->costs, &s->r, SWITCHES_CARRIED);
 }
 
 /* Stops recording. All records are read, and their losses written, before the calibration uses the
  * rings again. */
 static void stop(struct session *s)
 {
-	bool again = is_long(s) || session_carries_more(s);
+	bool again = is_long(s) || session_carries_more(&s->costs, &s->r, s->follow.carried);
 
 	session_solo_stop(&s->solo, &s->r);
 	bpfprog_record(s->r.programs, false);
@@ -377,7 +377,7 @@ static void stop(struct session *s)
 		session_close_sets_beside(s);
 	patience_set(PATIENCE_AFTERWARDS);
 	s->r.spaces.closed_ns = clock_now_ns();
-	session_note_after(s, clock_now_ns(), true);
+	session_note_after(&s->after, &s->r, clock_now_ns(), true);
 	trace_writer_flush(s->r.writer, NULL); /* memory may end where programs are read below */
 	session_add_stacks(&s->stacks, &s->r);
 	session_add_addresses(&s->addresses, &s->r);
@@ -438,9 +438,9 @@ static void fill_result(struct session *s, uint64_t duration_ns, struct session_
 		.target_cpu_ns = session_recorded_cpu_ns(&s->cputime, &s->r),
 		.counting_cost_ns = s->hybrid.counting_cost_ns,
 		.scheduling_cost_ns = session_scheduling_cost_ns(s),
-		.sampling_cost_ns = session_sampling_cost_ns(s),
-		.sample_ns = s->costs.sample_ns,
-		.after_cost_ns = (uint64_t)s->after.cost_ns,
+		.sampling_cost_ns = session_sampling_cost_ns(&s->costs, &s->r),
+		.sample_ns = session_sample_cost_ns(&s->costs),
+		.after_cost_ns = (uint64_t)session_after_cost_ns(&s->after),
 		.probes_cost_ns = session_probes_cost_ns(s),
 		.lost_most_in_process = beside.lost_most,
 		.functions = s->r.sets.n_probed + beside.functions,

@@ -166,7 +166,7 @@ static int add_empties(const struct session *s, struct probeset *set)
  */
 static bool wants_empties(const struct session *s, const struct probeset *set, size_t n)
 {
-	if (!s->costs.calibrates)
+	if (!session_calibrates(&s->costs))
 		return false;
 	return !set->id || (s->r.is_hybrid && s->r.sets.calibrated && !s->r.sets.empties && n);
 }
@@ -220,7 +220,7 @@ int session_build_set(struct session *s, size_t first, struct probeset **out, st
 		return ret;
 	}
 	drain_count_functions(&s->r.drain, s->r.plan.n);
-	session_report_costs(s, first);
+	session_report_costs(&s->costs, &s->r, first);
 	for (size_t i = first; i < s->r.plan.n; i++)
 		if (s->r.plan.data[i]->arguments.n)
 			s->r.drain.arguments[i] = &s->r.plan.data[i]->arguments;

@@ -26,7 +26,7 @@
 /* Adds what calls cost beyond empty ones, the same for each call. */
 static double add_after(struct session *s, double work_ns, double calls)
 {
-	double after_ns = session_after_ns(s, work_ns, calls);
+	double after_ns = session_after_ns(&s->after, work_ns, calls);
 
 	for (size_t i = 0; i < s->r.drain.n_functions && calls > 0; i++)
 		if (planned_is_traced(s->r.plan.data[i]))
@@ -50,7 +50,7 @@ static double cost_since(struct session *s, double elapsed_ns, double used_ns)
 		if (!planned_is_traced(p))
 			continue;
 		p->calls_per_s = calls;
-		p->cost_ns = calls * session_call_cost_ns(s, p);
+		p->cost_ns = calls * session_call_cost_ns(&s->costs, p);
 		sum += p->cost_ns;
 		all += calls;
 	}
@@ -111,7 +111,7 @@ bool session_keeps_budget(const struct session *s)
 /* Returns what choosing functions has cost so far: samples of the target, and counting calls. */
 static double choosing_cost_ns(const struct session *s)
 {
-	return (double)session_sampling_cost_ns(s) + s->hybrid.counting_cost_ns;
+	return (double)session_sampling_cost_ns(&s->costs, &s->r) + s->hybrid.counting_cost_ns;
 }
 
 /* What was spent since the last look, in ns of the target's CPU time. */

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The cost of the probes while the target is recorded, and a warning if it is too high. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "probes/cost/known.h"
+#include "probes/drain/keep.h"
+#include "probes/kernel/bpfprog.h"
+#include "probes/select/pattern.h"
+#include "probes/session/internal.h"
+#include "trace/meta/print.h"
+
+#define WARN_AFTER_NS	  1000000000ull
+#define WARN_EVERY_NS	  5000000000ull
+#define WARN_TOLERANCE	  1.2	      /* the estimate is no more precise */
+#define COST_LEAST	  0.01	      /* of a CPU: a smaller cost is not reported */
+#define CPU_TIME_LEAST_NS 10000000ull /* below it, the kernel's own figure is too coarse */
+
+static double births_cost_ns(const struct session *s, const struct wire_totals *now)
+{
+	return session_birth_cost_ns(&s->costs, s->follow.carried) *
+	       (double)(now->births - s->r.totals_at_start.births);
+}
+
+uint64_t session_scheduling_cost_ns(const struct session *s)
+{
+	const struct wire_totals *from = &s->r.totals_at_start, now = session_totals_now(&s->r);
+	uint64_t carried = session_follow_switches(s, &now);
+	double more_ns = session_switch_cost_ns(&s->costs, true) * (double)carried +
+			 session_switch_cost_ns(&s->costs, false) *
+				 (double)(now.switches - from->switches - carried) +
+			 births_cost_ns(s, &now);
+
+	return now.scheduling_ns - from->scheduling_ns + (uint64_t)more_ns;
+}
+
+struct trapped {
+	const struct session *session;
+	uint64_t calls;
+	double cost_ns;
+};
+
+static void add_trapped(void *ctx, uint32_t tid, uint32_t id, const struct wire_sampling *row)
+{
+	struct trapped *all = ctx;
+	const struct session *s = all->session;
+
+	(void)tid;
+	if (id >= s->r.plan.n)
+		return;
+	all->calls += row->calls;
+	all->cost_ns += (double)row->calls * session_call_cost_ns(&s->costs, s->r.plan.data[id]);
+}
+
+double session_dropped_cost_ns(double read_cost_ns, uint64_t read, uint64_t dropped)
+{
+	double each_ns = read ? read_cost_ns / (double)read : DEAREST_CALL_NS / 2.0;
+
+	return (double)dropped * each_ns;
+}
+
+/* Returns how many records of entries and exits the kernel made, or dropped, that were not read. */
+static uint64_t unread_records(const struct session *s)
+{
+	uint64_t made = session_totals_now(&s->r).calls - s->r.totals_at_start.calls;
+
+	return made > s->r.drain.calls ? made - s->r.drain.calls : 0;
+}
+
+/*
+ * Returns the calls that trapped. Calls that sampling leaves out write no records, but trap, and
+ * the kernel counts them. So do calls whose records were dropped.
+ */
+static struct trapped trapped_calls(const struct session *s)
+{
+	struct trapped all = { .session = s };
+
+	if (s->r.options->period > 1) {
+		bpfprog_sampled(s->r.programs, add_trapped, &all);
+		return all;
+	}
+	for (uint32_t id = 0; id < s->r.drain.n_functions && id < s->r.plan.n; id++)
+		all.cost_ns += (double)s->r.drain.calls_of[id] *
+			       session_call_cost_ns(&s->costs, s->r.plan.data[id]);
+	all.cost_ns += session_dropped_cost_ns(all.cost_ns, s->r.drain.calls, unread_records(s));
+	all.calls = s->r.drain.entries;
+	return all;
+}
+
+uint64_t session_trapped_calls(const struct session *s)
+{
+	return trapped_calls(s).calls;
+}
+
+static uint64_t beside_cost_ns(const struct session *s)
+{
+	const struct session_beside *b = s->r.options->beside;
+	struct session_beside_sums sums = { 0 };
+
+	if (b && s->beside.tried)
+		b->sums(b->ctx, &sums);
+	return sums.cost_ns;
+}
+
+uint64_t session_probes_cost_ns(const struct session *s)
+{
+	return (uint64_t)(trapped_calls(s).cost_ns + session_after_cost_ns(&s->after) +
+			  s->hybrid.counting_cost_ns) +
+	       beside_cost_ns(s) + session_solo_cost_ns(&s->solo) + session_scheduling_cost_ns(s) +
+	       session_sampling_cost_ns(&s->costs, &s->r);
+}
+
+static const char *scheduling_advice(const struct session *s)
+{
+	const struct wire_totals now = session_totals_now(&s->r);
+
+	if (births_cost_ns(s, &now) > (double)session_scheduling_cost_ns(s) / 2)
+		return "most of it is the births and ends of its threads, which are very many; "
+		       "--no-inherit, without child processes, takes far less";
+	return s->follow.carried
+		       ? "most of it is the record of its context switches, which are very many; "
+			 "--no-inherit, without child processes, takes far less"
+		       : "most of it is the record of its context switches, which are very many";
+}
+
+/* The costs of the target and its probes in a stretch of time. */
+struct stretch {
+	double cpu_ns, cost_ns, span_ns;
+};
+
+/* Returns the whole budget that the user set. */
+static double whole_budget(const struct session *s)
+{
+	return s->r.options->overhead + s->r.options->overhead_beside;
+}
+
+/* Returns whether the cost exceeds the budget in a stretch that is long enough to judge. */
+static bool is_over_budget(const struct session *s, const struct stretch *x)
+{
+	double own_ns = fmax(x->cpu_ns - x->cost_ns, META_BUSY_LEAST * x->span_ns);
+	double share = meta_overhead(own_ns + x->cost_ns, x->cost_ns);
+
+	if (x->cpu_ns < CPU_TIME_LEAST_NS || x->cost_ns < COST_LEAST * x->span_ns)
+		return false;
+	return share > WARN_TOLERANCE * whole_budget(s);
+}
+
+static void what_probes_did(const struct stretch *x, struct text *out)
+{
+	double share = meta_overhead(x->cpu_ns, x->cost_ns);
+	bool most = share >= META_OVERHEAD_MOST;
+	char number[TEXT_NUMBER];
+
+	if (meta_hardly_runs(x->cpu_ns, x->cost_ns, x->span_ns))
+		text_printf(out, "the probes took about %s",
+			    text_of_cpu(number, x->cost_ns / x->span_ns));
+	else
+		text_printf(out, "the probes slowed the target by %s%s", most ? "" : "about ",
+			    text_overhead(number, share, most));
+}
+
+static void add_advice(const struct session *s, struct text *out)
+{
+	bool scheduling =
+		(double)session_scheduling_cost_ns(s) > (double)session_probes_cost_ns(s) / 2;
+
+	text_add(out, "; ");
+	text_add(out, scheduling
+			      ? scheduling_advice(s)
+			      : "trace fewer functions, or functions that are called less often");
+}
+
+/*
+ * Warns once, and early, so that the user can stop. The last line has the total: a second figure,
+ * of the first seconds, would be confused with it.
+ */
+static void warn(struct session *s, const struct stretch *x, bool at_end)
+{
+	const char *now = at_end ? "" : " at the moment", *past = at_end ? "ed" : "";
+	double budget = 100 * whole_budget(s);
+	struct text words = { 0 };
+
+	if (s->overhead.warned)
+		return;
+	s->overhead.warned = true;
+	if (meta_hardly_runs(x->cpu_ns, x->cost_ns, x->span_ns))
+		text_printf(&words, "the probes %s more CPU time than the budget of %.3g%%%s",
+			    at_end ? "took" : "take", budget, now);
+	else
+		text_printf(&words, "the probes slow%s the target by more than %.3g%%%s", past,
+			    budget, now);
+	add_advice(s, &words);
+	log_notice("%s", words.s);
+	text_release(&words);
+}
+
+/* Writes a notice into the file, which has the final figure. */
+static void note_overhead(struct session *s, const struct stretch *x)
+{
+	struct session_beside_sums beside;
+	struct text words = { 0 };
+
+	session_beside_sums(s, &beside);
+	if (beside.lost_most)
+		text_add(&words, "how much the target was slowed is n/a, as most calls that were "
+				 "timed in process were dropped");
+	else
+		what_probes_did(x, &words);
+	add_advice(s, &words);
+	session_note(&s->r, "over-budget", words.s);
+	text_release(&words);
+}
+
+static bool is_time_to_look(const struct session *s, uint64_t now_ns)
+{
+	if (!s->overhead.look_ns)
+		return now_ns - s->r.start_ns >= WARN_AFTER_NS;
+	return now_ns - s->overhead.look_ns >= WARN_EVERY_NS;
+}
+
+void session_warn_cost(struct session *s, uint64_t now_ns, bool at_end)
+{
+	uint64_t cpu_ns, since_ns;
+	struct stretch x;
+	double cost_ns;
+
+	if (!s->r.begun || (!at_end && !is_time_to_look(s, now_ns)))
+		return;
+	cpu_ns = session_recorded_cpu_ns(&s->cputime, &s->r);
+	if (cpu_ns < s->overhead.cpu_ns)
+		cpu_ns = s->overhead.cpu_ns; /* for ended processes, the last known time */
+	cost_ns = (double)session_probes_cost_ns(s);
+	since_ns = s->overhead.look_ns ? s->overhead.look_ns : s->r.start_ns;
+	if (at_end)
+		x = (struct stretch){ (double)cpu_ns, cost_ns, (double)(now_ns - s->r.start_ns) };
+	else
+		x = (struct stretch){ (double)(cpu_ns - s->overhead.cpu_ns),
+				      cost_ns - s->overhead.cost_ns, (double)(now_ns - since_ns) };
+	s->overhead.look_ns = now_ns;
+	s->overhead.cpu_ns = cpu_ns;
+	s->overhead.cost_ns = cost_ns;
+	if (!is_over_budget(s, &x))
+		return;
+	warn(s, &x, at_end);
+	if (at_end)
+		note_overhead(s, &x);
+}
