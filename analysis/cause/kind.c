@@ -41,6 +41,7 @@ const struct cause_kind cause_kinds[] = {
 		.group = CAUSE_LOCK,
 		.story = "Lock contention",
 		.idle = "waits for a lock",
+		.needs_cpu = true,
 		.advice = { { .text = "shorten the critical section, or shard the lock" } },
 	},
 	{
@@ -48,6 +49,7 @@ const struct cause_kind cause_kinds[] = {
 		.name = "condition variable",
 		.story = "Waiting on a condition variable",
 		.idle = "waits for work",
+		.needs_cpu = true,
 		.advice = { { .text = "signal earlier, or hand out work in larger pieces" } },
 	},
 	{
@@ -55,6 +57,7 @@ const struct cause_kind cause_kinds[] = {
 		.name = "barrier wait",
 		.story = "Waiting at a barrier",
 		.idle = "waits at a barrier",
+		.needs_cpu = true,
 		.advice = { { .text = "balance the work: smaller pieces, taken when a thread is ready" } },
 	},
 	{
@@ -63,6 +66,7 @@ const struct cause_kind cause_kinds[] = {
 		.group = CAUSE_IO,
 		.story = "Disk I/O",
 		.idle = "waits for the disk",
+		.needs_cpu = true,
 		.advice = { { .text = "batch the flushes, read ahead, or move the I/O to another thread" } },
 	},
 	{
@@ -71,6 +75,7 @@ const struct cause_kind cause_kinds[] = {
 		.group = CAUSE_IO,
 		.story = "Network I/O",
 		.idle = "waits for the network",
+		.needs_cpu = true,
 		.advice = { { .text = "batch or pipeline the requests, or let another thread wait" } },
 	},
 	{
@@ -79,6 +84,7 @@ const struct cause_kind cause_kinds[] = {
 		.group = CAUSE_IO,
 		.story = "Pipe I/O",
 		.idle = "waits at a pipe",
+		.needs_cpu = true,
 		.advice = { { .text = "look at the other end: it writes or reads too slowly or too little" } },
 	},
 	{
@@ -86,6 +92,7 @@ const struct cause_kind cause_kinds[] = {
 		.name = "timed sleep",
 		.story = "A timed sleep",
 		.idle = "sleeps",
+		.needs_cpu = true,
 		.advice = { { .text = "wait for the event itself instead of a fixed time" } },
 	},
 	{
@@ -212,6 +219,7 @@ static const struct cause_kind for_a_thread = {
 	.name = "another thread",
 	.story = "Waiting for another thread",
 	.idle = "waits for work",
+	.needs_cpu = true,
 	.advice = { { .text = "look at what that thread does until then, and let it signal earlier" } },
 };
 
@@ -221,6 +229,7 @@ static const struct cause_kind in_turn = {
 	.name = "taking turns",
 	.story = "Taking turns with another thread",
 	.idle = "waits for work",
+	.needs_cpu = true,
 	.advice = { { .text = "let both work at the same time: hand out more at once, and wait for it later" } },
 };
 
@@ -231,6 +240,7 @@ static const struct cause_kind rounds = {
 	.name = "rounds of work",
 	.story = "Waiting for the next round of work",
 	.idle = "waits for work",
+	.needs_cpu = true,
 	.advice = { { .text = "give each thread as much work, in larger rounds, and do less between them" } },
 };
 
@@ -244,6 +254,7 @@ static const struct cause_kind queue = {
 	.name = "queue of threads",
 	.story = "Queueing behind other threads",
 	.idle = "waits for its turn",
+	.needs_cpu = true,
 	.advice = { { .text = "shorten what each thread does before it lets the next go on, or split what they queue for" } },
 };
 
@@ -258,6 +269,7 @@ static const struct cause_kind either[] = {
 		.name = "lock or condition",
 		.story = "Waiting for a lock or a condition",
 		.idle = "waits for a lock or a condition",
+		.needs_cpu = true,
 		.advice = { { .text = "do less between the wait and the wakeup of the next thread, or split what they wait for" } },
 	},
 	{
@@ -265,6 +277,7 @@ static const struct cause_kind either[] = {
 		.name = "lock or condition",
 		.story = "Waiting for a lock or a condition",
 		.idle = "waits for a lock or a condition",
+		.needs_cpu = true,
 		.advice = { { .text = "do less between the wait and the wakeup of the next thread, or split what they wait for" } },
 	},
 };
@@ -276,6 +289,7 @@ static const struct cause_kind tried = {
 	.name = "sleep between tries",
 	.story = "Probably sleeping between tries for a lock",
 	.idle = "probably sleeps between tries for a lock",
+	.needs_cpu = true,
 	.advice = { { .text = "these threads sleep while another one works: if it has a lock, wait for its release (a mutex, a condition) instead of sleeping" } },
 };
 
@@ -341,6 +355,13 @@ const char *cause_name(const struct block *b, const char *kind)
 	const struct cause_kind *row = cause_kind_of(b, kind);
 
 	return row && row->name ? row->name : kind;
+}
+
+bool cause_needs_cpu(const struct block *b, const char *kind)
+{
+	const struct cause_kind *row = cause_kind_of(b, kind);
+
+	return row && row->needs_cpu;
 }
 
 const char *cause_advice(const struct block *b, const char *kind, size_t n)

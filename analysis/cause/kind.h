@@ -34,6 +34,7 @@ struct cause_kind {
 	const char *name;  /* on screens; NULL: the kind itself */
 	const char *story; /* begins the report's sentence, before " in cache_get costs …" */
 	bool plural;	   /* "cost" follows instead of "costs" */
+	bool needs_cpu;	   /* threads that wait less for it gain only if there is a CPU for them */
 	const char *idle;  /* said about an idle block with this cause; NULL: never */
 	const char
 		*uneven; /* what it is where threads differ in it; NULL: they are not told by it */
@@ -58,6 +59,9 @@ const struct cause_kind *cause_kind_of(const struct block *b, const char *kind);
 
 /* Returns the name of the block's cause on screens, or the kind if the cause has no name. */
 const char *cause_name(const struct block *b, const char *kind);
+
+/* Returns whether less of that cause helps the block only if CPUs are free. */
+bool cause_needs_cpu(const struct block *b, const char *kind);
 
 /* Returns the n-th advice against that cause of the block, from 0, or NULL if there are no more. */
 const char *cause_advice(const struct block *b, const char *kind, size_t n);

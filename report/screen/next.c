@@ -19,6 +19,7 @@
 #include "report/block/rank.h"
 #include "report/block/view.h"
 #include "report/screen/headline.h"
+#include "report/screen/screen.h"
 #include "report/screen/told.h"
 #include "trace/meta/meta.h"
 
@@ -330,6 +331,7 @@ static bool move_out(const struct view *v, const struct block *worst, const char
 void text_what_to_try(const struct view *v, const struct block *worst, const char *label,
 		      struct text *out)
 {
+	const bool full = report_cpus_limit(v->result, worst);
 	struct told told = report_told(worst);
 	struct text moved = { 0 };
 	const char *advice;
@@ -338,6 +340,8 @@ void text_what_to_try(const struct view *v, const struct block *worst, const cha
 	if (!told.n && wants_counters(worst))
 		groups_to_try(v, label, out);
 	for (size_t c = 0; c < told.n; c++) {
+		if (full && cause_needs_cpu(worst, told.causes[c]->kind))
+			continue;
 		if (move_out(v, worst, told.causes[c]->kind, &moved)) {
 			text_detail(v, n++ ? "" : label, moved.s, out);
 			continue;

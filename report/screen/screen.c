@@ -549,36 +549,50 @@ static bool frees_cpus(const struct block *worst)
 	return cause && !strcmp(cause->kind, "concurrency");
 }
 
+/* How busy the CPUs are that the program may use; shares of their time. */
+struct load {
+	bool full;    /* threads that wait less find no CPU free */
+	bool foreign; /* other programs have most of them */
+	double busy, own;
+};
+
+static struct load load_of(const struct result *res)
+{
+	double cpus = res->usable_cpus, free = free_cpus(res);
+	struct load l = { .busy = 1 - fmax(0, free) / cpus, .own = fmin(1, res->busy_cpus / cpus) };
+
+	l.full = cpus > 0 && !isnan(free) && l.busy >= CPUS_FULL &&
+		 unasked_cpus(res) <= (1 - CPUS_FULL) * cpus;
+	l.foreign = l.busy - l.own > OTHERS_LEAST && l.own < l.busy / 2;
+	return l;
+}
+
 /* spins: another sentence says what else keeps CPUs busy than work. */
 static void full_cpus(const struct result *res, bool spins, struct text *out)
 {
+	const struct load l = load_of(res);
 	double cpus = res->usable_cpus;
-	double free = free_cpus(res), busy = 1 - fmax(0, free) / cpus;
-	double own = fmin(1, res->busy_cpus / cpus);
-	bool others = busy - own > OTHERS_LEAST;
 	char all[TEXT_NUMBER], part[TEXT_NUMBER];
 
-	if (!(cpus > 0) || isnan(free) || busy < CPUS_FULL ||
-	    unasked_cpus(res) > (1 - CPUS_FULL) * cpus)
+	if (!l.full)
 		return;
 	if (cpus < (double)res->meta->session.cpus)
 		text_printf(
 			out,
 			"The program may use %g of the %u CPUs (affinity or cgroup), and %s of that "
 			"is busy",
-			round(100 * cpus) / 100, res->meta->session.cpus, text_share(all, busy));
-	else if (others)
+			round(100 * cpus) / 100, res->meta->session.cpus, text_share(all, l.busy));
+	else if (l.busy - l.own > OTHERS_LEAST)
 		text_printf(out, "The %u CPU%s %s busy, %s with this program", (unsigned)cpus,
-			    cpus == 1 ? " is" : "s are", text_share(all, busy),
-			    text_share(part, own));
+			    cpus == 1 ? " is" : "s are", text_share(all, l.busy),
+			    text_share(part, l.own));
 	else
 		text_printf(out, "The program keeps its %u CPU%s %s busy", (unsigned)cpus,
-			    cpus == 1 ? "" : "s", text_share(all, busy));
-	text_add(out, others && own < busy / 2
-			      ? ". Other programs have the rest: stop them, or record on a quiet "
-				"machine."
-		      : spins ? ": no CPU is free."
-			      : ": no CPU is free, so only less work helps.");
+			    cpus == 1 ? "" : "s", text_share(all, l.busy));
+	text_add(out, l.foreign ? ". Other programs have the rest: stop them, or record on a quiet "
+				  "machine."
+		      : spins	? ": no CPU is free."
+				: ": no CPU is free, so only less work helps.");
 }
 
 #define IDLE_MOST 0.75 /* of thread time: above this, shares of the remaining time are printed */
@@ -591,6 +605,14 @@ static bool mostly_idle(const struct result *res)
 
 #define NOTHING 0.0005 /* of thread time: a smaller share gets no number */
 #define BOUNDED 0.95   /* of the cost: the text adds if less can be recovered */
+
+bool report_cpus_limit(const struct result *res, const struct block *worst)
+{
+	const struct load l = load_of(res);
+
+	return (l.full && !l.foreign) ||
+	       most_gained(res, worst) * (double)res->probed_ns < NOTHING * (double)res->threads_ns;
+}
 
 static bool is_row(const struct view *v, const struct block *b)
 {

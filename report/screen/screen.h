@@ -3,6 +3,10 @@
 #ifndef ISPOT_REPORT_SCREEN_SCREEN_H
 #define ISPOT_REPORT_SCREEN_SCREEN_H
 
+#include <stdbool.h>
+
+struct block;
+struct result;
 struct text;
 struct view;
 
@@ -15,5 +19,8 @@ void text_header(const struct view *v,
 		 struct text *out); /* what was recorded, its time, its cost */
 void text_conclusion(const struct view *v,
 		     struct text *out); /* one paragraph that the data carries */
+/* Returns whether threads that wait less in the block would only wait for a CPU instead. Advice
+ * that shortens such waits would contradict the conclusion. */
+bool report_cpus_limit(const struct result *res, const struct block *worst);
 
 #endif
