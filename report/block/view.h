@@ -35,9 +35,10 @@ enum shortening {
 	SHORTEN_CALLS,	   /* how long calls take: the table says it as well */
 	SHORTEN_NOTES,	   /* one note, and how many more there are */
 	SHORTEN_OTHERS,	   /* sentences about other things than the worst function */
-	SHORTEN_LEGEND,	   /* what the words of the table mean */
+	SHORTEN_LEGEND,	   /* but a line of what the words of the table mean */
 	SHORTEN_MOST,	   /* beside the note, the worst function's cause and advice is all */
 	SHORTEN_ALL_NOTES, /* the number of notes in place of the first */
+	SHORTEN_NO_LEGEND,
 };
 
 struct view {

@@ -196,15 +196,25 @@ static bool some_contended_only(const struct view *v)
 	return false;
 }
 
+/* Explains the columns in one line, which is the last that a tight screen leaves out. */
+static bool legend_line(const struct view *v, const char *line, struct text *out)
+{
+	if (v->shortened < SHORTEN_LEGEND)
+		return false;
+	if (v->shortened < SHORTEN_NO_LEGEND)
+		text_wrap(line, v->width, out);
+	return true;
+}
+
 void text_locks_note(const struct view *v, struct text *out)
 {
+	static const char heads[] =
+		"P50, P99: the wait. HOLD: lock to unlock. CONT: calls that found the lock taken.";
 	struct text note = { 0 };
 
-	if (v->result->keyed.rule.kind != BLOCK_LOCK || v->shortened >= SHORTEN_LEGEND)
+	if (v->result->keyed.rule.kind != BLOCK_LOCK || legend_line(v, heads, out))
 		return;
-	text_add(
-		&note,
-		"P50, P99: the wait. HOLD: lock to unlock. CONT: calls that found the lock taken.");
+	text_add(&note, heads);
 	if (never_released(v) && meta_period(v->result->meta) <= 1 &&
 	    !meta_has_notice(v->result->meta, "keep-slower"))
 		text_add(
@@ -265,16 +275,18 @@ void text_sequence(struct table *t, const struct block *b)
 
 void text_sequences_note(const struct view *v, struct text *out)
 {
+	static const char what[] = "A sequence: calls that a thread repeats in this order.";
 	const struct sequences *s = v->result->sequences;
 	struct text line = { 0 };
 
-	if (!s || v->shortened >= SHORTEN_LEGEND)
+	if (!s || legend_line(v, what, out))
 		return;
 	text_add(&line, v->utf8 ? "A sequence: calls that a thread repeats in this order (×n: any "
-				  "number of times). "
-				: "A sequence: calls that a thread repeats in this order. ");
-	text_add(&line, "P50 and P99 are from its first call to the end of its last. Rows overlap: "
-			"begin with the first one, and shorten the call that --slow blames.");
+				  "number of times)."
+				: what);
+	text_add(&line,
+		 " P50 and P99 are from its first call to the end of its last. Rows overlap: "
+		 "begin with the first one, and shorten the call that --slow blames.");
 	if (v->all && !isnan(s->share_of_50))
 		text_printf(&line, " The %smost frequent sequences hold %.0f%% of the calls.",
 			    s->bodies.n > 50 ? "50 " : "", 100 * s->share_of_50);

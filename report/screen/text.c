@@ -745,7 +745,7 @@ void text_fitting(const struct view *v, void (*print)(const struct view *, struc
 
 	print(&shorter, &text);
 	while (is_limited(v) && text_lines(&text) > SCREEN_LINES &&
-	       shorter.shortened < SHORTEN_ALL_NOTES) {
+	       shorter.shortened < SHORTEN_NO_LEGEND) {
 		text_release(&text);
 		shorter.shortened++;
 		print(&shorter, &text);
