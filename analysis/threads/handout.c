@@ -22,9 +22,8 @@
 #define GATHER_SHARE  0.9  /* of the rounds: those that end more than one sleep */
 #define GATHER_SPAN   0.5  /* of the time, for all rounds: queued threads wake each other always */
 #define GIVER_SHARE   0.75 /* of the time waited where it gives work: with less, others give, too */
-#define RESULTS_SHARE \
-	0.5	       /* of its life: a thread that waits longer for results does no work beside */
-#define QUEUE_FRAMES 3 /* stacks with fewer frames do not identify a place */
+#define RESULTS_SHARE 0.25 /* of its life: with less, a thread works beside those it waits for */
+#define QUEUE_FRAMES  3	   /* stacks with fewer frames do not identify a place */
 
 static uint64_t pair_key(uint32_t waiter, uint32_t waker)
 {
@@ -433,29 +432,47 @@ static bool gives_work(const struct threads *th, const struct handout *row)
 	return work == WORK_HANDED_OUT || work == WORK_IN_TURN;
 }
 
-/* Returns whether one thread waits at the futex of the rows, for most of its life, until several
+/* Returns the thread of nearly all sleeps in the rows, or SLEEP_NOBODY. */
+static uint32_t only_waiter(const struct handout *rows, size_t n)
+{
+	uint64_t all = 0, own = 0;
+	size_t most = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		all += rows[i].sleeps;
+		if (rows[i].sleeps > rows[most].sleeps)
+			most = i;
+	}
+	for (size_t i = 0; i < n; i++)
+		own += rows[i].waiter == rows[most].waiter ? rows[i].sleeps : 0;
+	return (double)own >= NEAR_SHARE * (double)all ? rows[most].waiter : SLEEP_NOBODY;
+}
+
+/* Returns whether a thread waits at the place of the rows, for much of its life, until several
  * others are done that wait for work from it, none of which it waits for most. */
 static bool awaits_results(const struct threads *th, const struct handout *rows, size_t n,
-			   const struct all_waits *all)
+			   const struct all_waits *all, uint32_t waiter)
 {
-	const struct thread *waiter = th->all.data[rows->waiter];
+	const struct thread *t = th->all.data[waiter];
 	uint64_t ns = 0, most_ns = 0, workers_ns = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		if (rows[i].waiter != rows->waiter || is_beside(&rows[i], all))
+		if (rows[i].waiter != waiter)
+			continue;
+		if (is_beside(&rows[i], all))
 			return false;
 		ns += rows[i].ns;
 		if (rows[i].ns > most_ns)
 			most_ns = rows[i].ns;
-		if (waited_ns(&all->for_work, rows[i].waker, rows->waiter))
+		if (waited_ns(&all->for_work, rows[i].waker, waiter))
 			workers_ns += rows[i].ns;
 	}
 	return (double)most_ns < GIVER_SHARE * (double)ns &&
 	       (double)workers_ns >= NEAR_SHARE * (double)ns &&
-	       (double)ns >= RESULTS_SHARE * (double)(waiter->end_ns - waiter->born_ns);
+	       (double)ns >= RESULTS_SHARE * (double)(t->end_ns - t->born_ns);
 }
 
-/* Returns whether most of the wait at the futex of the rows is for work of threads in the map. */
+/* Returns whether most of the wait in the rows is for work of threads in the map. */
 static bool is_given_by(const struct map *givers, const struct handout *rows, size_t n)
 {
 	uint64_t ns = 0, given_ns = 0;
@@ -468,35 +485,57 @@ static bool is_given_by(const struct map *givers, const struct handout *rows, si
 	return (double)given_ns >= NEAR_SHARE * (double)ns;
 }
 
-/* Returns how many of the rows are at the same futex as the first. */
-static size_t n_of_word(const struct handout *rows, size_t n)
+/* Returns how many of the rows are at the same futex as the first, or in the same place if at none.
+ * The rows are sorted. */
+static size_t n_alike(const struct handout *rows, size_t n)
 {
 	size_t same = 1;
 
-	while (same < n && rows[same].word == rows[0].word)
+	while (same < n && rows[same].word == rows[0].word &&
+	       (rows[0].word != SLEEP_NOBODY || rows[same].place == rows[0].place))
 		same++;
 	return same;
 }
 
-/* Judges the n rows, which are at futexes, once more: now it is known where work is given. */
-static void judge_rounds(struct threads *th, const struct handout *rows, size_t n_rows,
-			 struct all_waits *all)
+/* Marks where a thread waits for the results of several. Returns that thread, or SLEEP_NOBODY. */
+static uint32_t judge_results(struct threads *th, const struct handout *rows, size_t n,
+			      const struct all_waits *all)
 {
+	const bool known = rows->word == SLEEP_NOBODY ? rows->place : is_condition(th, rows->word);
+	const uint32_t waiter = known ? only_waiter(rows, n) : SLEEP_NOBODY;
+
+	if (waiter == SLEEP_NOBODY || !awaits_results(th, rows, n, all, waiter))
+		return SLEEP_NOBODY;
+	if (rows->word == SLEEP_NOBODY)
+		map_put(&th->handouts.results, rows->place, 1);
+	else
+		futexes_set_work(&th->futexes, rows->word, WORK_RESULTS);
+	return waiter;
+}
+
+/* Judges all rows once more, now that it is known where work is given. */
+static void judge_rounds(struct threads *th, struct all_waits *all)
+{
+	const struct handout *rows = th->handouts.rows.data;
+	const size_t n_rows = th->handouts.rows.n;
 	struct map givers = { 0 }; /* index of a thread that waits for results -> 1 */
 
 	for (size_t i = 0; i < n_rows; i++)
 		if (gives_work(th, &rows[i]))
 			add_waited(&all->for_work, rows[i].waiter, rows[i].waker, rows[i].ns);
 	for (size_t i = 0, n; i < n_rows; i += n) {
-		n = n_of_word(&rows[i], n_rows - i);
-		if (!is_condition(th, rows[i].word) || !awaits_results(th, &rows[i], n, all))
-			continue;
-		futexes_set_work(&th->futexes, rows[i].word, WORK_RESULTS);
-		map_put(&givers, rows[i].waiter, 1);
+		uint32_t waiter;
+
+		n = n_alike(&rows[i], n_rows - i);
+		waiter = judge_results(th, &rows[i], n, all);
+		if (waiter != SLEEP_NOBODY)
+			map_put(&givers, waiter, 1);
 	}
 	for (size_t i = 0, n; i < n_rows; i += n) {
-		n = n_of_word(&rows[i], n_rows - i);
-		if (gives_work(th, &rows[i]) && is_given_by(&givers, &rows[i], n))
+		n = n_alike(&rows[i], n_rows - i);
+		if (rows[i].word != SLEEP_NOBODY &&
+		    th->futexes.all.data[rows[i].word].work == WORK_IN_TURN &&
+		    is_given_by(&givers, &rows[i], n))
 			futexes_set_work(&th->futexes, rows[i].word, WORK_ROUNDS);
 	}
 	map_release(&givers);
@@ -525,20 +564,30 @@ void handouts_judge(struct threads *th)
 			futexes_set_work(&th->futexes, rows[i].word,
 					 work_of(th, &rows[i], n, &all));
 	}
-	judge_rounds(th, rows, i, &all);
 	if (i < h->rows.n)
 		judge_places(th, i, &all);
+	judge_rounds(th, &all);
 	waited_release(&all.for_thread);
 	waited_release(&all.at_place);
 	waited_release(&all.for_work);
 }
 
+/* Returns whether the place of the stack is in the map. */
+static bool is_among(const struct threads *th, uint32_t stack, const struct map *places)
+{
+	uint32_t place = stack ? map_get(&th->handouts.place_of, stack) : MAP_NONE;
+
+	return place != MAP_NONE && map_get(places, place) != MAP_NONE;
+}
+
 bool handouts_is_queue(const struct threads *th, uint32_t stack)
 {
-	const struct handouts *h = &th->handouts;
-	uint32_t place = stack ? map_get(&h->place_of, stack) : MAP_NONE;
+	return is_among(th, stack, &th->handouts.queues);
+}
 
-	return place != MAP_NONE && map_get(&h->queues, place) != MAP_NONE;
+bool handouts_awaits_results(const struct threads *th, uint32_t stack)
+{
+	return is_among(th, stack, &th->handouts.results);
 }
 
 /* How long others waited for the work of a thread, and of all threads that give work in the same
@@ -616,5 +665,6 @@ void handouts_release(struct handouts *h)
 	map_release(&h->waits_at);
 	map_release(&h->place_of);
 	map_release(&h->queues);
+	map_release(&h->results);
 	vec_release(&h->rounds);
 }

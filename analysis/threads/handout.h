@@ -14,7 +14,7 @@
  *	its waiters wait there near their thread's outermost function. Who waits further inside, as
  *	in a transaction for a row that is locked, is in the middle of something.
  *
- * A thread that hands out work to several others and then waits, for most of its time, until they
+ * A thread that hands out work to several others and then waits, for much of its time, until they
  * are done is as idle as one that waits for threads to end: they work instead of it. How unevenly
  * they share the work is counted where they wait for the next.
  *
@@ -44,7 +44,9 @@ struct handouts {
 	} rounds;		     /* by place - 1 */
 	struct map waits_at;	     /* place and thread -> 1 */
 	struct map places, place_of; /* by hash; of a stack's number + 1 -> place */
-	struct map queues; /* at the end: place where threads queue without a futex -> 1 */
+	/* at the end, of places without a futex: */
+	struct map queues;  /* where threads queue -> 1 */
+	struct map results; /* where one waits for the results of several -> 1 */
 	bool full;
 };
 
@@ -87,6 +89,10 @@ void handouts_judge(struct threads *th);
 const struct thread *handouts_giver(const struct threads *th, uint64_t *waited_ns);
 /* Whether those who wait with that stack, its number + 1, wait for others who do so in turn. */
 bool handouts_is_queue(const struct threads *th, uint32_t stack);
+/* Whether it is, at no futex, for the results of several threads to which the waiter hands out
+ * work.
+ */
+bool handouts_awaits_results(const struct threads *th, uint32_t stack);
 void handouts_release(struct handouts *h);
 
 #endif

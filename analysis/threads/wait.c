@@ -254,6 +254,9 @@ int64_t wait_reconsider(const struct threads *th, struct wait_sums *sums)
 			lost += none_idle(c);
 		if (c->pause_ns && is_behind_others(th, c))
 			lost += held_up(c);
+		if (c->word == SLEEP_NOBODY && c->end == SLEEP_BY_THREAD &&
+		    handouts_awaits_results(th, c->stack))
+			lost += all_idle(c);
 		if (c->word == SLEEP_NOBODY)
 			continue;
 		word = &th->futexes.all.data[c->word];

@@ -186,6 +186,35 @@ static void one_that_waits_for_results_of_several(void **state)
 	end_stacks(&s);
 }
 
+/* The same where it waits at no futex: until the last of them writes to its pipe. */
+static void one_that_waits_for_results_at_a_pipe(void **state)
+{
+	struct wait_sums sums = { 0 };
+	uint64_t us = 100;
+	struct scene s;
+
+	begin_stacks(&s);
+	for (unsigned round = 0; round < 20; round++, us += 110) {
+		uint32_t last = round % 2 + 2;
+
+		sleep_at(&s, us, last == 2 ? 3 : 2, LOOP, NEAR);
+		if (round)
+			wake_up(&s, us + 3, 1, last, 0);
+		sleep_at(&s, us + 5, last, LOOP, NEAR);
+		wake_up(&s, us + 12, 2, 1, 0);
+		wake_up(&s, us + 13, 3, 1, 0);
+		sleep_in(&s, us + 20, 1, WAIT_PIPE, 0, 5, 0);
+		other(&s, REC_BLOCK_STACK, us * 1000 + 20000, TID(1), TID(1), FAR, 0);
+	}
+	wake_up(&s, us, 1, 2, 0);
+	wait_add(&sums, thread(&s, 1), us * 1000);
+	finish(&s, us);
+	assert_int_equal(work_at(&s, LOOP), WORK_ROUNDS);
+	assert_int_equal(wait_reconsider(&s.calls.threads, &sums), -(int64_t)sums.data[0].ns);
+	vec_release(&sums);
+	end_stacks(&s);
+}
+
 /* Not of a single one: these two work in turn. Nor does it wait most where it works itself. */
 static void one_that_does_not_await_several(void **state)
 {
@@ -433,6 +462,7 @@ int main(void)
 		cmocka_unit_test(such_waits_are_idle),
 		cmocka_unit_test(one_that_waits_back),
 		cmocka_unit_test(one_that_waits_for_results_of_several),
+		cmocka_unit_test(one_that_waits_for_results_at_a_pipe),
 		cmocka_unit_test(one_that_does_not_await_several),
 		cmocka_unit_test(one_that_waits_for_their_lock),
 		cmocka_unit_test(deep_inside),
