@@ -377,7 +377,7 @@ like check.out 'in-process often' "in which it stands"
 is "$?" 1 "check --engine in-process: a program that is a child"
 like check.out 'starts the program as a child' "is refused in the words of record" || diag check.out
 "$ISPOT" bench --engine in-process --json >bench.json 2>bench.err
-is "$(jq -c 'map([.engine, .class, .full_p50_ns > 0, .passed_ns > 0])' bench.json)" '[["in-process",null,true,true]]' "bench --engine in-process" || diag bench.err
+is "$(jq -c 'map([.engine, .class, .full_p50_ns > 0, .passed_ns < .full_p50_ns])' bench.json)" '[["in-process",null,true,true]]' "bench --engine in-process" || diag bench.err
 "$ISPOT" bench --engine auto -t 1 --json >bench.json 2>bench.err
 is "$(jq -r 'map(.engine) | unique | join(" ")' bench.json)" "in-process kernel" "bench --engine auto: both" || diag bench.err
 if unshare -m true 2>/dev/null; then # not in every chroot or container
