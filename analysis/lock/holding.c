@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "analysis/lock/holding.h"
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "analysis/threads/call.h"
+#include "trace/meta/meta.h"
 
-#define MOST 0.5 /* of the waits: less is not what the holder does */
+#define MOST	      0.5 /* of the waits: less is not what the holder does */
+#define SAMPLES_LEAST 8	  /* fewer samples may be chance */
 
 void holding_add(struct holding *h, const struct call *c)
 {
@@ -20,6 +24,41 @@ void holding_add(struct holding *h, const struct call *c)
 	h->parts[i].ns += c->own_ns;
 	h->parts[i].runnable_ns += c->own_off.preempted_ns;
 	h->parts[i].asleep_ns += c->own_off.blocked_ns + c->own_off.idle_ns;
+}
+
+static bool is_same_function(const struct meta_frame *a, const struct meta_frame *b)
+{
+	return !strcmp(a->symbol, b->symbol) && !strcmp(a->object, b->object);
+}
+
+static void add_samples(struct holding_sampled *s, const struct holding_samples *more)
+{
+	unsigned i = 0;
+
+	while (i < s->n && !is_same_function(s->at[i].at, more->at))
+		i++;
+	if (i == HOLDING_SAMPLED)
+		return;
+	if (i == s->n)
+		s->at[s->n++] = (struct holding_samples){ .at = more->at };
+	s->at[i].ns += more->ns;
+}
+
+void holding_add_sample(struct holding *h, const struct meta_frame *at, uint64_t weight_ns)
+{
+	h->sampled.samples++;
+	h->sampled.ns += (double)weight_ns;
+	add_samples(&h->sampled, &(struct holding_samples){ at, (double)weight_ns });
+}
+
+static void join_sampled(struct holding_sampled *into, const struct holding_sampled *from,
+			 double part)
+{
+	into->samples += from->samples;
+	into->ns += part * from->ns;
+	for (unsigned i = 0; i < from->n; i++)
+		add_samples(into,
+			    &(struct holding_samples){ from->at[i].at, part * from->at[i].ns });
 }
 
 static void add_part(struct holding_sums *sums, const struct holding_sum *part)
@@ -54,6 +93,7 @@ void holding_sum(struct holding_sums *sums, const struct holding *h, const struc
 			 &(struct holding_sum){ h->parts[i].function, part * (double)h->parts[i].ns,
 						part * (double)h->parts[i].runnable_ns,
 						part * (double)h->parts[i].asleep_ns });
+	join_sampled(&sums->sampled, &h->sampled, part);
 }
 
 void holding_join(struct holding_sums *into, const struct holding_sums *from)
@@ -64,6 +104,7 @@ void holding_join(struct holding_sums *into, const struct holding_sums *from)
 	into->asleep_ns += from->asleep_ns;
 	for (unsigned i = 0; i < from->n; i++)
 		add_part(into, &from->parts[i]);
+	join_sampled(&into->sampled, &from->sampled, 1);
 }
 
 /* Returns how most of the time in a function passes, or NULL if it runs. */
@@ -74,6 +115,19 @@ static const char *mostly(const struct holding_sum *part)
 						    : NULL;
 }
 
+/* Names the function that most samples of a running holder are in, if they are enough. */
+static void find_sampled(const struct holding_sampled *s, struct holding_most *most)
+{
+	if (s->samples < SAMPLES_LEAST)
+		return;
+	for (unsigned i = 0; i < s->n; i++)
+		if (most->share * s->at[i].ns >= MOST * s->ns) {
+			most->sampled = s->at[i].at;
+			most->share *= s->at[i].ns / s->ns;
+			return;
+		}
+}
+
 struct holding_most holding_most(const struct holding_sums *sums)
 {
 	struct holding_most most = { .function = UINT32_MAX };
@@ -82,18 +136,32 @@ struct holding_most holding_most(const struct holding_sums *sums)
 	if (!(all > 0))
 		return most;
 	if (sums->running_ns >= MOST * all)
-		most = (struct holding_most){ UINT32_MAX, "runs", NULL, sums->running_ns / all };
+		most = (struct holding_most){ .function = UINT32_MAX,
+					      .doing = "runs",
+					      .share = sums->running_ns / all };
 	else if (sums->runnable_ns >= MOST * all)
-		most = (struct holding_most){ UINT32_MAX, "waits for a CPU", NULL,
-					      sums->runnable_ns / all };
+		most = (struct holding_most){ .function = UINT32_MAX,
+					      .doing = "waits for a CPU",
+					      .share = sums->runnable_ns / all };
 	else if (sums->asleep_ns >= MOST * all)
-		most = (struct holding_most){ UINT32_MAX, "sleeps", NULL, sums->asleep_ns / all };
+		most = (struct holding_most){ .function = UINT32_MAX,
+					      .doing = "sleeps",
+					      .share = sums->asleep_ns / all };
 	for (unsigned i = 0; i < sums->n; i++)
 		if (sums->parts[i].ns >= MOST * all) { /* of two both have half of it */
 			most.function = sums->parts[i].function;
 			most.share = sums->parts[i].ns / all;
 			most.mostly = mostly(&sums->parts[i]);
-			break;
+			return most;
 		}
+	if (sums->running_ns >= MOST * all)
+		find_sampled(&sums->sampled, &most);
 	return most;
+}
+
+const char *holding_function(const struct meta *meta, const struct holding_most *most)
+{
+	if (most->function < meta->functions.n)
+		return meta->functions.data[most->function].name;
+	return most->sampled ? most->sampled->symbol : NULL;
 }

@@ -5,12 +5,14 @@
 
 #include "analysis/lock/section.h"
 #include "analysis/lock/table.h"
+#include "analysis/threads/standard.h"
 #include "analysis/threads/threads.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/vec.h"
 #include "trace/meta/meta.h"
+#include "trace/meta/wrapper.h"
 #include "trace/record.h"
 
 struct hold {
@@ -660,8 +662,39 @@ static void set_off(struct sections *s, uint64_t set, uint64_t tgid)
 		}
 }
 
+/* Returns the frame of the function that the program's author knows: not one of the standard
+ * libraries that it calls. NULL: the stack names none. */
+static const struct meta_frame *own_frame(const struct meta *meta, uint64_t id)
+{
+	const struct meta_stack *stack = id < meta->stacks.n ? &meta->stacks.data[id] : NULL;
+
+	for (uint32_t i = 0; stack && i < stack->n_frames; i++) {
+		const struct meta_frame *f = stack->frames[i] < meta->frames.n
+						     ? &meta->frames.data[stack->frames[i]]
+						     : NULL;
+
+		if (f && *f->symbol && !standard_is_library(f->object) && !meta_frame_is_wrapper(f))
+			return f;
+	}
+	return NULL;
+}
+
+/* Counts a sample in the critical sections that the thread is inside of. */
+static void add_sample_to_holds(struct sections *s, const struct thread *t, const struct record *r)
+{
+	const struct section_thread *now = thread_of(s, t);
+	const struct meta_frame *at = now->n_held ? own_frame(s->meta, r->values[2]) : NULL;
+
+	for (uint32_t i = 0; at && i < now->n_held; i++)
+		vec_for_each (&s->locks.data[now->held[i]].holds, struct hold, h)
+			if (h->thread == t->index)
+				holding_add_sample(&h->holding, at, r->values[0]);
+}
+
 static void on_record(void *self, const struct thread *t, const struct record *r)
 {
+	if (t && r->kind == REC_SAMPLE)
+		add_sample_to_holds(self, t, r);
 	if (r->kind == REC_SET_OFF)
 		set_off(self, r->values[0], r->values[1]);
 	if (t && r->kind == REC_HELD)

@@ -323,6 +323,7 @@ static struct json *holding_json(const struct result *res, const struct block *b
 			most.function < res->meta->functions.n
 				? res->meta->functions.data[most.function].name
 				: NULL);
+	report_set_name(j, "sampled_function", most.sampled ? most.sampled->symbol : NULL);
 	json_set_f64(j, "share", most.share);
 	json_set_f64(j, "running", sums->running_ns / sums->wait_ns);
 	json_set_f64(j, "runnable", sums->runnable_ns / sums->wait_ns);

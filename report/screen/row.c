@@ -118,14 +118,12 @@ static void holder_line(struct table *t, const struct view *v, const struct bloc
 
 struct holding_most text_holding(const struct view *v, const struct block *b, struct text *out)
 {
-	const struct meta *meta = v->result->meta;
 	struct holding_most most = holding_most(b->holding);
+	const char *function = holding_function(v->result->meta, &most);
 	char name[4 * COLUMNS + 1];
 
-	if (most.function < meta->functions.n)
-		text_printf(out, "is in %s",
-			    name_brief(name, sizeof(name), meta->functions.data[most.function].name,
-				       COLUMNS));
+	if (function)
+		text_printf(out, "is in %s", name_brief(name, sizeof(name), function, COLUMNS));
 	else if (most.doing)
 		text_add(out, most.doing);
 	return most;

@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include "analysis/lock/holding.h"
+#include "trace/meta/meta.h"
 #include "analysis/threads/call.h"
 
 static void add_asleep(struct holding *h, uint32_t function, uint64_t own_ns, uint64_t asleep_ns)
@@ -76,6 +77,32 @@ static void less_than_half_is_not_what_it_does(void **state)
 	assert_float_equal(most.share, 0.855, 1e-9);
 }
 
+/* A holder that runs is in the function of most samples, if these are enough to tell. */
+static void samples_tell_where_it_runs(void **state)
+{
+	const struct meta_frame sort = { .symbol = "sort", .object = "app" },
+				line_of_sort = { .symbol = "sort", .object = "app", .line = 9 },
+				other = { .symbol = "sort", .object = "lib" };
+	struct holding_sums sums = { 0 };
+	struct holding h = { 0 };
+
+	for (unsigned i = 0; i < 3; i++)
+		holding_add_sample(&h, i ? &sort : &line_of_sort, 10);
+	holding_add_sample(&h, &other, 10);
+	holding_sum(&sums, &h, &(struct offcpu){ 0 }, 1000, 1000);
+	assert_null(holding_most(&sums).sampled);
+	assert_string_equal(holding_most(&sums).doing, "runs");
+	holding_sum(&sums, &h, &(struct offcpu){ .preempted_ns = 100 }, 1000, 1000);
+	assert_string_equal(holding_most(&sums).sampled->symbol, "sort");
+	assert_string_equal(holding_most(&sums).sampled->object, "app");
+	assert_float_equal(holding_most(&sums).share, 0.95 * 0.75, 1e-9);
+	/* one that sleeps is in none of them */
+	for (unsigned i = 0; i < 3; i++)
+		holding_sum(&sums, &h, &(struct offcpu){ .blocked_ns = 900 }, 1000, 1000);
+	assert_null(holding_most(&sums).sampled);
+	assert_string_equal(holding_most(&sums).doing, "sleeps");
+}
+
 static void nothing_is_said_of_no_waits(void **state)
 {
 	struct holding_sums sums = { 0 };
@@ -94,6 +121,7 @@ int main(void)
 		cmocka_unit_test(holds_count_by_the_waits_for_them),
 		cmocka_unit_test(a_function_sleeps_by_its_own_sleep),
 		cmocka_unit_test(less_than_half_is_not_what_it_does),
+		cmocka_unit_test(samples_tell_where_it_runs),
 		cmocka_unit_test(nothing_is_said_of_no_waits),
 	};
 
