@@ -15,6 +15,7 @@
 
 #define ROWS_DEFAULT 15
 #define NAME_BYTES   256
+#define NAME_INDENT  8 /* of a name that has no room in its row */
 
 static const char *const side_names[DIFF_SIDES] = { "before", "after" };
 
@@ -219,19 +220,30 @@ static double known_ns(uint64_t ns)
 	return ns == BLOCK_NONE ? NAN : (double)ns;
 }
 
+#define WIDE 96 /* columns of a screen with room for the scores and a name beside them */
+
+enum shown { SHOWN, SHOWN_ALL, SHOWN_WIDE }; /* always; with -v; with -v on a wide screen */
+
+static bool is_shown(const struct diff_view *v, enum shown shown)
+{
+	return shown == SHOWN || (v->all && (shown == SHOWN_ALL || v->width >= WIDE));
+}
+
 static void print_head(const struct diff_view *v, struct table *t)
 {
 	static const struct {
 		const char *head;
 		unsigned width;
-		bool all; /* with -v */
-	} heads[] = { { "TIME", 7, false },   { "MEAN", 6, false },  { "AFTER", 6, false },
-		      { "CHANGE", 7, false }, { "NOISE", 5, false }, { "MIN", 6, true },
-		      { "AFTER", 6, true },   { "SCI", 5, true },    { "AFTER", 5, true } };
+		enum shown shown;
+	} heads[] = { { "TIME", 7, SHOWN },	 { "MEAN", 6, SHOWN },
+		      { "AFTER", 6, SHOWN },	 { "CHANGE", 7, SHOWN },
+		      { "NOISE", 5, SHOWN },	 { "MIN", 6, SHOWN_ALL },
+		      { "AFTER", 6, SHOWN_ALL }, { "SCI", 5, SHOWN_WIDE },
+		      { "AFTER", 5, SHOWN_WIDE } };
 
 	table_style(t, TABLE_BOLD);
 	for (unsigned i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
-		if (v->all || !heads[i].all)
+		if (is_shown(v, heads[i].shown))
 			table_right(t, heads[i].head, heads[i].width);
 	table_left(t, " VERDICT", VERDICT_WIDTH);
 	table_last(t, "FUNCTION");
@@ -269,15 +281,22 @@ static void print_row(const struct diff_view *v, struct table *t, const struct d
 	cell_time(t, mean_of(b, DIFF_AFTER), 6);
 	cell(t, "%+.0f%%", 100 * c->ratio, 7);
 	cell(t, "%.0f%%", 100 * b->noise, 5);
-	if (v->all) {
+	if (is_shown(v, SHOWN_ALL)) {
 		cell_time(t, known_ns(x->min_ns), 6);
 		cell_time(t, known_ns(y->min_ns), 6);
+	}
+	if (is_shown(v, SHOWN_WIDE)) {
 		cell(t, "%.2f", x->runs ? x->sci : NAN, 5);
 		cell(t, "%.2f", y->runs ? y->sci : NAN, 5);
 	}
 	snprintf(verdict, sizeof(verdict), " %s", diff_verdict_words(b->verdict));
-	table_left(t, verdict, VERDICT_WIDTH);
-	table_last(t, named(b, name));
+	if (table_columns(named(b, name)) + VERDICT_WIDTH + 1 <= table_room(t)) {
+		table_left(t, verdict, VERDICT_WIDTH);
+		table_last(t, name);
+	} else {
+		table_last(t, verdict);
+		text_printf(t->out, "%*s%s\n", NAME_INDENT, "", name);
+	}
 }
 
 static void print_table(const struct diff_view *v, struct text *out)

@@ -72,7 +72,7 @@ static bool is_above(const struct diff *diff, double limit)
 static int run_diff(int argc, char **argv, struct err *err)
 {
 	struct diff_options o = { .fail_above = -1 };
-	struct diff_view v = { .width = 80 };
+	struct diff_view v = { 0 };
 	struct diff diff = { 0 };
 	struct text out = { 0 };
 	char **after;
@@ -92,6 +92,7 @@ static int run_diff(int argc, char **argv, struct err *err)
 		v.all = o.verbose > 0;
 		v.top = o.top;
 		v.colours = screen_colours();
+		v.width = screen_width();
 		(o.json ? report_diff_json : report_diff_text)(&v, &out);
 		rc = screen_write(&out, err);
 	}

@@ -174,14 +174,14 @@ ok "it says how many more there are" grep -q '2[0-9] more (--top, -v)' "$work/th
 ok "more rows on request" test "$(outliers_told --top 30)" -ge 30
 ok "and what tells for them" grep -q 'calls 7, 27, 47' <("$ISPOT" outliers -i "$work/thirty.data" -v)
 holds "that of uneven threads is one" uneven_fits imbalance
-# A wide terminal has more columns.
+# wide COLUMNS HEAD COMMAND...: a terminal of more than 100 columns has that head of a column, and no other has
 wide() {
-	python3 - "$ISPOT" "$work/svc.data" "$1" <<-'EOP'
+	python3 - "$ISPOT" "$@" <<-'EOP'
 		import fcntl, os, pty, struct, subprocess, sys, termios
-		ispot, file, columns = sys.argv[1:]
+		ispot, columns, extra, *command = sys.argv[1:]
 		master, slave = pty.openpty()
 		fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 50, int(columns), 0, 0))
-		p = subprocess.Popen([ispot, "report", "-i", file], stdin=subprocess.DEVNULL,
+		p = subprocess.Popen([ispot, *command], stdin=subprocess.DEVNULL,
 		                     stdout=slave, stderr=slave, env={**os.environ, "ISPOT_PAGER": "cat"})
 		os.close(slave)
 		drawn = b""
@@ -191,13 +191,15 @@ wide() {
 		except OSError:  # nobody has the other end any more
 		    pass
 		p.wait()
-		head = [line for line in drawn.decode().splitlines() if "LOST" in line and "FUNCTION" in line]
-		if ("MAX" in head[0]) != (int(columns) > 100):
+		head = [line for line in drawn.decode().splitlines() if "TIME" in line and "FUNCTION" in line]
+		if (extra in head[0]) != (int(columns) > 100):
 		    print(f"{columns} columns: {head[0]}")
 	EOP
 }
-holds "a wide terminal has more columns" wide 120
-holds "one of 80 columns has not" wide 80
+for columns in 80 120; do
+	holds "columns of a terminal that has $columns" wide $columns MAX report -i "$work/svc.data"
+	holds "and of diff -v on it" wide $columns SCI diff -v "$work/svc.data" "$work/svc.data"
+done
 # The header's parts of thread time do not depend on what the rows are.
 totals_agree() {
 	local by parts first
