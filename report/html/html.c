@@ -216,7 +216,7 @@ static void blocks(const struct view *v, size_t detailed, struct text *out)
 {
 	size_t n = v->n_rows < HTML_BLOCKS_MAX ? v->n_rows : HTML_BLOCKS_MAX;
 
-	html_section(out, "blocks", "Blocks by lost time");
+	html_section(out, "blocks", "Functions by lost time");
 	html_table(out, "blocks", "id=\"ranked\"");
 	text_add(out, "<thead><tr>");
 	for (unsigned c = 0; c < TABLE_N; c++) {
@@ -226,18 +226,19 @@ static void blocks(const struct view *v, size_t detailed, struct text *out)
 			    column->head);
 	}
 	text_add(out, "<th scope=\"col\" class=\"name\">why</th><th scope=\"col\" "
-		      "class=\"name\">block</th></tr></thead>\n<tbody>\n");
+		      "class=\"name\">function</th></tr></thead>\n<tbody>\n");
 	for (size_t i = 0; i < n; i++)
 		table_row(v, i, i < detailed, out);
 	html_table_end(out);
 	html_more(out, v->n_rows, n,
-		  "blocks are left out here; <code>ispot report --csv</code> has all.");
-	text_add(out,
-		 "<p class=\"quiet\">SCI: share of thread time by which the calls of a function "
-		 "take longer than its fastest. lost: the same of its own "
-		 "time, in threads. floor: what the probes alone would score. Names in "
-		 "brackets are where threads wait outside every traced block.</p>\n"
-		 "</section>\n");
+		  "functions are left out here; <code>ispot report --csv</code> has all.");
+	text_add(
+		out,
+		"<p class=\"quiet\">SCI: slowdown score, the share of thread time by which the calls "
+		"of a function take longer than its fastest. lost: the same of its own time, in "
+		"threads. floor: what the probes alone would score. Names in brackets are where "
+		"threads wait outside every traced function.</p>\n"
+		"</section>\n");
 }
 
 static void left_out(const struct result *res, struct text *out)
@@ -270,7 +271,7 @@ static void notes(const struct view *v, struct text *out)
 	for (size_t i = 0; i < res->notices.n && i < HTML_NOTES_MAX; i++)
 		html_item(out, res->notices.data[i].text);
 	if (!isnan(res->coverage)) {
-		text_add(out, "<li>Traced blocks cover ");
+		text_add(out, "<li>Traced calls cover ");
 		html_exact(out, "coverage", res->coverage, 100, "%.0f%%");
 		text_add(out, " of thread time.</li>\n");
 	}

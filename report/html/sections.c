@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/cause/kind.h"
 #include "analysis/evidence/coactivity.h"
 #include "analysis/result/result.h"
 #include "analysis/result/timeline.h"
@@ -171,7 +172,7 @@ static void time_head(struct text *out)
 {
 	html_section(out, "time", "Over time");
 	html_table(out, "time", "");
-	text_add(out, "<thead><tr><th scope=\"col\" class=\"name\">block</th><th "
+	text_add(out, "<thead><tr><th scope=\"col\" class=\"name\">function</th><th "
 		      "scope=\"col\">at most</th><th scope=\"col\" class=\"name\">excess, callees "
 		      "included, from start to end</th></tr></thead>\n<tbody>\n");
 }
@@ -195,8 +196,8 @@ void html_timeline(const struct view *v, const struct timeline *tl, struct text 
 	text_add(out, "<p class=\"quiet\">In threads, by slices of ");
 	html_time(out, tl->slices.width_ns);
 	text_printf(out, ", counted when calls end.%s%s</p>\n</section>\n",
-		    tl->losses.n ? " Grey: records were lost there." : "",
-		    tl->pauses.n ? " Pale: the probes were out." : "");
+		    tl->losses.n ? " Grey: events were dropped there." : "",
+		    tl->pauses.n ? " Pale: nothing was traced there." : "");
 }
 
 /* ---- threads ---- */
@@ -271,7 +272,7 @@ void html_threads(const struct view *v, struct text *out)
 
 	fill_heat(v, &h);
 	if (h.n) {
-		html_section(out, "threads", "Threads and blocks");
+		html_section(out, "threads", "Threads and functions");
 		html_table(out, "threads", "");
 		text_add(out, "<thead><tr><th scope=\"col\" class=\"name\">thread</th><th "
 			      "scope=\"col\">observed</th>");
@@ -282,8 +283,8 @@ void html_threads(const struct view *v, struct text *out)
 		}
 		text_add(out, "</tr></thead>\n<tbody>\n");
 		heat_rows(v, &h, out);
-		text_add(out, "<p class=\"quiet\">Own excess of the block as a share of the "
-			      "thread's time.</p>\n</section>\n");
+		text_add(out, "<p class=\"quiet\">Own excess time of the function as a share of "
+			      "the thread's time.</p>\n</section>\n");
 	}
 	free(h.excess);
 }
@@ -304,7 +305,7 @@ static void causes(const struct block *b, struct text *out)
 			    "<td>%.0f%%</td><td>%.2f</td><th scope=\"row\" "
 			    "class=\"name\">%s</th><td class=\"name\">",
 			    c->kind, c->share, c->confidence, 100 * c->share, c->confidence,
-			    c->kind);
+			    cause_name(b, c->kind));
 		vec_for_each (&c->evidence, char *, e) {
 			text_add(out, e == c->evidence.data ? "" : "; ");
 			html_text(out, *e);
@@ -379,10 +380,10 @@ size_t html_details(const struct view *v, struct text *out)
 		.n = v->n_rows,
 		.most = HTML_DETAILS_MAX,
 		.one = detail,
-		.left_out = "blocks are not shown in detail.",
+		.left_out = "functions are not shown in detail.",
 	};
 
-	return html_each(out, "Each block", &parts, v);
+	return html_each(out, "Each function", &parts, v);
 }
 
 /* ---- who waits for whom: time asleep in blocks, by the thread and function of the wakeup ---- */
@@ -456,7 +457,7 @@ static void print_row(const struct result *res, const struct wait_row *row, stru
 	html_time(out, row->waker.ns);
 	text_printf(out,
 		    "</td><td>%s</td><td class=\"name\">%s</td><th scope=\"row\" class=\"name\">",
-		    text_count(number, row->waker.sleeps), row->kind);
+		    text_count(number, row->waker.sleeps), cause_name(row->block, row->kind));
 	html_name(out, row->block);
 	text_add(out, "</th><td class=\"name\">");
 	print_waker(res, &row->waker, out);
@@ -465,7 +466,8 @@ static void print_row(const struct result *res, const struct wait_row *row, stru
 
 void html_waits(const struct view *v, struct text *out)
 {
-	static const char *const names[] = { "asleep", "times", "in", "block", "woken by", NULL };
+	static const char *const names[] = { "blocked",	 "waits",    "cause",
+					     "function", "woken by", NULL };
 	struct wait_rows rows = { 0 };
 
 	collect(v, &rows);

@@ -21,6 +21,7 @@
 #include "report/block/stacks.h"
 #include "report/block/view.h"
 #include "report/screen/next.h"
+#include "report/screen/text.h"
 #include "report/screen/told.h"
 #include "report/table/spark.h"
 #include "report/table/table.h"
@@ -63,7 +64,28 @@ static void title(const struct view *v, const char *s, struct text *out)
 	table_last(&t, s);
 }
 
-static void summary(const struct block *b, struct text *out)
+/* Explains the score, which the first line of the details leaves to -v. */
+static void score(const struct block *b, struct text *out)
+{
+	text_printf(out, "slowdown score (SCI, 0 to 1): %.2f", b->sci);
+	text_printf(out, isnan(b->floor) ? ", noise floor n/a\n" : ", noise floor %.3f\n",
+		    b->floor);
+}
+
+/* Adds "interference costs 7.9% of thread time (1.5ms)", or another verdict. */
+static void verdict(const struct view *v, const struct block *b, struct text *out)
+{
+	double ns = b->lost_threads * (double)v->result->probed_ns;
+	char share[TEXT_NUMBER], time[TEXT_NUMBER];
+
+	text_add(out, verdict_words(b->verdict));
+	if (b->verdict == VERDICT_INTERFERENCE && ns > 0 && v->result->threads_ns)
+		text_printf(out, " costs %s of thread time (%s)",
+			    text_lost_share(share, ns / (double)v->result->threads_ns),
+			    text_time(time, (uint64_t)llround(ns)));
+}
+
+static void summary(const struct view *v, const struct block *b, struct text *out)
 {
 	char name[NAME_BYTES], min[TEXT_NUMBER], p50[TEXT_NUMBER], p90[TEXT_NUMBER],
 		p99[TEXT_NUMBER], max[TEXT_NUMBER], calls[TEXT_NUMBER];
@@ -71,15 +93,17 @@ static void summary(const struct block *b, struct text *out)
 	text_add(out, text_printable(name, sizeof(name), b->name));
 	if (b->key)
 		text_printf(out, " %s", text_printable(name, sizeof(name), b->key));
-	text_printf(out, "  %s calls  SCI %.2f", text_count(calls, b->calls), b->sci);
-	text_printf(out, isnan(b->floor) ? " (noise floor n/a)" : " (noise floor %.3f)", b->floor);
-	text_printf(out, "  %s\n", verdict_words(b->verdict));
+	text_printf(out, "  %s calls  ", text_count(calls, b->calls));
+	verdict(v, b, out);
+	text_add(out, "\n");
 	text_printf(out, "min %s  p50 %s  p90 %s  p99 %s  max %s", text_time(min, b->min_ns),
 		    text_time(p50, b->p50_ns), text_time(p90, b->p90_ns), text_time(p99, b->p99_ns),
 		    text_time(max, b->max_ns));
 	if (b->cost && b->cost->known && b->p50_ns < 2 * b->cost->inner_min_ns)
 		text_printf(out, "  (probe itself: %s)", text_time(min, b->cost->inner_min_ns));
 	text_add(out, "\n");
+	if (v->all)
+		score(b, out);
 }
 
 /*
@@ -733,7 +757,7 @@ void report_slow(const struct view *v, const struct slow *s, struct text *out)
 {
 	struct text below = { 0 };
 
-	summary(s->block, out);
+	summary(v, s->block, out);
 	slow_causes(v, s->block, out);
 	if (!v->all)
 		meanwhile(v, s->block, out);

@@ -254,7 +254,7 @@ ok "a name is in the title without ending it" silent numbers "$work/hostile.html
 	<("$ISPOT" report -i "$work/hostile.data" --csv)
 ok "2000 functions, 300 threads and 4000 losses make at most 2 MB" many
 ok "that is well-formed" silent parsed "$work/many.html"
-ok "and says what it left out" grep -q "more blocks are left out here" "$work/many.html"
+ok "and says what it left out" grep -q "more functions are left out here" "$work/many.html"
 ok "executions of 60 functions make at most 2 MB" many_outliers
 ok "of which the worst are listed, not the first" worst_first
 ok "that are well-formed" silent parsed "$work/rare.html"

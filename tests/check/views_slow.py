@@ -3,10 +3,10 @@
 
 views_slow.py ISPOT FILE --slow FUNC [report's options...]: as views.py.
 """
-import json, re
+import json, re, subprocess
 
 from cells import finish, reads, same, verdict, wrong
-from views import NAMES, report
+from views import FILE, ISPOT, NAMES, OPTIONS, report
 
 TIME = r"(\d+(?:\.\d+)?(?:ns|us|ms|s|h))"
 COUNT = r"(\d+(?:\.\d+)?[kMGT]?)"
@@ -43,11 +43,17 @@ def mean(part):
     return part["total_ns"] // part["calls"]
 
 
-def check_summary(lines, block):
-    m = re.match(r".*  (\S+) calls  SCI (\S+) \(noise floor (\S+)\)  (.+)$", lines[0])
-    for key, shown in zip(("calls", "sci", "floor"), m.groups()):
+def check_summary(lines, block, trace):
+    m = re.match(r".*  (\S+) calls  (.+?)(?: costs (\S+) of thread time \((\S+)\))?$", lines[0])
+    reads("summary", "calls", block["calls"], m[1])
+    verdict("summary", block, m[2])
+    same("summary", "lost", block["verdict"] == "interference" and block["lost_threads"] > 0, bool(m[3]))
+    if m[3]:
+        reads("summary", "lost_share", block["lost_threads"] * trace["probed_ns"] / trace["threads_ns"], m[3])
+        reads("summary", "lost_ns", block["lost_threads"] * trace["probed_ns"], m[4])
+    m = re.match(r"slowdown score \(SCI, 0 to 1\): (\S+), noise floor (\S+)$", lines[2])
+    for key, shown in zip(("sci", "floor"), m.groups()):
         reads("summary", key, block[key], shown)
-    verdict("summary", block, m[4])
     for key, shown in re.findall(r"(min|p50|p90|p99|max) (\S+)", lines[1]):
         reads("summary", key, block[key + "_ns"], shown)
 
@@ -145,8 +151,11 @@ def check_sums(whole):
 
 
 whole = json.loads(report("--json"))
+at = OPTIONS.index("--slow")
+trace = json.loads(subprocess.run([ISPOT, "report", "-i", FILE, "--json", *OPTIONS[:at], *OPTIONS[at + 2:]],
+                                  capture_output=True, text=True).stdout)["trace"]
 found = sections(report("-v").splitlines())
-check_summary(found[""], whole["block"])
+check_summary(found[""], whole["block"], trace)
 check_durations(found.get("durations", []), whole["durations"])
 check_causes(found.get("causes", []), whole["block"]["causes"])
 check_groups(found.get("groups", []), whole)
