@@ -117,7 +117,7 @@ static int build_again(struct session *s, struct err *err)
 	int ret = session_build_set(s, 0, &set, err);
 
 	if (!ret && set)
-		ret = session_open_on_targets(s, set, err);
+		ret = session_open_on_targets(&s->attach, &s->r, set, err);
 	if (!ret && set)
 		session_write_set(&s->r, set, true);
 	return ret;

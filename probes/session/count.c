@@ -54,7 +54,7 @@ static int arm(struct session *s, struct err *err)
 					   i);
 	ret = probeset_create(set, session_point_refused, s, err);
 	if (!ret)
-		ret = session_open_on_targets(s, set, err);
+		ret = session_open_on_targets(&s->attach, &s->r, set, err);
 	count_from_now(s);
 	return ret;
 }
@@ -153,7 +153,7 @@ static size_t set_dear_aside(struct session *s, double cost_ns, size_t n)
 double session_choice_room(struct session *s)
 {
 	double cpu_ns = session_recorded_cpu_ns(&s->cputime, &s->r),
-	       switches_ns = session_scheduling_cost_ns(s);
+	       switches_ns = session_scheduling_cost_ns(&s->follow, &s->r);
 	double work_ns = cpu_ns - s->hybrid.counting_cost_ns - switches_ns;
 	double switches = switches_ns / fmax(work_ns, fmax(cpu_ns / 10, 1)), room;
 
@@ -224,7 +224,7 @@ int session_count_look(struct session *s, uint64_t now, bool *counted, struct er
 	*counted = false;
 	if (!over && cost_ns <= allowed_ns(s, cpu_ns))
 		return 0;
-	session_retire_set(s, &s->hybrid.counting);
+	session_retire_set(&s->attach, &s->hybrid.counting);
 	/* The kernel may take a while, and calls were counted meanwhile. */
 	cost_ns = counted_cost_ns(s, &n);
 	elapsed_ns = clock_now_ns() - s->hybrid.state_since_ns;

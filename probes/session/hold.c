@@ -1,19 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * Held processes: those with events that are not inherited, one for each dynamic event on each of
- * two threads. All processes are held if children are not followed by inheritance (follow.c), and
- * on some kernels also if they are.
- *
- * Before 6.13 the kernel may swap the inherited events of two processes when it switches from one
- * to the other, if both come from the same fork or one from the other. When one of the two ends, it
- * then takes away the breakpoints of the other, because its events have the wrong process as
- * target. Later kernels do not swap events that are read in samples (dynevent_session.c).
- *
- * An event that is not inherited stays with its process, and the kernel never swaps the events of a
- * process that has one. So each process of the target gets one for each dynamic event, its
- * descendants as soon as ispot hears of them. Until then, only the events of processes that a new
- * process has itself forked can be swapped.
- */
+#include "probes/session/hold.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/version.h>
@@ -22,30 +9,33 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "probes/session/internal.h"
+#include "probes/recording/meta.h"
+#include "probes/recording/options.h"
+#include "probes/recording/recording.h"
+#include "probes/session/follow.h"
 
 #define HELD_MAX 1024 /* after this many the descriptors of ended processes are closed */
 
-bool session_events_are_swapped(const struct session *s)
+bool session_events_are_swapped(const struct recording *r)
 {
-	return s->r.options->inherit && s->r.kernel_version < KERNEL_VERSION(6, 13, 0);
+	return r->options->inherit && r->kernel_version < KERNEL_VERSION(6, 13, 0);
 }
 
-static bool holds(const struct session *s)
+static bool holds_processes(const struct holds *holds, const struct recording *r)
 {
-	return session_events_are_swapped(s) || !session_inherits(s);
+	return session_events_are_swapped(r) || !session_inherits(holds->follow, r);
 }
 
-static struct holding *holding_of(struct session *s, pid_t pid)
+static struct holding *holding_of(struct holds *holds, pid_t pid)
 {
-	uint32_t i = map_get(&s->holds.held, pid);
+	uint32_t i = map_get(&holds->held, pid);
 
 	if (i == MAP_NONE) {
-		i = s->holds.all.n;
-		*vec_add(&s->holds.all) = (struct holding){ 0 };
-		map_put(&s->holds.held, pid, i);
+		i = holds->all.n;
+		*vec_add(&holds->all) = (struct holding){ 0 };
+		map_put(&holds->held, pid, i);
 	}
-	return &s->holds.all.data[i];
+	return &holds->all.data[i];
 }
 
 static bool holds_by(const struct holding *h, pid_t tid)
@@ -56,13 +46,13 @@ static bool holds_by(const struct holding *h, pid_t tid)
 	return false;
 }
 
-static void add_thread(struct session *s, struct holding *h, pid_t tid)
+static void add_thread(struct holds *holds, struct recording *r, struct holding *h, pid_t tid)
 {
 	if (h->n == TARGET_QUIET || holds_by(h, tid))
 		return;
 	h->tids[h->n++] = tid;
-	map_put(&s->holds.watched, tid, 1);
-	s->r.drain.watched = &s->holds.watched;
+	map_put(&holds->watched, tid, 1);
+	r->drain.watched = &holds->watched;
 }
 
 /* Forgets ended threads, also those of another process that had the number before. */
@@ -80,15 +70,15 @@ static void forget_ended(struct holding *h, pid_t pid, pid_t ended)
  * Chooses threads that switch seldom, because a thread with an event pays at each switch. Two are
  * chosen, because one may end.
  */
-static void choose_threads(struct session *s, struct holding *h, pid_t pid)
+static void choose_threads(struct holds *holds, struct recording *r, struct holding *h, pid_t pid)
 {
 	pid_t quiet[TARGET_QUIET];
-	uint32_t n = session_inherits(s) ? 0 : target_quiet_threads(pid, quiet);
+	uint32_t n = session_inherits(holds->follow, r) ? 0 : target_quiet_threads(pid, quiet);
 
 	for (uint32_t i = 0; i < n; i++)
-		add_thread(s, h, quiet[i]);
+		add_thread(holds, r, h, quiet[i]);
 	if (!h->n)
-		add_thread(s, h, pid);
+		add_thread(holds, r, h, pid);
 }
 
 static int hold_from(struct holding *h, uint32_t first, struct probeset *set, struct err *err)
@@ -104,8 +94,8 @@ static int hold_from(struct holding *h, uint32_t first, struct probeset *set, st
 }
 
 /* Holds the process by any thread that is alive. */
-static int hold_by_another(struct session *s, struct holding *h, struct probeset *set, pid_t pid,
-			   struct err *err)
+static int hold_by_another(struct holds *holds, struct recording *r, struct holding *h,
+			   struct probeset *set, pid_t pid, struct err *err)
 {
 	struct pids tids = { 0 };
 	int ret = -ESRCH;
@@ -116,94 +106,104 @@ static int hold_by_another(struct session *s, struct holding *h, struct probeset
 				continue;
 			ret = probeset_hold(set, *tid, err);
 			if (!ret)
-				add_thread(s, h, *tid);
+				add_thread(holds, r, h, *tid);
 		}
 	vec_release(&tids);
 	return ret;
 }
 
-int session_hold(struct session *s, struct probeset *set, pid_t pid, struct err *err)
+int session_hold(struct holds *holds, struct recording *r, struct probeset *set, pid_t pid,
+		 struct err *err)
 {
 	struct holding *h;
 	int ret;
 
-	if (!holds(s))
+	if (!holds_processes(holds, r))
 		return 0;
-	h = holding_of(s, pid);
+	h = holding_of(holds, pid);
 	forget_ended(h, pid, 0);
 	if (!h->n) /* otherwise the threads that hold it in the other sets are used */
-		choose_threads(s, h, pid);
+		choose_threads(holds, r, h, pid);
 	ret = hold_from(h, 0, set, err);
-	return ret == -ESRCH ? hold_by_another(s, h, set, pid, err) : ret;
+	return ret == -ESRCH ? hold_by_another(holds, r, h, set, pid, err) : ret;
 }
 
-static int hold_in_sets(struct session *s, pid_t pid, struct err *err)
+static int hold_in_sets(struct holds *holds, struct recording *r, pid_t pid, struct err *err)
 {
 	int ret = 0;
 
 	/* forgets the previous process of that number, or the program before the exec */
-	holding_of(s, pid)->n = 0;
-	if (++s->holds.n % HELD_MAX == 0)
-		vec_for_each (&s->r.sets, struct probeset, set)
+	holding_of(holds, pid)->n = 0;
+	if (++holds->n % HELD_MAX == 0)
+		vec_for_each (&r->sets, struct probeset, set)
 			probeset_let_go(set);
-	for (size_t k = 0; k < s->r.sets.n && !ret; k++)
-		if (s->r.sets.data[k].attached && session_is_on_targets(&s->r, k))
-			ret = session_hold(s, &s->r.sets.data[k], pid, err);
+	for (size_t k = 0; k < r->sets.n && !ret; k++)
+		if (r->sets.data[k].attached && session_is_on_targets(r, k))
+			ret = session_hold(holds, r, &r->sets.data[k], pid, err);
 	return ret == -ESRCH ? 0 : ret;
 }
 
 /* Replaces a thread that held the process and has ended. */
-static int hold_again(struct session *s, pid_t pid, pid_t ended, struct err *err)
+static int hold_again(struct holds *holds, struct recording *r, pid_t pid, pid_t ended,
+		      struct err *err)
 {
-	struct holding *h = holding_of(s, pid);
+	struct holding *h = holding_of(holds, pid);
 	uint32_t first;
 	int ret = 0;
 
 	forget_ended(h, pid, ended);
 	first = h->n;
-	choose_threads(s, h, pid);
-	for (size_t k = 0; k < s->r.sets.n && !ret && first < h->n; k++) {
-		struct probeset *set = &s->r.sets.data[k];
+	choose_threads(holds, r, h, pid);
+	for (size_t k = 0; k < r->sets.n && !ret && first < h->n; k++) {
+		struct probeset *set = &r->sets.data[k];
 
-		if (!set->attached || !session_is_on_targets(&s->r, k))
+		if (!set->attached || !session_is_on_targets(r, k))
 			continue;
 		ret = hold_from(h, first, set, err);
 		if (ret == -ESRCH)
-			ret = first ? 0 : hold_by_another(s, h, set, pid, err);
+			ret = first ? 0 : hold_by_another(holds, r, h, set, pid, err);
 	}
 	return ret == -ESRCH ? 0 : ret;
 }
 
-int session_hold_new(struct session *s, struct err *err)
+int session_hold_new(struct holds *holds, struct recording *r, struct err *err)
 {
-	struct drain *d = &s->r.drain;
-	bool hold = holds(s) && !s->r.is_between_bursts;
+	struct drain *d = &r->drain;
+	bool hold = holds_processes(holds, r) && !r->is_between_bursts;
 	int ret = 0;
 
-	session_follow_forks(s);
+	session_follow_forks(holds->follow, r);
 	for (size_t i = 0; i < d->n_forks && hold && !ret; i++) {
-		s->holds.n_twins += session_events_are_swapped(s) && session_inherits(s) &&
-				    map_get(&s->holds.held, d->forks[i].parent) == MAP_NONE;
-		ret = hold_in_sets(s, d->forks[i].child, err);
-		session_follow_fork(s, d->forks[i].time_ns);
+		holds->n_twins += session_events_are_swapped(r) &&
+				  session_inherits(holds->follow, r) &&
+				  map_get(&holds->held, d->forks[i].parent) == MAP_NONE;
+		ret = hold_in_sets(holds, r, d->forks[i].child, err);
+		session_follow_fork(holds->follow, d->forks[i].time_ns);
 	}
 	for (size_t i = 0; i < d->n_execs && hold && !ret; i++)
-		ret = hold_in_sets(s, d->execs[i], err);
+		ret = hold_in_sets(holds, r, d->execs[i], err);
 	for (size_t i = 0; i < d->n_bereft && hold && !ret; i++)
-		ret = hold_again(s, d->bereft[i].pid, d->bereft[i].tid, err);
+		ret = hold_again(holds, r, d->bereft[i].pid, d->bereft[i].tid, err);
 	d->n_execs = d->n_bereft = 0;
 	return ret;
 }
 
-void session_hold_end(struct session *s)
+void session_hold_end(struct holds *holds, struct recording *r)
 {
 	char text[256];
 
-	if (!s->holds.n_twins)
+	if (!holds->n_twins)
 		return;
 	snprintf(text, sizeof(text),
 		 "%" PRIu64 " processes were forked by processes just born; before Linux 6.13 the "
 		 "kernel may drop the probes of such relatives: calls of theirs can be missing",
-		 s->holds.n_twins);
-	session_write_notice(&s->r, "twins", text);
+		 holds->n_twins);
+	session_write_notice(r, "twins", text);
+}
+
+void session_holds_release(struct holds *holds)
+{
+	map_release(&holds->held);
+	vec_release(&holds->all);
+	map_release(&holds->watched);
 }

@@ -308,7 +308,7 @@ static int end_round(struct session *s, struct err *err)
 	if (!ret && !s->r.options->scout)
 		ret = session_build_set(s, s->hybrid.first_candidate, &set, err);
 	if (!ret && set)
-		ret = session_open_on_targets(s, set, err);
+		ret = session_open_on_targets(&s->attach, &s->r, set, err);
 	if (!ret && set)
 		session_write_set(&s->r, set, true);
 	if (!ret)

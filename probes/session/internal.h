@@ -40,6 +40,12 @@
 #include "probes/recording/solo.h"
 #include "probes/recording/costs.h"
 #include "probes/recording/after.h"
+#include "probes/recording/mappings.h"
+#include "probes/recording/cpus.h"
+#include "probes/session/follow.h"
+#include "probes/session/hold.h"
+#include "probes/session/attach.h"
+#include "probes/session/burst.h"
 #include "probes/session/engine.h"
 #include "probes/recording/options.h"
 #include "probes/cost/switchcost.h"
@@ -183,9 +189,7 @@ struct overhead {
 	bool warned; /* the user was warned that the probes exceed the budget */
 };
 
-/* Return the costs so far: of recording switches, and of everything (calls, counting, switches,
- * samples). */
-uint64_t session_scheduling_cost_ns(const struct session *s);
+/* Returns the cost of everything so far: calls, counting, switches, samples. */
 uint64_t session_probes_cost_ns(const struct session *s);
 /* Returns the number of calls, with those that sampling (-c) left out. */
 uint64_t session_trapped_calls(const struct session *s);
@@ -302,11 +306,6 @@ int session_rejoin(struct session *s, struct err *err);
 /* Begins the next turn of functions that are traced in turns, once the debt is repaid. */
 int session_next_turn(struct session *s, struct err *err);
 
-/* ---- cpus.c ---- */
-
-/* Adds rings for the CPUs that came online since the last call. */
-void session_look_for_cpus(struct session *s);
-
 /* ---- sample.c: samples beside the calls ---- */
 
 void session_sample_open(struct session *s);
@@ -318,110 +317,6 @@ double session_sampling_share(const struct session *s);
 void session_calibrate_samples(struct session *s);
 void session_sample_release(struct session *s);
 
-/* ---- burst.c: --burst ---- */
-
-struct burst {
-	uint64_t since_ns, until_ns; /* of the present phase */
-	uint64_t on_ns, random;
-	unsigned n; /* how often the probes returned */
-};
-
-void session_burst_begin(struct session *s);		    /* begins the first burst */
-int session_burst_step(struct session *s, struct err *err); /* in each turn of the loop */
-int session_burst_timeout_ms(const struct session *s,
-			     int timeout_ms); /* how long a turn may sleep */
-void session_burst_stop(struct session *s);
-
-/* ---- target.c: probes onto processes ---- */
-
-/* Sets that were removed from the targets and are still open. */
-struct retired {
-	struct {
-		VEC(struct probeset)
-	} sets;
-	bool closing;	   /* the first of them is being closed */
-	uint64_t since_ns; /* when the last one was removed */
-};
-
-int session_open_on_process(struct session *s, struct probeset *set, pid_t pid, struct err *err);
-int session_open_on_targets(struct session *s, struct probeset *set, struct err *err);
-/*
- * Retires the set that a hybrid's start was calibrated by. Its end comes before that of the
- * recording, so that nobody waits for it.
- */
-void session_retire_calibration(struct session *s);
-/* Removes the set's probes from the targets now. */
-void session_retire_set(struct session *s, struct probeset *set);
-/*
- * Closes a retired set. The kernel takes 0.1 s to close an event with a program, under a lock that
- * inserting and removing probes needs, too. So sets are closed one at a time, while no others
- * change.
- */
-void session_close_retired(struct session *s, uint64_t now);
-/* Lets threads close all sets at the same time. session_close_sets() waits for them. */
-void session_close_sets_beside(struct session *s);
-/* Closes all sets, and what the scheduler is watched by. */
-void session_close_sets(struct session *s);
-int session_watch_mappings(struct session *s, struct err *err);
-/* Reads the mappings so far, then closes their rings. */
-void session_unwatch_mappings(struct session *s);
-void session_report_mappings(struct session *s); /* writes a notice if some are unknown */
-
-/* ---- follow.c: how children come by their probes ---- */
-
-struct follow {
-	bool late;		   /* processes are held one by one instead of by inheritance */
-	bool carried;		   /* threads have carriers */
-	uint64_t carried_from;	   /* switches of the target when the carriers came */
-	uint64_t carried_switches; /* in earlier times with carriers */
-	uint64_t look_ns, cpu_ns, scheduling_ns, switches; /* at the last check */
-	double debt_ns;
-	uint64_t last_fork_ns, forks_since_ns, forks; /* forks of processes since that time */
-	uint64_t n_late, late_most_ns; /* children that were held late, and the longest delay */
-	uint64_t n_children;	       /* all children so far */
-};
-
-/* Returns whether children inherit their parents' probes. */
-bool session_inherits(const struct session *s);
-void session_follow_begin(struct session *s);
-/* Writes a notice on children that are not recorded. */
-void session_follow_report_born_before(struct session *s);
-/* Notes that threads have carriers from now on. */
-void session_follow_carried(struct session *s);
-/* Returns the switches of the target's threads that had carriers. */
-uint64_t session_follow_switches(const struct session *s, const struct wire_totals *now);
-/* Counts the forks of the last drain. */
-void session_follow_forks(struct session *s);
-/* Counts a child that was born at born_ns and is held from now on. */
-void session_follow_fork(struct session *s, uint64_t born_ns);
-int session_follow_look(struct session *s, uint64_t now, struct err *err);
-void session_follow_end(struct session *s); /* writes a notice on missing calls of children */
-
-/* ---- hold.c: processes held one by one ---- */
-
-/* The threads by which a process is held. */
-struct holding {
-	pid_t tids[TARGET_QUIET];
-	uint32_t n;
-};
-
-struct holds {
-	struct map held; /* keep their probes although the kernel swaps events: -> all */
-	struct {
-		VEC(struct holding)
-	} all;
-	struct map watched; /* the threads by which processes are held */
-	uint32_t n;
-	uint64_t n_twins; /* processes forked by one that was not held yet */
-};
-
-bool session_events_are_swapped(const struct session *s);
-int session_hold(struct session *s, struct probeset *set, pid_t pid, struct err *err);
-/* Holds the new processes of the last drain. Called before session_add_stacks(), which empties the
- * list of forks. */
-int session_hold_new(struct session *s, struct err *err);
-void session_hold_end(struct session *s); /* writes a notice on calls that may be missing */
-
 /* ---- the whole ---- */
 
 struct session {
@@ -431,7 +326,7 @@ struct session {
 	bool delayed;
 	bool began_at_end; /* the recording ended before the delay did */
 	double cycles_per_ns;
-	uint64_t cpus_looked_ns;
+	struct session_cpus cpus;
 
 	/* what to probe */
 	struct selection selection;
@@ -439,7 +334,6 @@ struct session {
 	struct pmu_percpu cycles; /* the cycle counter's event on every CPU; none without -k tsc */
 
 	/* the target's */
-	pid_t waiter;	    /* the events of the BPF programs are opened on this process */
 	bool starts_others; /* the command is a shell: -F may mean programs that it starts */
 	char *program;	    /* base name of the program that runs, without wrappers */
 	struct launch_inherit inherit;
@@ -462,7 +356,7 @@ struct session {
 	struct burst burst;
 	struct session_solo solo;
 	struct late late;
-	struct retired retired;
+	struct attach attach;
 	struct beside beside;
 	struct follow follow;
 	struct holds holds;

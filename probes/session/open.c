@@ -173,7 +173,7 @@ static struct session *new_session(const struct session_options *o)
 	s->signal_fd = -1;
 	launch_inherit_save(&s->inherit);
 	s->inherit.user = o->user;
-	s->waiter = waiter_start();
+	session_attach_init(&s->attach);
 	s->inherit.output_is_ours = !o->live && !strcmp(o->output, "-");
 	raise_descriptor_limit();
 	s->r.launch.go_fd = s->r.launch.status_fd = -1;
@@ -182,6 +182,12 @@ static struct session *new_session(const struct session_options *o)
 	spaces_init(&s->r.spaces, s->r.objects.dsos);
 	s->reason = "command ended";
 	session_costs_init(&s->costs, o);
+	s->attach.follow = &s->follow;
+	s->attach.holds = &s->holds;
+	s->holds.follow = &s->follow;
+	s->follow.costs = &s->costs;
+	s->follow.attach = &s->attach;
+	s->burst.attach = &s->attach;
 	s->after.costs = &s->costs;
 	s->after.cputime = &s->cputime;
 	return s;
@@ -335,11 +341,11 @@ void session_free(struct session *s)
 	if (!s)
 		return;
 	session_solo_release(&s->solo);
-	session_unwatch_mappings(s);
+	session_unwatch_mappings(&s->r);
 	if (s->r.is_hybrid)
 		session_hybrid_release(s);
 	session_sample_release(s);
-	session_close_sets(s);
+	session_close_sets(&s->attach, &s->r);
 	vec_release(&s->r.sets);
 	trace_writer_close(s->r.writer, NULL);
 	drain_release(&s->r.drain);
@@ -348,7 +354,7 @@ void session_free(struct session *s)
 	pmu_percpu_release(&s->cycles);
 	ringbufs_release(&s->r.rings);
 	dynevent_session_close(s->r.dynevents);
-	waiter_end(s->waiter);
+	session_attach_release(&s->attach);
 	launch_release(&s->r.launch);
 	if (s->signal_fd >= 0)
 		close(s->signal_fd);
@@ -357,9 +363,7 @@ void session_free(struct session *s)
 	selection_release(&s->selection);
 	patterns_free(s->r.patterns);
 	vec_release(&s->beside.newcomers);
-	map_release(&s->holds.held);
-	vec_release(&s->holds.all);
-	map_release(&s->holds.watched);
+	session_holds_release(&s->holds);
 	session_costs_release(&s->costs);
 	text_release(&s->r.pending);
 	session_stacks_release(&s->stacks);

@@ -21,24 +21,6 @@
 #define COST_LEAST	  0.01	      /* of a CPU: a smaller cost is not reported */
 #define CPU_TIME_LEAST_NS 10000000ull /* below it, the kernel's own figure is too coarse */
 
-static double births_cost_ns(const struct session *s, const struct wire_totals *now)
-{
-	return session_birth_cost_ns(&s->costs, s->follow.carried) *
-	       (double)(now->births - s->r.totals_at_start.births);
-}
-
-uint64_t session_scheduling_cost_ns(const struct session *s)
-{
-	const struct wire_totals *from = &s->r.totals_at_start, now = session_totals_now(&s->r);
-	uint64_t carried = session_follow_switches(s, &now);
-	double more_ns = session_switch_cost_ns(&s->costs, true) * (double)carried +
-			 session_switch_cost_ns(&s->costs, false) *
-				 (double)(now.switches - from->switches - carried) +
-			 births_cost_ns(s, &now);
-
-	return now.scheduling_ns - from->scheduling_ns + (uint64_t)more_ns;
-}
-
 struct trapped {
 	const struct session *session;
 	uint64_t calls;
@@ -111,7 +93,8 @@ uint64_t session_probes_cost_ns(const struct session *s)
 {
 	return (uint64_t)(trapped_calls(s).cost_ns + session_after_cost_ns(&s->after) +
 			  s->hybrid.counting_cost_ns) +
-	       beside_cost_ns(s) + session_solo_cost_ns(&s->solo) + session_scheduling_cost_ns(s) +
+	       beside_cost_ns(s) + session_solo_cost_ns(&s->solo) +
+	       session_scheduling_cost_ns(&s->follow, &s->r) +
 	       session_sampling_cost_ns(&s->costs, &s->r);
 }
 
@@ -119,10 +102,11 @@ static const char *scheduling_advice(const struct session *s)
 {
 	const struct wire_totals now = session_totals_now(&s->r);
 
-	if (births_cost_ns(s, &now) > (double)session_scheduling_cost_ns(s) / 2)
+	if (session_births_cost_ns(&s->follow, &s->r, &now) >
+	    (double)session_scheduling_cost_ns(&s->follow, &s->r) / 2)
 		return "most of it is the births and ends of its threads, which are very many; "
 		       "--no-inherit, without child processes, takes far less";
-	return s->follow.carried
+	return session_is_carried(&s->follow)
 		       ? "most of it is the record of its context switches, which are very many; "
 			 "--no-inherit, without child processes, takes far less"
 		       : "most of it is the record of its context switches, which are very many";
@@ -166,8 +150,8 @@ static void what_probes_did(const struct stretch *x, struct text *out)
 
 static void add_advice(const struct session *s, struct text *out)
 {
-	bool scheduling =
-		(double)session_scheduling_cost_ns(s) > (double)session_probes_cost_ns(s) / 2;
+	bool scheduling = (double)session_scheduling_cost_ns(&s->follow, &s->r) >
+			  (double)session_probes_cost_ns(s) / 2;
 
 	text_add(out, "; ");
 	text_add(out, scheduling

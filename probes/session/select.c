@@ -391,7 +391,7 @@ static int join_process(struct session *s, pid_t pid, uint64_t mapped_ns, struct
 		return ret;
 	ret = session_build_set(s, planned, &set, err);
 	if (!ret && set)
-		ret = session_open_on_targets(s, set, err);
+		ret = session_open_on_targets(&s->attach, &s->r, set, err);
 	if (!ret && set) {
 		session_write_set(&s->r, set, true);
 		note_late(s, planned, mapped_ns);

@@ -65,15 +65,15 @@ static void begin(struct session *s)
 	session_cputime_begin(&s->cputime, &s->r);
 	if (!launched)
 		session_note_usable(&s->cputime, &s->r);
-	session_follow_begin(s);
+	session_follow_begin(&s->follow, &s->r, session_begin_cpu_ns(&s->cputime));
 	session_write_head(&s->r, &head);
 	for (size_t i = 0; i < s->r.options->n_pids; i++)
 		session_write_threads(&s->r, s->r.options->pids[i]);
 	session_beside_begin(s);
-	session_follow_report_born_before(s);
+	session_follow_report_born_before(&s->r);
 	for (size_t k = 0; k < s->r.sets.n; k++)
 		session_write_set(&s->r, &s->r.sets.data[k], true);
-	session_burst_begin(s);
+	session_burst_begin(&s->burst, &s->r);
 	session_solo_begin(&s->solo, &s->r);
 	if (launched)
 		bpfprog_record_from_exec(s->r.programs, s->r.launch.pid);
@@ -95,7 +95,7 @@ static int start(struct session *s, struct err *err)
 		session_hybrid_rate(s);
 		session_write_costs(&s->costs, &s->r);
 	}
-	bpfprog_hold_children(s->r.programs, session_events_are_swapped(s));
+	bpfprog_hold_children(s->r.programs, session_events_are_swapped(&s->r));
 	for (size_t i = 0; i < n && !ret; i++) {
 		ret = bpfprog_add_target(s->r.programs, pids[i], 0);
 		drain_add_target(&s->r.drain, pids[i]);
@@ -106,17 +106,17 @@ static int start(struct session *s, struct err *err)
 				pids[i], strerror(-ret));
 	}
 	bpfprog_totals(s->r.programs, &s->r.totals_at_start);
-	s->cpus_looked_ns = clock_now_ns();
-	drain_start(&s->r.drain, s->cpus_looked_ns);
+	drain_start(&s->r.drain, session_note_cpus(&s->cpus));
 	bpfprog_forget_sampled(s->r.programs);
 	if (!ret)
-		ret = session_watch_mappings(s, err);
+		ret = session_watch_mappings(&s->r, err);
 	for (size_t k = 0; k < s->r.sets.n; k++)
 		for (size_t i = 0; i < n && !ret && session_is_on_targets(&s->r, k); i++)
-			ret = session_open_on_process(s, &s->r.sets.data[k], pids[i], err);
+			ret = session_open_on_process(&s->attach, &s->r, &s->r.sets.data[k],
+						      pids[i], err);
 	if (ret)
 		return ret;
-	session_retire_calibration(s);
+	session_retire_calibration(&s->attach, &s->r);
 	s->r.open_ns = clock_now_ns();
 	s->hybrid.throttle_since_ns = s->r.open_ns;
 	s->delayed = s->r.options->delay_ns > 0;
@@ -202,7 +202,7 @@ static void wait_for_something(struct session *s, struct pollfd *fds, uint32_t n
 
 	if (moment_ns > now_ns && (moment_ns - now_ns) / 1000000 < (uint64_t)timeout_ms)
 		timeout_ms = (int)((moment_ns - now_ns) / 1000000) + 1;
-	timeout_ms = session_burst_timeout_ms(s, timeout_ms);
+	timeout_ms = session_burst_timeout_ms(&s->burst, &s->r, timeout_ms);
 	wait_ns = (uint64_t)timeout_ms * 1000000;
 	if (session_newcomers_wait_ns(s) < wait_ns)
 		wait_ns = session_newcomers_wait_ns(s);
@@ -239,6 +239,7 @@ static void end_by_writer(struct session *s)
 /* Lets functions join. An error loses their records, but not the recording. */
 static void join(struct session *s)
 {
+	const bool counting = s->r.is_hybrid && s->hybrid.state == HYBRID_COUNTING;
 	struct err err = { 0 };
 	int ret;
 
@@ -248,16 +249,16 @@ static void join(struct session *s)
 		session_join_mapped(s);
 	session_note_after(&s->after, &s->r, clock_now_ns(), false);
 	session_solo_step(&s->solo, &s->r);
-	ret = session_burst_step(s, &err);
+	ret = session_burst_step(&s->burst, &s->r, &err);
 	if (!ret)
-		ret = session_follow_look(s, clock_now_ns(), &err);
+		ret = session_follow_look(&s->follow, &s->r, clock_now_ns(), counting, &err);
 	if (!ret)
 		ret = session_throttle(s, clock_now_ns(), &err);
 	if (!ret)
 		ret = session_next_turn(s, &err);
 	if (!ret && s->r.is_hybrid)
 		ret = session_hybrid_step(s, &err);
-	session_close_retired(s, clock_now_ns());
+	session_close_retired(&s->attach, clock_now_ns(), counting);
 	if (ret)
 		session_write_notice(&s->r, "join", err.text);
 }
@@ -284,7 +285,7 @@ static bool turn(struct session *s)
 		end_by_writer(s);
 		return false;
 	}
-	if (session_hold_new(s, &err))
+	if (session_hold_new(&s->holds, &s->r, &err))
 		session_write_notice(&s->r, "join", err.text);
 	session_add_stacks(&s->stacks, &s->r);
 	session_add_addresses(&s->addresses, &s->r);
@@ -301,7 +302,7 @@ static bool turn(struct session *s)
 	if (clock_now_ns() - s->last_flush_ns < FLUSH_INTERVAL_NS)
 		return true;
 	s->last_flush_ns = clock_now_ns();
-	session_look_for_cpus(s);
+	session_look_for_cpus(&s->cpus, &s->r);
 	session_note_usable(&s->cputime, &s->r);
 	if (trace_writer_flush(s->r.writer, NULL)) {
 		end_by_writer(s);
@@ -346,7 +347,7 @@ static void calibrate_again(struct session *s)
 {
 	if (is_long(s) && s->r.sets.n && s->r.sets.data[s->r.sets.empties].attached)
 		session_calibrate(&s->costs, &s->r, "after", s->r.cpus.n);
-	if (session_carries_more(&s->costs, &s->r, s->follow.carried))
+	if (session_carries_more(&s->costs, &s->r, session_is_carried(&s->follow)))
 		session_calibrate_switches(&s->costs, &s->r, SWITCHES_CARRIED);
 }
 
@@ -354,18 +355,19 @@ static void calibrate_again(struct session *s)
  * rings again. */
 static void stop(struct session *s)
 {
-	bool again = is_long(s) || session_carries_more(&s->costs, &s->r, s->follow.carried);
+	bool again = is_long(s) ||
+		     session_carries_more(&s->costs, &s->r, session_is_carried(&s->follow));
 
 	session_solo_stop(&s->solo, &s->r);
 	bpfprog_record(s->r.programs, false);
 	session_note_stop(&s->cputime, &s->r);
 	session_beside_stop(s);
 	bpfprog_keep_samples(s->r.programs, false);
-	session_burst_stop(s);
-	session_look_for_cpus(s);
-	session_unwatch_mappings(s);
+	session_burst_stop(&s->burst, &s->r);
+	session_look_for_cpus(&s->cpus, &s->r);
+	session_unwatch_mappings(&s->r);
 	session_newcomers_report(s);
-	session_report_mappings(s);
+	session_report_mappings(&s->r);
 	if (s->r.is_hybrid)
 		session_hybrid_stop(s);
 	drain_run(&s->r.drain, &s->r.rings, &s->r.mappings);
@@ -374,7 +376,7 @@ static void stop(struct session *s)
 	s->r.stopped = true;
 	/* The kernel takes long to close them: names and stacks are written meanwhile. */
 	if (!again)
-		session_close_sets_beside(s);
+		session_close_sets_beside(&s->attach, &s->r);
 	patience_set(PATIENCE_AFTERWARDS);
 	s->r.spaces.closed_ns = clock_now_ns();
 	session_note_after(&s->after, &s->r, clock_now_ns(), true);
@@ -387,7 +389,7 @@ static void stop(struct session *s)
 	session_write_call_counts(&s->r);
 	if (again)
 		calibrate_again(s);
-	session_close_sets(s);
+	session_close_sets(&s->attach, &s->r);
 }
 
 static void wait_for_signal(void *session)
@@ -437,7 +439,7 @@ static void fill_result(struct session *s, uint64_t duration_ns, struct session_
 		.recorder_cpu_ns = clock_cpu_ns(),
 		.target_cpu_ns = session_recorded_cpu_ns(&s->cputime, &s->r),
 		.counting_cost_ns = s->hybrid.counting_cost_ns,
-		.scheduling_cost_ns = session_scheduling_cost_ns(s),
+		.scheduling_cost_ns = session_scheduling_cost_ns(&s->follow, &s->r),
 		.sampling_cost_ns = session_sampling_cost_ns(&s->costs, &s->r),
 		.sample_ns = session_sample_cost_ns(&s->costs),
 		.after_cost_ns = (uint64_t)session_after_cost_ns(&s->after),
@@ -501,8 +503,8 @@ int session_run(struct session *s, struct session_result *result, struct err *er
 				     "lists what a program has");
 	session_report_late(s);
 	session_report_no_keys(s);
-	session_hold_end(s);
-	session_follow_end(s);
+	session_hold_end(&s->holds, &s->r);
+	session_follow_end(&s->follow, &s->r);
 	note_given_up(s);
 	session_warn_cost(s, s->r.start_ns + duration_ns, true);
 	fill_result(s, duration_ns, result);

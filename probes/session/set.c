@@ -240,7 +240,7 @@ static int rebuild_set(struct session *s, size_t k, struct err *err)
 	int ret;
 
 	session_write_set(&s->r, set, false);
-	session_retire_set(s, set);
+	session_retire_set(&s->attach, set);
 	probeset_init(set, s->r.dynevents, id);
 	if (session_has_sessions(&s->r))
 		probeset_use_sessions(set);
@@ -260,7 +260,7 @@ static int rebuild_set(struct session *s, size_t k, struct err *err)
 		n++;
 	ret = n ? probeset_create(set, session_point_refused, s, err) : 0;
 	if (!ret && n)
-		ret = session_open_on_targets(s, set, err);
+		ret = session_open_on_targets(&s->attach, &s->r, set, err);
 	if (!n || ret)
 		probeset_release(set);
 	else

@@ -123,7 +123,7 @@ struct spent {
 static struct spent spent_since(struct session *s, uint64_t elapsed_ns)
 {
 	uint64_t cpu_ns = session_target_cpu_ns(&s->r),
-		 scheduling_ns = session_scheduling_cost_ns(s);
+		 scheduling_ns = session_scheduling_cost_ns(&s->follow, &s->r);
 	double choosing_ns = choosing_cost_ns(s);
 	struct hybrid *h = &s->hybrid;
 	struct spent spent = {

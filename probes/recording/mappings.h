@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which files the processes map while they are recorded: the kernel's events of all processes. */
+#ifndef ISPOT_PROBES_RECORDING_MAPPINGS_H
+#define ISPOT_PROBES_RECORDING_MAPPINGS_H
+
+struct err;
+struct recording;
+
+int session_watch_mappings(struct recording *r, struct err *err);
+/* Reads the mappings so far, then closes their rings. */
+void session_unwatch_mappings(struct recording *r);
+void session_report_mappings(struct recording *r); /* writes a notice if some are unknown */
+
+#endif
