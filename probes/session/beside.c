@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Functions that are handed over to be timed without probes (engine.h), and that come back. */
-#include "probes/session/engine.h"
+#include "probes/session/beside.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -10,8 +9,13 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "probes/kernel/bpfprog.h"
-#include "probes/session/beside.h"
-#include "probes/session/internal.h"
+#include "probes/recording/costs.h"
+#include "probes/recording/meta.h"
+#include "probes/recording/options.h"
+#include "probes/recording/recording.h"
+#include "probes/session/attach.h"
+#include "probes/session/engine.h"
+#include "probes/session/set.h"
 #include "symbol/dso/symbols.h"
 #include "trace/meta/print.h"
 #include "trace/record.h"
@@ -19,38 +23,39 @@
 
 #define SET_OF_THEM 0x8000u /* no set of probes: those are counted from 0 */
 
-static void hand_over(struct session *s, struct planned *p)
+static void hand_over(struct beside *beside, struct planned *p)
 {
 	p->is_beside = true;
 	p->was_possible = p->possible;
 	p->possible = p->in_turns = false;
-	s->beside.n++;
+	beside->n++;
 }
 
-void session_beside_offer(struct session *s, size_t first)
+void session_beside_offer(struct beside *beside, struct recording *r, size_t first)
 {
-	const struct session_beside *b = s->r.options->beside;
+	const struct session_beside *b = r->options->beside;
 
-	if (!b || s->r.is_hybrid || s->r.open_ns) /* what joins later is in no process of theirs */
+	if (!b || r->is_hybrid || r->open_ns) /* what joins later is in no process of theirs */
 		return;
-	for (size_t i = first; i < s->r.plan.n; i++)
-		if (b->wants(b->ctx, (uint32_t)i, s->r.plan.data[i]))
-			hand_over(s, s->r.plan.data[i]);
+	for (size_t i = first; i < r->plan.n; i++)
+		if (b->wants(b->ctx, (uint32_t)i, r->plan.data[i]))
+			hand_over(beside, r->plan.data[i]);
 }
 
-size_t session_beside_offer_dear(struct session *s, struct planned **all, size_t n)
+size_t session_beside_offer_dear(struct beside *beside, struct recording *r, size_t first,
+				 struct planned **all, size_t n)
 {
-	const struct session_beside *b = s->r.options->beside;
+	const struct session_beside *b = r->options->beside;
 	size_t kept = 0;
 
-	if (!b || s->beside.tried)
+	if (!b || beside->tried)
 		return n;
-	for (size_t i = s->hybrid.first_candidate; i < s->r.plan.n; i++) {
-		struct planned *p = s->r.plan.data[i];
+	for (size_t i = first; i < r->plan.n; i++) {
+		struct planned *p = r->plan.data[i];
 
 		if (!p->possible && p->reason == session_over_budget && p->cost_share > 0 &&
-		    b->takes(b->ctx, (uint32_t)i, p, session_call_cost_ns(&s->costs, p)))
-			hand_over(s, p);
+		    b->takes(b->ctx, (uint32_t)i, p, session_call_cost_ns(beside->costs, p)))
+			hand_over(beside, p);
 	}
 	for (size_t i = 0; i < n; i++)
 		if (!all[i]->is_beside)
@@ -58,21 +63,21 @@ size_t session_beside_offer_dear(struct session *s, struct planned **all, size_t
 	return kept;
 }
 
-void session_beside_begin(struct session *s)
+void session_beside_begin(struct recording *r)
 {
-	const struct session_beside *b = s->r.options->beside;
+	const struct session_beside *b = r->options->beside;
 
 	if (b)
-		b->begin(b->ctx, s->r.writer, s->r.cpus.n_possible);
+		b->begin(b->ctx, r->writer, r->cpus.n_possible);
 }
 
 /* ---- afterwards: who times which ---- */
 
-static void describe(struct session *s, const struct planned *p, uint32_t id)
+static void describe(struct recording *r, const struct planned *p, uint32_t id)
 {
 	struct meta_function f = { .id = id,
 				   .set = SET_OF_THEM,
-				   .object = session_object_id(&s->r.objects, p->what.dso) };
+				   .object = session_object_id(&r->objects, p->what.dso) };
 	struct text line = { 0 };
 
 	planned_describe(p, &f);
@@ -83,64 +88,60 @@ static void describe(struct session *s, const struct planned *p, uint32_t id)
 	f.n_arguments = 0;
 	f.arguments = false;
 	f.in_process = true;
-	f.chosen = !s->r.is_hybrid;
+	f.chosen = !r->is_hybrid;
 	meta_print_function(&f, &line);
-	session_write_line(&s->r, &line);
+	session_write_line(r, &line);
 }
 
-static void write_on(struct session *s, uint64_t since_ns)
+static void write_on(struct recording *r, uint64_t since_ns)
 {
 	const uint64_t values[RECORD_VALUES_MIN] = { SET_OF_THEM, 0 };
-	const struct record r = { .kind = REC_SET_ON,
-				  .cpu = s->r.cpus.n_possible,
-				  .time_ns = since_ns,
-				  .n_values = 2,
-				  .values = values };
+	const struct record record = { .kind = REC_SET_ON,
+				       .cpu = r->cpus.n_possible,
+				       .time_ns = since_ns,
+				       .n_values = 2,
+				       .values = values };
 
-	trace_writer_record(s->r.writer, &r);
+	trace_writer_record(r->writer, &record);
 }
 
-static void give_back(struct session *s, struct planned *p, const char *why)
+static void give_back(struct beside *beside, struct planned *p, const char *why)
 {
 	log_detail("%s gets kernel probes: not timed in process: %s",
 		   dso_function_name(p->what.dso, p->what.function), why);
 	p->is_beside = false;
 	/* what was too dear is that again, and may have its turn */
 	p->possible = p->was_possible;
-	s->beside.n--;
+	beside->n--;
 }
 
 /* Probes for those that have come back. */
-static int build_again(struct session *s, struct err *err)
+static int build_again(struct beside *beside, struct recording *r, struct err *err)
 {
-	struct probeset *set = NULL;
-	int ret = session_build_set(s, 0, &set, err);
+	bool added;
 
-	if (!ret && set)
-		ret = session_open_on_targets(&s->attach, &s->r, set, err);
-	if (!ret && set)
-		session_write_set(&s->r, set, true);
-	return ret;
+	return session_add_set(beside->attach, r, beside->costs, 0, &added, err);
 }
 
 /* why: none of them is timed; NULL: those that are not left out are. */
-static int settle(struct session *s, uint64_t since_ns, const char *why, struct err *err)
+static int settle(struct beside *beside, struct recording *r, uint64_t since_ns, const char *why,
+		  struct err *err)
 {
-	const struct session_beside *b = s->r.options->beside;
-	const size_t n = s->beside.n;
+	const struct session_beside *b = r->options->beside;
+	const size_t n = beside->n;
 
-	for (size_t i = 0; i < s->r.plan.n; i++) {
-		struct planned *p = s->r.plan.data[i];
+	for (size_t i = 0; i < r->plan.n; i++) {
+		struct planned *p = r->plan.data[i];
 		const char *left = !p->is_beside ? NULL : why ? why : b->left(b->ctx, (uint32_t)i);
 
 		if (left)
-			give_back(s, p, left);
+			give_back(beside, p, left);
 		else if (p->is_beside)
-			describe(s, p, (uint32_t)i);
+			describe(r, p, (uint32_t)i);
 	}
-	if (s->beside.n)
-		write_on(s, since_ns);
-	return s->beside.n < n ? build_again(s, err) : 0;
+	if (beside->n)
+		write_on(r, since_ns);
+	return beside->n < n ? build_again(beside, r, err) : 0;
 }
 
 /* Errors say what to do instead, which is what is done, or does not help. */
@@ -155,38 +156,39 @@ void session_beside_refusal(const struct err *why, char *words, size_t n)
 		 session_beside_problem(why), why->text);
 }
 
-static int settle_failed(struct session *s, const struct err *why, struct err *err)
+static int settle_failed(struct beside *beside, struct recording *r, const struct err *why,
+			 struct err *err)
 {
 	char words[sizeof(why->text) + 64];
 
 	session_beside_refusal(why, words, sizeof(words));
-	session_write_notice(&s->r, "kernel-probes", words);
-	return settle(s, 0, why->text, err);
+	session_write_notice(r, "kernel-probes", words);
+	return settle(beside, r, 0, why->text, err);
 }
 
-int session_beside_launch(struct session *s, struct err *err)
+int session_beside_launch(struct beside *beside, struct recording *r, struct err *err)
 {
-	const struct session_beside *b = s->r.options->beside;
+	const struct session_beside *b = r->options->beside;
 	const uint64_t since_ns = clock_now_ns();
 	struct err why = { 0 };
 	int ret;
 
-	if (!s->beside.n)
-		return launch_exec(&s->r.launch, s->r.options->argv, err);
-	s->beside.tried = true;
-	s->beside.patched_ns = since_ns;
-	ret = b->launch(b->ctx, &s->r.launch, s->r.options->argv, &why);
-	s->beside.launched_ns = clock_now_ns();
+	if (!beside->n)
+		return launch_exec(&r->launch, r->options->argv, err);
+	beside->tried = true;
+	beside->patched_ns = since_ns;
+	ret = b->launch(b->ctx, &r->launch, r->options->argv, &why);
+	beside->launched_ns = clock_now_ns();
 	if (!ret)
-		return settle(s, since_ns, NULL, err);
-	if (s->r.launch.ended && ret == -ESRCH)
-		return settle(s, 0, why.text, err);
-	if (s->r.launch.ended) {
+		return settle(beside, r, since_ns, NULL, err);
+	if (r->launch.ended && ret == -ESRCH)
+		return settle(beside, r, 0, why.text, err);
+	if (r->launch.ended) {
 		*err = why;
 		return ret;
 	}
-	ret = settle_failed(s, &why, err);
-	return ret || s->r.launch.went ? ret : launch_exec(&s->r.launch, s->r.options->argv, err);
+	ret = settle_failed(beside, r, &why, err);
+	return ret || r->launch.went ? ret : launch_exec(&r->launch, r->options->argv, err);
 }
 
 /* Processes that are not patched, while others are. */
@@ -206,7 +208,7 @@ static void note_unpatched(struct unpatched *u, pid_t pid, const struct err *why
 }
 
 /* Each function is timed in one way: those of these processes are not timed at all. */
-static void report_unpatched(struct session *s, const struct unpatched *u)
+static void report_unpatched(struct recording *r, const struct unpatched *u)
 {
 	char words[sizeof(u->why.text) + 160], others[TEXT_COUNTED] = "";
 
@@ -220,13 +222,13 @@ static void report_unpatched(struct session *s, const struct unpatched *u)
 		"with --engine kernel",
 		u->first, u->n > 1 ? " and " : "", others, u->n > 1 ? "have" : "has",
 		session_beside_problem(&u->why), u->why.text);
-	session_write_notice(&s->r, "in-process-partly", words);
+	session_write_notice(r, "in-process-partly", words);
 }
 
 /* Returns how many are patched. */
-static size_t patch_all(struct session *s, const struct pids *pids, struct err *why)
+static size_t patch_all(struct recording *r, const struct pids *pids, struct err *why)
 {
-	const struct session_beside *b = s->r.options->beside;
+	const struct session_beside *b = r->options->beside;
 	struct unpatched left = { 0 };
 	size_t patched = 0;
 
@@ -237,60 +239,82 @@ static size_t patch_all(struct session *s, const struct pids *pids, struct err *
 			patched++;
 	}
 	if (patched)
-		report_unpatched(s, &left);
+		report_unpatched(r, &left);
 	return patched;
 }
 
-int session_beside_attach(struct session *s, struct err *err)
+int session_beside_attach(struct beside *beside, struct recording *r, struct err *err)
 {
 	const uint64_t since_ns = clock_now_ns();
 	struct pids pids = { 0 };
 	struct err why = { 0 };
 	size_t patched;
 
-	if (!s->beside.n || s->beside.tried)
+	if (!beside->n || beside->tried)
 		return 0;
-	s->beside.tried = true;
-	s->beside.patched_ns = since_ns;
-	bpfprog_targets(s->r.programs, &pids);
-	patched = patch_all(s, &pids, &why);
+	beside->tried = true;
+	beside->patched_ns = since_ns;
+	bpfprog_targets(r->programs, &pids);
+	patched = patch_all(r, &pids, &why);
 	vec_release(&pids);
 	if (!patched && !why.code)
 		err_set(&why, -ESRCH, "no process is there any more; record what runs for longer");
-	return patched ? settle(s, since_ns, NULL, err) : settle_failed(s, &why, err);
+	return patched ? settle(beside, r, since_ns, NULL, err)
+		       : settle_failed(beside, r, &why, err);
 }
 
 /* ---- while they are timed ---- */
 
-uint64_t session_beside_drain(struct session *s)
+bool session_beside_times(const struct beside *beside)
 {
-	const struct session_beside *b = s->r.options->beside;
-
-	return b && s->beside.tried && !s->beside.is_stopped ? b->drain(b->ctx) : UINT64_MAX;
+	return beside->n && beside->tried;
 }
 
-void session_beside_let_go(const struct session *s)
+bool session_beside_is_stopped(const struct beside *beside)
 {
-	const struct session_beside *b = s->r.options->beside;
+	return beside->is_stopped;
+}
 
-	if (b && s->beside.tried)
+bool session_beside_is_later(const struct beside *beside, uint64_t time_ns)
+{
+	return time_ns > beside->patched_ns;
+}
+
+bool session_beside_may_have(const struct beside *beside, uint64_t time_ns)
+{
+	return time_ns <= beside->launched_ns;
+}
+
+uint64_t session_beside_drain(struct beside *beside, struct recording *r)
+{
+	const struct session_beside *b = r->options->beside;
+
+	return b && beside->tried && !beside->is_stopped ? b->drain(b->ctx) : UINT64_MAX;
+}
+
+void session_beside_let_go(const struct beside *beside, const struct recording *r)
+{
+	const struct session_beside *b = r->options->beside;
+
+	if (b && beside->tried)
 		b->let_go(b->ctx);
 }
 
-void session_beside_stop(struct session *s)
+void session_beside_stop(struct beside *beside, struct recording *r)
 {
-	const struct session_beside *b = s->r.options->beside;
+	const struct session_beside *b = r->options->beside;
 
-	if (b && s->beside.tried && !s->beside.is_stopped)
+	if (b && beside->tried && !beside->is_stopped)
 		b->stop(b->ctx);
-	s->beside.is_stopped = true;
+	beside->is_stopped = true;
 }
 
-void session_beside_sums(const struct session *s, struct session_beside_sums *sums)
+void session_beside_sums(const struct beside *beside, const struct recording *r,
+			 struct session_beside_sums *sums)
 {
-	const struct session_beside *b = s->r.options->beside;
+	const struct session_beside *b = r->options->beside;
 
 	*sums = (struct session_beside_sums){ 0 };
-	if (b && s->beside.tried)
+	if (b && beside->tried)
 		b->sums(b->ctx, sums);
 }

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * Chooses the functions to trace within the overhead budget, once the cost of each is known. They
- * are chosen by rank, contended locks first. Others are traced in turns, or skipped.
- */
+#include "probes/session/choose.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "probes/recording/recording.h"
 #include "probes/select/blocking.h"
-#include "probes/session/internal.h"
 #include "symbol/dso/dso.h"
 
 #define JUST_REFUSED 4.0 /* times its cost: so it is not counted again at once */
@@ -21,9 +19,9 @@
 #define SOUGHT_TOLERANCE  1.2  /* of the room: costs are no more precise than this */
 #define SOUGHT_IN_TURNS	  3.0  /* of the room: such a function is traced for a third of the time */
 
-bool session_contends(const struct session *s)
+bool session_contends(const struct recording *r)
 {
-	return s->r.drain.waits[WAIT_FUTEX] >= FUTEX_WAITS_LEAST;
+	return r->drain.waits[WAIT_FUTEX] >= FUTEX_WAITS_LEAST;
 }
 
 /*
@@ -166,12 +164,12 @@ double session_give_turns(struct planned **candidates, size_t n)
  * Returns whether the function releases locks, but no function that takes such a lock is traced all
  * the time. in_turns: one is traced in turns with others.
  */
-static bool is_lone_release(const struct session *s, const struct planned *p, bool *in_turns)
+static bool is_lone_release(const struct recording *r, const struct planned *p, bool *in_turns)
 {
 	bool found = false;
 
 	*in_turns = false;
-	vec_for_each (&s->r.plan, struct planned *, lock)
+	vec_for_each (&r->plan, struct planned *, lock)
 		if (takes(*lock, p)) {
 			found = true;
 			*in_turns |= (*lock)->in_turns;
@@ -181,7 +179,7 @@ static bool is_lone_release(const struct session *s, const struct planned *p, bo
 	return found;
 }
 
-double session_drop_releases(const struct session *s, struct planned **candidates, size_t n,
+double session_drop_releases(const struct recording *r, struct planned **candidates, size_t n,
 			     const char *reason)
 {
 	double sum = 0;
@@ -189,7 +187,7 @@ double session_drop_releases(const struct session *s, struct planned **candidate
 	for (size_t i = 0; i < n; i++) {
 		struct planned *p = candidates[i];
 
-		if (!p->possible || !is_lone_release(s, p, &p->in_turns))
+		if (!p->possible || !is_lone_release(r, p, &p->in_turns))
 			continue;
 		p->possible = false;
 		p->reason = reason;

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * The recording without -F. Samples show where the time goes. The calls of hot functions, and of
- * blocking functions that the program imports, are counted for a moment (count.c). The functions
- * that fit into the overhead budget are traced as long as they do (throttle.c). Sampling continues
- * at a low rate, and functions that become hot later join.
- */
+#include "probes/session/hybrid.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -16,10 +12,22 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "probes/kernel/bpfprog.h"
+#include "probes/recording/costs.h"
+#include "probes/recording/meta.h"
+#include "probes/recording/options.h"
+#include "probes/recording/recording.h"
+#include "probes/recording/stacks.h"
 #include "probes/select/blocking.h"
 #include "probes/select/marker.h"
 #include "probes/select/pattern.h"
-#include "probes/session/internal.h"
+#include "probes/session/again.h"
+#include "probes/session/beside.h"
+#include "probes/session/budget.h"
+#include "probes/session/choose.h"
+#include "probes/session/count.h"
+#include "probes/session/sample.h"
+#include "probes/session/select.h"
+#include "probes/session/set.h"
 #include "symbol/dso/cache.h"
 #include "symbol/dso/dso.h"
 #include "symbol/dso/symbols.h"
@@ -51,62 +59,75 @@ static const uint32_t first_rates[] = { 997, 797, 599, 397, 293, 197, LATER_HERT
 
 /* Handles a sample. A chain by frame pointers ends early in code without them; the copy of the
  * stack shows more if it can be unwound. */
+struct sampled {
+	struct hybrid *h;
+	struct recording *r;
+};
+
 static void on_sample(void *ctx, const struct sample *sample)
 {
 	uint64_t frames[SAMPLE_FRAMES_MAX];
 	struct sample unwound = *sample;
-	struct session *s = ctx;
+	const struct sampled *x = ctx;
+	struct hybrid *h = x->h;
 
 	/* Counting makes the counted functions look hotter than they are. */
-	if (s->hybrid.state == HYBRID_COUNTING)
+	if (h->is_counting)
 		return;
 	if (sample->registers && sample->stack_bytes) {
 		unwound.frames = frames;
-		unwound.n_frames = session_unwind(&s->stacks, &s->r, sample->tgid,
-						  sample->registers, sample->stack,
-						  sample->stack_bytes, frames, SAMPLE_FRAMES_MAX);
+		unwound.n_frames = session_unwind(h->stacks, x->r, sample->tgid, sample->registers,
+						  sample->stack, sample->stack_bytes, frames,
+						  SAMPLE_FRAMES_MAX);
 		if (unwound.n_frames <= sample->n_frames)
 			unwound = *sample;
 	}
-	profile_add(&s->hybrid.profile, &unwound);
+	profile_add(&h->profile, &unwound);
 }
 
-static uint32_t hertz_now(const struct session *s)
+static void read_samples(struct hybrid *h, struct recording *r)
 {
-	if (s->r.options->scout)
-		return SCOUT_HERTZ;
-	return s->hybrid.seldom ? LATER_HERTZ : s->hybrid.first_hertz;
+	struct sampled x = { h, r };
+
+	session_sample_read(h->sampling, on_sample, &x);
 }
 
-void session_hybrid_rate(struct session *s)
+static uint32_t hertz_now(const struct hybrid *h, const struct recording *r)
+{
+	if (r->options->scout)
+		return SCOUT_HERTZ;
+	return h->seldom ? LATER_HERTZ : h->first_hertz;
+}
+
+void session_hybrid_rate(struct hybrid *h, struct recording *r)
 {
 	double allowed =
-		SHARE_OF_BUDGET * s->r.options->overhead * 1e9 / session_sample_cost_ns(&s->costs);
+		SHARE_OF_BUDGET * r->options->overhead * 1e9 / session_sample_cost_ns(h->costs);
 	size_t i = 0;
 
-	if (s->r.options->scout || !s->hybrid.sampler.rings.n)
+	if (r->options->scout || !session_takes_samples(h->sampling))
 		return;
 	while (i + 1 < N_RATES && first_rates[i] > allowed) /* NAN: the first rate */
 		i++;
-	s->hybrid.first_hertz = s->r.is_hybrid ? first_rates[i] : SAMPLE_HERTZ;
-	sampler_set_rate(&s->hybrid.sampler, s->r.is_hybrid ? hertz_now(s) : SAMPLE_HERTZ);
-	log_detail("the first samples come %u times a second", s->hybrid.first_hertz);
+	h->first_hertz = first_rates[i];
+	session_sample_set_rate(h->sampling, hertz_now(h, r));
+	log_detail("the first samples come %u times a second", h->first_hertz);
 }
 
-int session_hybrid_open(struct session *s, struct err *err)
+int session_hybrid_open(struct hybrid *h, struct recording *r, struct err *err)
 {
-	profile_init(&s->hybrid.profile, &s->r.spaces);
-	s->hybrid.first_hertz = first_rates[0];
-	return sampler_open(&s->hybrid.sampler, s->r.programs, &s->r.cpus, hertz_now(s),
-			    s->r.options->call_graph == CALL_GRAPH_DWARF ? STACK_COPY_BYTES : 0,
-			    err);
+	profile_init(&h->profile, &r->spaces);
+	h->first_hertz = first_rates[0];
+	return session_sample_open_at(
+		h->sampling, r, hertz_now(h, r),
+		r->options->call_graph == CALL_GRAPH_DWARF ? STACK_COPY_BYTES : 0, err);
 }
 
-void session_hybrid_start(struct session *s)
+void session_hybrid_start(struct hybrid *h, struct recording *r)
 {
-	s->hybrid.state_since_ns = clock_now_ns();
-	session_sample_rate(s, hertz_now(s));
-	bpfprog_sample(s->r.programs, true);
+	h->since_ns = clock_now_ns();
+	session_sample_rate(r, hertz_now(h, r));
+	bpfprog_sample(r->programs, true);
 }
 
 struct names {
@@ -123,14 +144,14 @@ static void add_name(struct names *names, const char *name)
 
 /* Adds the blocking functions that the object imports: all for the program, only locks for its
  * libraries, and those once threads wait for them. */
-static void add_imports(const struct session *s, const struct session_object *o,
+static void add_imports(const struct recording *r, const struct session_object *o,
 			struct names *names)
 {
 	const char *const *imports;
 	size_t n = dso_imports(o->dso, &imports);
 
 	for (size_t i = 0; i < n; i++) {
-		bool locks = session_contends(s) && blocking_on_threads(imports[i]);
+		bool locks = session_contends(r) && blocking_on_threads(imports[i]);
 		const char *release = blocking_release(imports[i]);
 
 		if (!locks && (!o->executable || !blocking_kind(imports[i])))
@@ -141,47 +162,44 @@ static void add_imports(const struct session *s, const struct session_object *o,
 	}
 }
 
-static int add_named(struct session *s, const struct names *names, struct err *err)
+static int add_named(struct hybrid *h, struct recording *r, const struct names *names,
+		     struct err *err)
 {
-	struct patterns *patterns = NULL;
-	struct dso **dsos = xcalloc(s->r.objects.n + 1, sizeof(*dsos));
-	int ret = 0;
+	struct patterns *patterns;
+	int ret;
 
-	for (size_t i = 0; i < s->r.objects.n; i++)
-		dsos[i] = s->r.objects.data[i].dso;
-	if (names->n)
-		ret = patterns_parse(&patterns, names->data, names->n, err);
-	if (!ret && names->n)
-		ret = selection_add(&s->selection, patterns, dsos, s->r.objects.n, 0, err);
+	if (!names->n)
+		return 0;
+	ret = patterns_parse(&patterns, names->data, names->n, err);
+	if (ret)
+		return ret;
 	/* The selection keeps pointers to the words of its patterns. */
-	if (patterns)
-		*vec_add(&s->hybrid.patterns) = patterns;
-	free(dsos);
-	return ret;
+	*vec_add(&h->patterns) = patterns;
+	return session_select_matching(h->select, r, patterns, err);
 }
 
 /* Adds imported blocking functions: threads that wait for each other wait in one of these. */
-static int add_blocking(struct session *s, struct err *err)
+static int add_blocking(struct hybrid *h, struct recording *r, struct err *err)
 {
 	struct names names = { 0 };
 	int ret;
 
-	vec_for_each (&s->r.objects, struct session_object, o)
-		add_imports(s, o, &names);
-	ret = add_named(s, &names, err);
-	s->hybrid.locks_added = session_contends(s);
+	vec_for_each (&r->objects, struct session_object, o)
+		add_imports(r, o, &names);
+	ret = add_named(h, r, &names, err);
+	h->locks_added = session_contends(r);
 	vec_release(&names);
 	return ret;
 }
 
-static bool imports_region(const struct session *s)
+static bool imports_region(const struct recording *r)
 {
-	vec_for_each (&s->r.objects, struct session_object, o) {
+	vec_for_each (&r->objects, struct session_object, o) {
 		const char *const *imports;
 		size_t n = dso_imports(o->dso, &imports);
 
 		for (size_t i = 0; i < n; i++)
-			if (session_is_region(s, imports[i]))
+			if (session_is_region(r, imports[i]))
 				return true;
 	}
 	return false;
@@ -189,270 +207,276 @@ static bool imports_region(const struct session *s)
 
 /* Adds the bodies of parallel regions. They may take hardly any time, but only they show which
  * thread is slowest. */
-static int add_regions(struct session *s, struct err *err)
+static int add_regions(struct hybrid *h, struct recording *r, struct err *err)
 {
 	struct names names = { 0 };
 	int ret;
 
-	if (!imports_region(s))
+	if (!imports_region(r))
 		return 0;
-	for (const char *const *glob = s->r.options->regions; *glob; glob++)
+	for (const char *const *glob = r->options->regions; *glob; glob++)
 		add_name(&names, *glob);
-	ret = add_named(s, &names, err);
+	ret = add_named(h, r, &names, err);
 	vec_release(&names);
 	return ret;
 }
 
 /* Adds markers. Whoever put them into the program wants them measured, however little time they
  * take. */
-static int add_markers(struct session *s, struct err *err)
+static int add_markers(struct hybrid *h, struct recording *r, struct err *err)
 {
-	size_t first = s->hybrid.marked_objects;
+	size_t first = h->marked_objects;
 	struct names names = { 0 };
 	int ret = 0;
 
-	s->hybrid.marked_objects = s->r.objects.n;
-	if (!session_has_markers(&s->r.objects, first))
+	h->marked_objects = r->objects.n;
+	if (!session_has_markers(&r->objects, first))
 		return 0;
 	add_name(&names, "marker:*");
-	ret = add_named(s, &names, err);
+	ret = add_named(h, r, &names, err);
 	vec_release(&names);
 	return ret;
 }
 
 /* Returns whether the object is only a loader of programs and libraries. That of musl is also its
  * libc. */
-static bool is_loader(const struct session *s, struct dso *dso)
+static bool is_loader(const struct recording *r, struct dso *dso)
 {
 	const uint32_t *indices;
 	struct dso *loader;
 
-	vec_for_each (&s->r.objects, struct session_object, o)
+	vec_for_each (&r->objects, struct session_object, o)
 		if (dso_interp(o->dso) &&
-		    !dso_get(s->r.objects.dsos, dso_interp(o->dso), &loader, NULL) && loader == dso)
+		    !dso_get(r->objects.dsos, dso_interp(o->dso), &loader, NULL) && loader == dso)
 			return !dso_find(dso, "pthread_mutex_lock", &indices);
 	return false;
 }
 
-static bool is_candidate(struct session *s, const struct profile_function *f, double share)
+static bool is_candidate(struct hybrid *h, struct recording *r, const struct profile_function *f,
+			 double share)
 {
-	return profile_is_hot(&s->hybrid.profile, f, share) &&
-	       !blocking_part(f->function->symbol) && !is_loader(s, f->dso);
+	return profile_is_hot(&h->profile, f, share) && !blocking_part(f->function->symbol) &&
+	       !is_loader(r, f->dso);
 }
 
-static void add_hot(struct session *s, double least)
+static void add_hot(struct hybrid *h, struct recording *r, double least)
 {
-	vec_for_each (&s->hybrid.profile.functions, struct profile_function, f) {
-		if (!is_candidate(s, f, least))
+	vec_for_each (&h->profile.functions, struct profile_function, f) {
+		if (!is_candidate(h, r, f, least))
 			continue;
-		session_add_object(&s->r.objects, f->dso, f->path, false);
-		selection_add_function(&s->selection, f->dso, f->function);
+		session_add_object(&r->objects, f->dso, f->path, false);
+		session_select_function(h->select, f->dso, f->function);
 	}
 }
 
 /* Adds the functions that are hot now to the plan. */
-static int add_candidates(struct session *s, double least, struct err *err)
+static int add_candidates(struct hybrid *h, struct recording *r, double least, struct err *err)
 {
-	size_t objects = s->r.objects.n, chosen = s->selection.chosen.n;
-	bool locks = session_contends(s) && !s->hybrid.locks_added;
-	bool first = !s->hybrid.rounds && !s->r.plan.n;
-	int ret = first || locks ? add_blocking(s, err) : 0;
+	size_t objects = r->objects.n, chosen = session_n_selected(h->select);
+	bool locks = session_contends(r) && !h->locks_added;
+	bool first = !h->rounds && !r->plan.n;
+	int ret = first || locks ? add_blocking(h, r, err) : 0;
 
 	if (!ret)
-		ret = add_markers(s, err);
+		ret = add_markers(h, r, err);
 	if (ret)
 		return ret;
-	add_hot(s, least);
+	add_hot(h, r, least);
 	/* Regions come last, because a library may have more of them than can be counted. */
-	ret = first ? add_regions(s, err) : 0;
+	ret = first ? add_regions(h, r, err) : 0;
 	if (ret)
 		return ret;
-	if (s->r.writer)
-		session_write_objects(&s->r, objects);
-	if (s->selection.chosen.n > chosen + CANDIDATES_MAX) {
-		selection_keep(&s->selection, chosen + CANDIDATES_MAX);
-		s->hybrid.marked_objects = 0; /* the next round finds the others */
+	if (r->writer)
+		session_write_objects(r, objects);
+	if (session_n_selected(h->select) > chosen + CANDIDATES_MAX) {
+		session_select_keep(h->select, chosen + CANDIDATES_MAX);
+		h->marked_objects = 0; /* the next round finds the others */
 	}
-	s->hybrid.first_candidate = s->r.plan.n;
-	plan_add(&s->r.plan, &s->selection, chosen, &s->r.objects.traits, s->r.kernel_version);
-	for (size_t i = s->hybrid.first_candidate; i < s->r.plan.n; i++) {
-		struct planned *p = s->r.plan.data[i];
+	h->first_candidate = r->plan.n;
+	session_plan_selected(h->select, r, chosen);
+	for (size_t i = h->first_candidate; i < r->plan.n; i++) {
+		struct planned *p = r->plan.data[i];
 
 		p->asked = true;
 		if (p->possible && p->what.marker && marker_is_endless(p->what.marker)) {
 			p->possible = false;
 			p->reason = "it has no end";
 		}
-		p->region = session_is_region(s, p->what.function->symbol);
+		p->region = session_is_region(r, p->what.function->symbol);
 	}
-	for (size_t i = 0; i < s->r.plan.n; i++)
-		s->r.plan.data[i]->cpu_share =
-			profile_share(&s->hybrid.profile, s->r.plan.data[i]->what.function);
+	for (size_t i = 0; i < r->plan.n; i++)
+		r->plan.data[i]->cpu_share =
+			profile_share(&h->profile, r->plan.data[i]->what.function);
 	return 0;
 }
 
-static void begin_window(struct session *s, uint64_t now)
+static void begin_window(struct hybrid *h, uint64_t now)
 {
-	profile_begin_window(&s->hybrid.profile);
-	s->hybrid.window_since_ns = now;
-	s->hybrid.state = HYBRID_SAMPLING;
+	profile_begin_window(&h->profile);
+	h->window_since_ns = now;
+	h->is_counting = false;
+}
+
+static int trace_round(struct hybrid *h, struct recording *r, struct err *err)
+{
+	bool added;
+	int ret = session_rejoin(h->attach, r, err);
+
+	if (ret)
+		return ret;
+	session_report_unselected(h->select, r);
+	return session_add_set(h->attach, r, h->costs, h->first_candidate, &added, err);
 }
 
 /* Traces the functions that were counted and fit into the budget from here on. */
-static int end_round(struct session *s, struct err *err)
+static int end_round(struct hybrid *h, struct recording *r, struct err *err)
 {
-	struct probeset *set = NULL;
-	int ret;
+	int ret = 0;
 
-	ret = s->r.options->scout ? 0 : session_rejoin(s, err);
-	if (!ret && !s->r.options->scout)
-		ret = session_build_set(s, s->hybrid.first_candidate, &set, err);
-	if (!ret && set)
-		ret = session_open_on_targets(&s->attach, &s->r, set, err);
-	if (!ret && set)
-		session_write_set(&s->r, set, true);
+	if (!r->options->scout)
+		ret = trace_round(h, r, err);
 	if (!ret)
-		ret = session_beside_attach(s, err);
-	s->hybrid.rounds++;
-	begin_window(s, clock_now_ns());
+		ret = session_beside_attach(h->beside, r, err);
+	h->rounds++;
+	begin_window(h, clock_now_ns());
 	return ret;
 }
 
-static int begin_round(struct session *s, bool window_over, struct err *err)
+static int begin_round(struct hybrid *h, struct recording *r, bool window_over, struct err *err)
 {
-	int ret = add_candidates(s, window_over ? HYBRID_HOT_SHARE : LARGE_SHARE, err);
+	int ret = add_candidates(h, r, window_over ? HYBRID_HOT_SHARE : LARGE_SHARE, err);
 
-	if (!ret && window_over && s->hybrid.rounds && !s->r.options->scout)
-		session_ask_again(s);
-	if (ret || s->r.plan.n == s->hybrid.first_candidate)
+	if (!ret && window_over && h->rounds && !r->options->scout)
+		h->first_candidate =
+			session_ask_again(h->budget, r, &h->profile, h->first_candidate);
+	if (ret || r->plan.n == h->first_candidate)
 		return ret;
-	s->hybrid.state = HYBRID_COUNTING;
-	return session_count_begin(s, err);
+	h->is_counting = true;
+	return session_count_begin(h->count, r, h->first_candidate, err);
 }
 
-static bool first_window_over(const struct session *s, uint64_t elapsed_ns)
+static bool first_window_over(const struct hybrid *h, const struct recording *r,
+			      uint64_t elapsed_ns)
 {
-	if (s->r.options->scout)
+	if (r->options->scout)
 		return elapsed_ns >= SCOUT_WINDOW_NS;
 	return elapsed_ns >= FIRST_WINDOW_NS ||
-	       (elapsed_ns >= FIRST_WINDOW_LEAST_NS && s->hybrid.profile.samples >= FIRST_SAMPLES);
+	       (elapsed_ns >= FIRST_WINDOW_LEAST_NS && h->profile.samples >= FIRST_SAMPLES);
 }
 
 /* Lowers the sampling rate once the choice does not depend on chance. */
-static void sample_seldom(struct session *s, uint64_t now)
+static void sample_seldom(struct hybrid *h, struct recording *r, uint64_t now)
 {
-	if (s->r.options->scout || s->hybrid.seldom || !s->hybrid.rounds ||
-	    (s->hybrid.profile.total_samples < ENOUGH_SAMPLES &&
-	     now - s->r.open_ns < LATER_WINDOW_NS))
+	if (r->options->scout || h->seldom || !h->rounds ||
+	    (h->profile.total_samples < ENOUGH_SAMPLES && now - r->open_ns < LATER_WINDOW_NS))
 		return;
-	s->hybrid.seldom = true;
-	sampler_set_rate(&s->hybrid.sampler, hertz_now(s));
-	session_sample_rate(s, hertz_now(s));
+	h->seldom = true;
+	session_sample_set_rate(h->sampling, hertz_now(h, r));
+	session_sample_rate(r, hertz_now(h, r));
 }
 
 /*
  * Checks what is hot. Windows are long, so that few samples per second reveal a share of one
  * percent. A larger share shows sooner, so it need not wait for the end of a window.
  */
-static int check_hot(struct session *s, uint64_t now, struct err *err)
+static int check_hot(struct hybrid *h, struct recording *r, uint64_t now, struct err *err)
 {
-	uint64_t elapsed_ns = now - s->hybrid.window_since_ns;
-	bool over = s->hybrid.rounds && !s->r.options->scout ? elapsed_ns >= LATER_WINDOW_NS
-							     : first_window_over(s, elapsed_ns);
+	uint64_t elapsed_ns = now - h->window_since_ns;
+	bool over = h->rounds && !r->options->scout ? elapsed_ns >= LATER_WINDOW_NS
+						    : first_window_over(h, r, elapsed_ns);
 	int ret;
 
-	if (s->r.options->choose_ns && s->hybrid.rounds &&
-	    now - s->r.open_ns > s->r.options->choose_ns)
+	if (r->options->choose_ns && h->rounds && now - r->open_ns > r->options->choose_ns)
 		return 0;
-	if (!over && (!s->hybrid.rounds || now - s->hybrid.looked_ns < BETWEEN_NS))
+	if (!over && (!h->rounds || now - h->looked_ns < BETWEEN_NS))
 		return 0;
-	s->hybrid.looked_ns = now;
-	ret = begin_round(s, over, err);
-	if (over && s->hybrid.state == HYBRID_SAMPLING)
-		begin_window(s, clock_now_ns());
+	h->looked_ns = now;
+	ret = begin_round(h, r, over, err);
+	if (over && !h->is_counting)
+		begin_window(h, clock_now_ns());
 	return ret;
 }
 
-int session_hybrid_interval_ms(const struct session *s)
+int session_hybrid_interval_ms(const struct hybrid *h, const struct recording *r)
 {
-	if (s->hybrid.state == HYBRID_COUNTING)
+	if (h->is_counting)
 		return COUNTING_LOOK_MS;
-	return s->r.options->scout ? SCOUT_LOOK_MS : LOOK_MS;
+	return r->options->scout ? SCOUT_LOOK_MS : LOOK_MS;
 }
 
-int session_hybrid_step(struct session *s, struct err *err)
+int session_hybrid_step(struct hybrid *h, struct recording *r, struct err *err)
 {
 	uint64_t now = clock_now_ns();
 	bool counted;
 	int ret;
 
-	s->hybrid.profile.period_ns = 1e9 / hertz_now(s);
-	sampler_read(&s->hybrid.sampler, on_sample, s);
-	if (!s->hybrid.window_since_ns)
-		s->hybrid.window_since_ns = s->hybrid.state_since_ns;
-	if (s->hybrid.state == HYBRID_COUNTING) {
-		ret = session_count_look(s, now, &counted, err);
-		return !ret && counted ? end_round(s, err) : ret;
+	h->profile.period_ns = 1e9 / hertz_now(h, r);
+	read_samples(h, r);
+	if (!h->window_since_ns)
+		h->window_since_ns = h->since_ns;
+	if (h->is_counting) {
+		ret = session_count_look(h->count, r, now, &counted, err);
+		return !ret && counted ? end_round(h, r, err) : ret;
 	}
-	sample_seldom(s, now);
-	return check_hot(s, now, err);
+	sample_seldom(h, r, now);
+	return check_hot(h, r, now, err);
 }
 
 /* Reports where the time goes if its code has no names, because such code cannot be chosen. */
-static void report_unnamed(struct session *s)
+static void report_unnamed(struct hybrid *h, struct recording *r)
 {
-	const struct profile_object *o = profile_most_unnamed(&s->hybrid.profile);
+	const struct profile_object *o = profile_most_unnamed(&h->profile);
 	char words[1024];
 
-	if (!o || o->time_ns < UNNAMED_SHARE * s->hybrid.profile.total_ns ||
-	    s->hybrid.profile.total_samples < UNNAMED_SAMPLES)
+	if (!o || o->time_ns < UNNAMED_SHARE * h->profile.total_ns ||
+	    h->profile.total_samples < UNNAMED_SAMPLES)
 		return;
 	snprintf(words, sizeof(words),
 		 "%.600s (%.0f%% of the CPU time) has no symbols; install its -dbgsym package",
-		 text_base_name(dso_path(o->dso)), 100 * o->time_ns / s->hybrid.profile.total_ns);
-	session_write_notice(&s->r, "no-symbols", words);
+		 text_base_name(dso_path(o->dso)), 100 * o->time_ns / h->profile.total_ns);
+	session_write_notice(r, "no-symbols", words);
 }
 
-static void report_lost(struct session *s)
+static void report_lost(struct hybrid *h, struct recording *r)
 {
-	uint64_t lost = sampler_lost(&s->hybrid.sampler), kept = s->hybrid.profile.total_samples;
+	uint64_t lost = session_samples_lost(h->sampling), kept = h->profile.total_samples;
 	bool many = (double)lost > LOST_SAID * (double)(lost + kept);
 	char samples[TEXT_NUMBER], words[256];
 
-	if (!lost || (!s->hybrid.rounds && !s->r.options->scout))
+	if (!lost || (!h->rounds && !r->options->scout))
 		return;
 	snprintf(words, sizeof(words),
 		 "ispot dropped %s of the CPUs and chose the functions by the other %" PRIu64,
 		 text_counted(samples, lost, "sample"), kept);
 	if (many)
 		log_notice("%s", words);
-	session_note(&s->r, many ? "lost-samples" : "few-lost-samples", words);
+	session_note(r, many ? "lost-samples" : "few-lost-samples", words);
 }
 
 /* Updates the shares of the functions. When they were chosen, there were few samples or none. */
-static void report_shares(struct session *s)
+static void report_shares(struct hybrid *h, struct recording *r)
 {
-	vec_for_each (&s->r.plan, struct planned *, each) {
+	vec_for_each (&r->plan, struct planned *, each) {
 		struct planned *p = *each;
-		double share = profile_share(&s->hybrid.profile, p->what.function);
+		double share = profile_share(&h->profile, p->what.function);
 		bool out = !p->possible && !p->is_beside && *p->reason && p->set == PLANNED_NO_SET;
 
 		if (isnan(share) || share == p->cpu_share)
 			continue;
 		p->cpu_share = share;
 		if (out && (p->told || share >= HYBRID_HOT_SHARE))
-			session_describe_left_out(s, p, 0);
+			session_describe_left_out(r, p, 0);
 	}
 }
 
-static void report_no_choice(struct session *s)
+static void report_no_choice(struct hybrid *h, struct recording *r)
 {
-	uint64_t lost = sampler_lost(&s->hybrid.sampler), kept = s->hybrid.profile.total_samples;
+	uint64_t lost = session_samples_lost(h->sampling), kept = h->profile.total_samples;
 	char samples[TEXT_NUMBER], words[256];
 
 	if (lost <= kept) {
 		session_write_notice(
-			&s->r, "too-short",
+			r, "too-short",
 			"the recording ended before ispot had chosen functions to trace; let it "
 			"last longer, name them with -F, or run a command twice with --two-pass");
 		return;
@@ -462,33 +486,32 @@ static void report_no_choice(struct session *s)
 		"the machine was too busy for ispot to choose functions: it dropped %s of the CPUs "
 		"and kept %" PRIu64 "; name functions with -F, or record when less else runs",
 		text_counted(samples, lost, "sample"), kept);
-	session_write_notice(&s->r, "too-short", words);
+	session_write_notice(r, "too-short", words);
 }
 
-void session_hybrid_stop(struct session *s)
+void session_hybrid_stop(struct hybrid *h, struct recording *r, bool began_at_end)
 {
-	bpfprog_sample(s->r.programs, false);
-	sampler_read(&s->hybrid.sampler, on_sample, s);
-	report_lost(s);
-	if (s->hybrid.state == HYBRID_COUNTING)
-		session_count_stop(s);
-	probeset_release(&s->hybrid.counting);
-	if (!s->r.options->scout) {
-		report_shares(s);
-		report_unnamed(s);
+	bpfprog_sample(r->programs, false);
+	read_samples(h, r);
+	report_lost(h, r);
+	if (h->is_counting)
+		session_count_stop(h->count, r);
+	session_count_release(h->count);
+	if (!r->options->scout) {
+		report_shares(h, r);
+		report_unnamed(h, r);
 	}
-	if (!s->hybrid.rounds && !s->r.options->scout && !s->began_at_end)
-		report_no_choice(s);
+	if (!h->rounds && !r->options->scout && !began_at_end)
+		report_no_choice(h, r);
 }
 
-void session_hybrid_release(struct session *s)
+void session_hybrid_release(struct hybrid *h)
 {
-	probeset_release(&s->hybrid.counting);
-	sampler_release(&s->hybrid.sampler);
-	profile_release(&s->hybrid.profile);
-	vec_for_each (&s->hybrid.patterns, struct patterns *, p)
+	session_count_release(h->count);
+	profile_release(&h->profile);
+	vec_for_each (&h->patterns, struct patterns *, p)
 		patterns_free(*p);
-	vec_release(&s->hybrid.patterns);
+	vec_release(&h->patterns);
 }
 
 static void add_choice(struct session_choice *choice, const struct selected *c, double share)
@@ -508,22 +531,22 @@ static void add_choice(struct session_choice *choice, const struct selected *c, 
  * were hot in some window, those that are hot in the whole run. A function that was never counted
  * has no known cost: the second pass removes it if it is too costly.
  */
-void session_hybrid_pick(struct session *s, double room)
+void session_hybrid_pick(struct hybrid *h, struct recording *r, double room)
 {
-	struct planned **all = xcalloc(s->r.plan.n + 1, sizeof(struct planned *));
+	struct planned **all = xcalloc(r->plan.n + 1, sizeof(struct planned *));
 
-	for (size_t i = 0; i < s->r.plan.n; i++) {
-		struct planned *p = all[i] = s->r.plan.data[i];
+	for (size_t i = 0; i < r->plan.n; i++) {
+		struct planned *p = all[i] = r->plan.data[i];
 
 		if (!p->possible || *p->what.pattern ||
-		    profile_is_hot_overall(&s->hybrid.profile, p->what.function, HYBRID_HOT_SHARE))
+		    profile_is_hot_overall(&h->profile, p->what.function, HYBRID_HOT_SHARE))
 			continue;
 		p->possible = false;
 		p->reason = "hot for a moment only";
 	}
-	session_choose(all, s->r.plan.n, session_contends(s), room, session_over_budget);
-	session_give_turns(all, s->r.plan.n);
-	session_drop_releases(s, all, s->r.plan.n, session_over_budget);
+	session_choose(all, r->plan.n, session_contends(r), room, session_over_budget);
+	session_give_turns(all, r->plan.n);
+	session_drop_releases(r, all, r->plan.n, session_over_budget);
 	free(all);
 }
 
@@ -537,19 +560,23 @@ static void add_left_out(struct session_choice *choice, const struct planned *p)
 	*vec_add(&choice->left_out) = n;
 }
 
-void session_hybrid_choice(struct session *s, struct session_choice *choice)
+void session_hybrid_choice(struct hybrid *h, struct recording *r, struct session_choice *choice)
 {
-	if (add_candidates(s, HYBRID_HOT_SHARE, NULL))
+	if (add_candidates(h, r, HYBRID_HOT_SHARE, NULL))
 		return;
-	session_hybrid_pick(s, session_choice_room(s));
-	for (size_t i = 0; i < s->r.plan.n; i++) {
-		const struct planned *p = s->r.plan.data[i];
+	session_hybrid_pick(h, r, session_choice_room(h->budget, r));
+	for (size_t i = 0; i < r->plan.n; i++) {
+		const struct planned *p = r->plan.data[i];
 
 		if (p->possible)
 			add_choice(choice, &p->what, p->cpu_share);
 		else if (p->what.marker ||
-			 profile_is_hot_overall(&s->hybrid.profile, p->what.function,
-						HYBRID_HOT_SHARE))
+			 profile_is_hot_overall(&h->profile, p->what.function, HYBRID_HOT_SHARE))
 			add_left_out(choice, p);
 	}
+}
+
+bool session_is_counting(const struct hybrid *h)
+{
+	return h->is_counting;
 }

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * Processes that execute a program, or load a library, once functions are timed in process
- * (beside.c): their memory has no patches, and no kernel probes either. They are patched as soon as
- * they have mapped what they map at their start, and it is said of how many calls are missing
- * before.
- */
+#include "probes/session/newcomers.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,9 +11,11 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "probes/kernel/bpfprog.h"
+#include "probes/recording/meta.h"
+#include "probes/recording/options.h"
+#include "probes/recording/recording.h"
 #include "probes/session/beside.h"
 #include "probes/session/engine.h"
-#include "probes/session/internal.h"
 #include "symbol/dso/dso.h"
 
 #define QUIET_NS   2000000ull	/* without a new mapping: the loader has mapped the libraries */
@@ -39,12 +37,12 @@ static bool is_of(const struct dso *dso, const struct drain_mapping *m)
 }
 
 /* Whether the file has functions that are timed in process. */
-static bool has_functions(const struct session *s, const struct drain_mapping *m)
+static bool has_functions(const struct recording *r, const struct drain_mapping *m)
 {
 	const struct dso *last = NULL;
 
-	for (size_t i = 0; i < s->r.plan.n; i++) {
-		const struct planned *p = s->r.plan.data[i];
+	for (size_t i = 0; i < r->plan.n; i++) {
+		const struct planned *p = r->plan.data[i];
 
 		if (!p->is_beside || p->what.dso == last)
 			continue;
@@ -55,15 +53,15 @@ static bool has_functions(const struct session *s, const struct drain_mapping *m
 	return false;
 }
 
-static struct newcomer *find(struct session *s, pid_t pid)
+static struct newcomer *find(struct newcomers *b, pid_t pid)
 {
-	vec_for_each (&s->beside.newcomers, struct newcomer, n)
+	vec_for_each (&b->next, struct newcomer, n)
 		if (n->pid == pid)
 			return n;
 	return NULL;
 }
 
-static struct patched_newcomer *find_patched(struct beside *b, pid_t pid)
+static struct patched_newcomer *find_patched(struct newcomers *b, pid_t pid)
 {
 	vec_for_each (&b->patched, struct patched_newcomer, n)
 		if (n->pid == pid)
@@ -71,7 +69,7 @@ static struct patched_newcomer *find_patched(struct beside *b, pid_t pid)
 	return NULL;
 }
 
-static void add_patched(struct beside *b, pid_t pid, uint64_t now_ns)
+static void add_patched(struct newcomers *b, pid_t pid, uint64_t now_ns)
 {
 	struct patched_newcomer *n = find_patched(b, pid);
 
@@ -79,7 +77,7 @@ static void add_patched(struct beside *b, pid_t pid, uint64_t now_ns)
 }
 
 /* A process with patches has mapped a file: what was patched before has none of its functions. */
-static void count_loaded(struct beside *b, const struct newcomer *n)
+static void count_loaded(struct newcomers *b, const struct newcomer *n)
 {
 	const struct patched_newcomer *patched = find_patched(b, n->pid);
 
@@ -88,7 +86,7 @@ static void count_loaded(struct beside *b, const struct newcomer *n)
 }
 
 /* It has ended, or executed another program, before it could be patched, or patched once more. */
-static void count_ended(struct beside *b, const struct newcomer *n)
+static void count_ended(struct newcomers *b, const struct newcomer *n)
 {
 	if (find_patched(b, n->pid))
 		count_loaded(b, n);
@@ -96,90 +94,90 @@ static void count_ended(struct beside *b, const struct newcomer *n)
 		b->n_ended++;
 }
 
-static void refuse(struct beside *b, const struct err *why)
+static void refuse(struct newcomers *b, const struct err *why)
 {
 	if (!b->n_refused++)
 		b->refused = *why;
 }
 
-static struct newcomer *add_newcomer(struct beside *b, pid_t pid, uint64_t time_ns)
+static struct newcomer *add_newcomer(struct newcomers *b, pid_t pid, uint64_t time_ns)
 {
 	struct newcomer *n;
 	struct err why = { 0 };
 
-	if (b->newcomers.n == MOST_NEW) {
+	if (b->next.n == MOST_NEW) {
 		err_set(&why, -EAGAIN,
 			"too many processes execute a program; record with --engine kernel");
 		refuse(b, &why);
 		return NULL;
 	}
-	n = vec_add(&b->newcomers);
+	n = vec_add(&b->next);
 	*n = (struct newcomer){ .pid = pid, .since_ns = time_ns };
 	return n;
 }
 
 /* has_file: the process has mapped a file of those functions, or is_guess: it may have. Otherwise
  * the mapping only says that its loader is still at work. */
-static void note(struct session *s, pid_t pid, uint64_t time_ns, bool has_file, bool is_guess)
+static void note(struct newcomers *b, struct recording *r, pid_t pid, uint64_t time_ns,
+		 bool has_file, bool is_guess)
 {
-	struct newcomer *n = find(s, pid);
+	struct newcomer *n = find(b, pid);
 
 	if (!n && (has_file || is_guess))
-		n = add_newcomer(&s->beside, pid, time_ns);
+		n = add_newcomer(b, pid, time_ns);
 	if (!n)
 		return;
 	n->has_file |= has_file;
 	if (time_ns < n->since_ns + LOADING_NS)
 		n->ready_ns = time_ns + QUIET_NS;
-	n->may_be_patched = pid == s->r.launch.pid && time_ns <= s->beside.launched_ns;
+	n->may_be_patched = pid == r->launch.pid && session_beside_may_have(b->beside, time_ns);
 }
 
 /* Which of them have mapped something is not known. */
-static void note_all(struct session *s)
+static void note_all(struct newcomers *b, struct recording *r)
 {
 	struct pids pids = { 0 };
 
-	bpfprog_targets(s->r.programs, &pids);
+	bpfprog_targets(r->programs, &pids);
 	vec_for_each (&pids, const pid_t, pid)
-		note(s, *pid, clock_now_ns(), false, true);
+		note(b, r, *pid, clock_now_ns(), false, true);
 	vec_release(&pids);
 }
 
-void session_newcomers_note(struct session *s)
+void session_newcomers_note(struct newcomers *b, struct recording *r)
 {
-	const struct drain *d = &s->r.drain;
+	const struct drain *d = &r->drain;
 
-	if (!s->beside.n || !s->beside.tried)
+	if (!session_beside_times(b->beside))
 		return;
 	for (size_t i = 0; i < d->n_mappings; i++) {
 		const struct drain_mapping *m = &d->mappings[i];
 
-		if (m->time_ns > s->beside.patched_ns)
-			note(s, m->pid, m->time_ns, has_functions(s, m), false);
+		if (session_beside_is_later(b->beside, m->time_ns))
+			note(b, r, m->pid, m->time_ns, has_functions(r, m), false);
 	}
-	if (d->mappings_overflowed && !s->beside.is_stopped)
-		note_all(s);
+	if (d->mappings_overflowed && !session_beside_is_stopped(b->beside))
+		note_all(b, r);
 }
 
-static bool may_patch(const struct session *s, uint64_t now_ns)
+static bool may_patch(const struct newcomers *b, const struct recording *r, uint64_t now_ns)
 {
-	return s->beside.n_later < MOST &&
-	       s->beside.later_ns <= FIRST_NS + (now_ns - s->r.open_ns) / ONE_IN;
+	return b->n_later < MOST && b->later_ns <= FIRST_NS + (now_ns - r->open_ns) / ONE_IN;
 }
 
-static int patch(struct session *s, pid_t pid, struct err *why)
+static int patch(struct newcomers *b, struct recording *r, pid_t pid, struct err *why)
 {
-	const struct session_beside *b = s->r.options->beside;
+	const struct session_beside *engine = r->options->beside;
 	const uint64_t began_ns = clock_now_ns();
 	int ret;
 
-	if (!bpfprog_is_target(s->r.programs, (uint32_t)pid))
+	if (!bpfprog_is_target(r->programs, (uint32_t)pid))
 		return err_set(why, -ESRCH, "it has ended; record it while it runs");
-	if (!may_patch(s, began_ns))
+	if (!may_patch(b, r, began_ns))
 		return err_set(why, -EAGAIN,
 			       "too many processes execute a program; record with --engine kernel");
-	ret = b->attach(b->ctx, pid, false, why);
-	s->beside.later_ns += clock_now_ns() - began_ns;
+	ret = engine->attach(engine->ctx, pid, false, why);
+	b->later_ns += clock_now_ns() - began_ns;
 	return ret;
 }
 
@@ -190,11 +188,10 @@ static bool may_try_again(const struct newcomer *n, int ret, uint64_t now_ns)
 }
 
 /* Returns whether it is to be tried again. */
-static bool take_in(struct session *s, struct newcomer *n)
+static bool take_in(struct newcomers *b, struct recording *r, struct newcomer *n)
 {
-	struct beside *b = &s->beside;
 	struct err why = { 0 };
-	const int ret = patch(s, n->pid, &why);
+	const int ret = patch(b, r, n->pid, &why);
 	const uint64_t now_ns = clock_now_ns();
 
 	if (may_try_again(n, ret, now_ns)) {
@@ -226,36 +223,36 @@ static bool is_ready(const struct newcomer *n, uint64_t now_ns)
 	return now_ns >= n->ready_ns;
 }
 
-void session_newcomers_patch(struct session *s)
+void session_newcomers_patch(struct newcomers *b, struct recording *r)
 {
-	struct beside *b = &s->beside;
 	const uint64_t now_ns = clock_now_ns();
 	size_t kept = 0;
 
-	for (size_t i = 0; i < b->newcomers.n; i++) {
-		struct newcomer n = b->newcomers.data[i];
+	for (size_t i = 0; i < b->next.n; i++) {
+		struct newcomer n = b->next.data[i];
 		const bool is_next = is_ready(&n, now_ns) && clock_now_ns() < now_ns + TURN_NS;
 
-		if (!is_next || take_in(s, &n))
-			b->newcomers.data[kept++] = n;
+		if (!is_next || take_in(b, r, &n))
+			b->next.data[kept++] = n;
 		if (is_next)
-			session_beside_drain(s); /* the rings of patched processes fill meanwhile */
+			session_beside_drain(b->beside,
+					     r); /* the rings of patched processes fill meanwhile */
 	}
-	b->newcomers.n = kept;
+	b->next.n = kept;
 }
 
-uint64_t session_newcomers_wait_ns(const struct session *s)
+uint64_t session_newcomers_wait_ns(const struct newcomers *b)
 {
-	return s->beside.newcomers.n ? QUIET_NS : UINT64_MAX;
+	return b->next.n ? QUIET_NS : UINT64_MAX;
 }
 
 /* Those that have come just before the recording ends have no calls either. */
-static void count_rest(struct session *s)
+static void count_rest(struct newcomers *b, struct recording *r)
 {
-	session_newcomers_note(s);
-	vec_for_each (&s->beside.newcomers, const struct newcomer, n)
-		count_ended(&s->beside, n);
-	s->beside.newcomers.n = 0;
+	session_newcomers_note(b, r);
+	vec_for_each (&b->next, const struct newcomer, n)
+		count_ended(b, n);
+	b->next.n = 0;
 }
 
 /* n of them, and why. */
@@ -265,13 +262,12 @@ static void add(struct text *words, uint64_t n, const char *why)
 		text_printf(words, "%s of %" PRIu64 " %s", words->n ? "," : "", n, why);
 }
 
-void session_newcomers_report(struct session *s)
+void session_newcomers_report(struct newcomers *b, struct recording *r)
 {
-	const struct beside *b = &s->beside;
 	char late[TEXT_NUMBER], why[sizeof(b->refused.text) + 64], words[2048];
 	struct text parts = { 0 };
 
-	count_rest(s);
+	count_rest(b, r);
 	snprintf(why, sizeof(why), "in the first %s", text_time(late, b->late_most_ns));
 	add(&parts, b->n_later, why);
 	add(&parts, b->n_ended, "all, as they ended or executed another program too soon");
@@ -285,8 +281,13 @@ void session_newcomers_report(struct session *s)
 			 "calls of functions that are timed in process:%s; record with --engine "
 			 "kernel",
 			 parts.s);
-		session_write_notice(&s->r, "in-process-late", words);
+		session_write_notice(r, "in-process-late", words);
 	}
 	text_release(&parts);
-	vec_release(&s->beside.patched);
+	vec_release(&b->patched);
+}
+
+void session_newcomers_release(struct newcomers *b)
+{
+	vec_release(&b->next);
 }

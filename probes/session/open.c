@@ -188,6 +188,39 @@ static struct session *new_session(const struct session_options *o)
 	s->follow.costs = &s->costs;
 	s->follow.attach = &s->attach;
 	s->burst.attach = &s->attach;
+	s->sampling.costs = &s->costs;
+	s->budget.costs = &s->costs;
+	s->budget.cputime = &s->cputime;
+	s->budget.after = &s->after;
+	s->budget.follow = &s->follow;
+	s->budget.attach = &s->attach;
+	s->count.costs = &s->costs;
+	s->count.after = &s->after;
+	s->count.cputime = &s->cputime;
+	s->count.attach = &s->attach;
+	s->count.budget = &s->budget;
+	s->count.beside = &s->beside;
+	s->beside.costs = &s->costs;
+	s->beside.attach = &s->attach;
+	s->newcomers.beside = &s->beside;
+	s->select.costs = &s->costs;
+	s->select.attach = &s->attach;
+	s->select.beside = &s->beside;
+	s->hybrid.costs = &s->costs;
+	s->hybrid.attach = &s->attach;
+	s->hybrid.beside = &s->beside;
+	s->hybrid.select = &s->select;
+	s->hybrid.stacks = &s->stacks;
+	s->hybrid.sampling = &s->sampling;
+	s->hybrid.count = &s->count;
+	s->hybrid.budget = &s->budget;
+	s->overhead.costs = &s->costs;
+	s->overhead.cputime = &s->cputime;
+	s->overhead.follow = &s->follow;
+	s->overhead.after = &s->after;
+	s->overhead.budget = &s->budget;
+	s->overhead.beside = &s->beside;
+	s->overhead.solo = &s->solo;
 	s->after.costs = &s->costs;
 	s->after.cputime = &s->cputime;
 	return s;
@@ -238,8 +271,9 @@ static int begin_file(struct session *s, struct err *err)
 	session_counters_write(&s->counters, &s->r);
 	if (s->r.options->stamp_cycles)
 		write_stamps(s);
-	session_write_left_out(s);
-	return session_build_set(s, 0, &set, err);
+	session_write_left_out(&s->r);
+	session_report_unselected(&s->select, &s->r);
+	return session_build_set(&s->r, &s->costs, 0, &set, err);
 }
 
 #define STEPS 6.0
@@ -294,12 +328,12 @@ int session_open(struct session **out, const struct session_options *o, struct e
 		ret = patterns_parse(&s->r.patterns, o->patterns, o->n_patterns, err);
 	if (!ret) {
 		s->r.is_hybrid = !patterns_n(s->r.patterns);
-		s->selection.excluding = s->r.is_hybrid ? s->r.patterns : NULL;
+		session_select_init(&s->select, &s->r);
 	}
 	if (!ret)
 		ret = check_pids(o, err);
 	if (!ret)
-		ret = session_select(s, err);
+		ret = session_select(&s->select, &s->r, err);
 	if (!ret)
 		session_read_costs(&s->costs, &s->r);
 	step(s, 1);
@@ -307,9 +341,9 @@ int session_open(struct session **out, const struct session_options *o, struct e
 		ret = open_kernel_side(s, err);
 	step(s, 2);
 	if (!ret && s->r.is_hybrid)
-		ret = session_hybrid_open(s, err);
+		ret = session_hybrid_open(&s->hybrid, &s->r, err);
 	if (!ret)
-		session_sample_open(s);
+		session_sample_open(&s->sampling, &s->r);
 	if (!ret)
 		ret = block_signals(s, err);
 	if (!ret && o->argv)
@@ -343,8 +377,8 @@ void session_free(struct session *s)
 	session_solo_release(&s->solo);
 	session_unwatch_mappings(&s->r);
 	if (s->r.is_hybrid)
-		session_hybrid_release(s);
-	session_sample_release(s);
+		session_hybrid_release(&s->hybrid);
+	session_sample_release(&s->sampling);
 	session_close_sets(&s->attach, &s->r);
 	vec_release(&s->r.sets);
 	trace_writer_close(s->r.writer, NULL);
@@ -360,9 +394,9 @@ void session_free(struct session *s)
 		close(s->signal_fd);
 	launch_inherit_restore(&s->inherit);
 	plan_release(&s->r.plan);
-	selection_release(&s->selection);
+	session_select_release(&s->select);
 	patterns_free(s->r.patterns);
-	vec_release(&s->beside.newcomers);
+	session_newcomers_release(&s->newcomers);
 	session_holds_release(&s->holds);
 	session_costs_release(&s->costs);
 	text_release(&s->r.pending);
@@ -370,6 +404,5 @@ void session_free(struct session *s)
 	session_addresses_release(&s->addresses);
 	spaces_release(&s->r.spaces);
 	session_objects_release(&s->r.objects);
-	free(s->program);
 	free(s);
 }

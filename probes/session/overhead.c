@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The cost of the probes while the target is recorded, and a warning if it is too high. */
+#include "probes/session/overhead.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,8 +12,18 @@
 #include "probes/cost/known.h"
 #include "probes/drain/keep.h"
 #include "probes/kernel/bpfprog.h"
+#include "probes/recording/after.h"
+#include "probes/recording/costs.h"
+#include "probes/recording/cputime.h"
+#include "probes/recording/meta.h"
+#include "probes/recording/options.h"
+#include "probes/recording/recording.h"
+#include "probes/recording/solo.h"
 #include "probes/select/pattern.h"
-#include "probes/session/internal.h"
+#include "probes/session/beside.h"
+#include "probes/session/budget.h"
+#include "probes/session/engine.h"
+#include "probes/session/follow.h"
 #include "trace/meta/print.h"
 
 #define WARN_AFTER_NS	  1000000000ull
@@ -22,7 +33,8 @@
 #define CPU_TIME_LEAST_NS 10000000ull /* below it, the kernel's own figure is too coarse */
 
 struct trapped {
-	const struct session *session;
+	const struct costs *costs;
+	const struct plan *plan;
 	uint64_t calls;
 	double cost_ns;
 };
@@ -30,13 +42,12 @@ struct trapped {
 static void add_trapped(void *ctx, uint32_t tid, uint32_t id, const struct wire_sampling *row)
 {
 	struct trapped *all = ctx;
-	const struct session *s = all->session;
 
 	(void)tid;
-	if (id >= s->r.plan.n)
+	if (id >= all->plan->n)
 		return;
 	all->calls += row->calls;
-	all->cost_ns += (double)row->calls * session_call_cost_ns(&s->costs, s->r.plan.data[id]);
+	all->cost_ns += (double)row->calls * session_call_cost_ns(all->costs, all->plan->data[id]);
 }
 
 double session_dropped_cost_ns(double read_cost_ns, uint64_t read, uint64_t dropped)
@@ -47,66 +58,63 @@ double session_dropped_cost_ns(double read_cost_ns, uint64_t read, uint64_t drop
 }
 
 /* Returns how many records of entries and exits the kernel made, or dropped, that were not read. */
-static uint64_t unread_records(const struct session *s)
+static uint64_t unread_records(const struct recording *r)
 {
-	uint64_t made = session_totals_now(&s->r).calls - s->r.totals_at_start.calls;
+	uint64_t made = session_totals_now(r).calls - r->totals_at_start.calls;
 
-	return made > s->r.drain.calls ? made - s->r.drain.calls : 0;
+	return made > r->drain.calls ? made - r->drain.calls : 0;
 }
 
 /*
  * Returns the calls that trapped. Calls that sampling leaves out write no records, but trap, and
  * the kernel counts them. So do calls whose records were dropped.
  */
-static struct trapped trapped_calls(const struct session *s)
+static struct trapped trapped_calls(const struct overhead *o, const struct recording *r)
 {
-	struct trapped all = { .session = s };
+	struct trapped all = { .costs = o->costs, .plan = &r->plan };
 
-	if (s->r.options->period > 1) {
-		bpfprog_sampled(s->r.programs, add_trapped, &all);
+	if (r->options->period > 1) {
+		bpfprog_sampled(r->programs, add_trapped, &all);
 		return all;
 	}
-	for (uint32_t id = 0; id < s->r.drain.n_functions && id < s->r.plan.n; id++)
-		all.cost_ns += (double)s->r.drain.calls_of[id] *
-			       session_call_cost_ns(&s->costs, s->r.plan.data[id]);
-	all.cost_ns += session_dropped_cost_ns(all.cost_ns, s->r.drain.calls, unread_records(s));
-	all.calls = s->r.drain.entries;
+	for (uint32_t id = 0; id < r->drain.n_functions && id < r->plan.n; id++)
+		all.cost_ns += (double)r->drain.calls_of[id] *
+			       session_call_cost_ns(o->costs, r->plan.data[id]);
+	all.cost_ns += session_dropped_cost_ns(all.cost_ns, r->drain.calls, unread_records(r));
+	all.calls = r->drain.entries;
 	return all;
 }
 
-uint64_t session_trapped_calls(const struct session *s)
+uint64_t session_trapped_calls(const struct overhead *o, const struct recording *r)
 {
-	return trapped_calls(s).calls;
+	return trapped_calls(o, r).calls;
 }
 
-static uint64_t beside_cost_ns(const struct session *s)
+static uint64_t beside_cost_ns(const struct overhead *o, const struct recording *r)
 {
-	const struct session_beside *b = s->r.options->beside;
-	struct session_beside_sums sums = { 0 };
+	struct session_beside_sums sums;
 
-	if (b && s->beside.tried)
-		b->sums(b->ctx, &sums);
+	session_beside_sums(o->beside, r, &sums);
 	return sums.cost_ns;
 }
 
-uint64_t session_probes_cost_ns(const struct session *s)
+uint64_t session_probes_cost_ns(const struct overhead *o, const struct recording *r)
 {
-	return (uint64_t)(trapped_calls(s).cost_ns + session_after_cost_ns(&s->after) +
-			  s->hybrid.counting_cost_ns) +
-	       beside_cost_ns(s) + session_solo_cost_ns(&s->solo) +
-	       session_scheduling_cost_ns(&s->follow, &s->r) +
-	       session_sampling_cost_ns(&s->costs, &s->r);
+	return (uint64_t)(trapped_calls(o, r).cost_ns + session_after_cost_ns(o->after) +
+			  session_counting_cost_ns(o->budget)) +
+	       beside_cost_ns(o, r) + session_solo_cost_ns(o->solo) +
+	       session_scheduling_cost_ns(o->follow, r) + session_sampling_cost_ns(o->costs, r);
 }
 
-static const char *scheduling_advice(const struct session *s)
+static const char *scheduling_advice(const struct overhead *o, const struct recording *r)
 {
-	const struct wire_totals now = session_totals_now(&s->r);
+	const struct wire_totals now = session_totals_now(r);
 
-	if (session_births_cost_ns(&s->follow, &s->r, &now) >
-	    (double)session_scheduling_cost_ns(&s->follow, &s->r) / 2)
+	if (session_births_cost_ns(o->follow, r, &now) >
+	    (double)session_scheduling_cost_ns(o->follow, r) / 2)
 		return "most of it is the births and ends of its threads, which are very many; "
 		       "--no-inherit, without child processes, takes far less";
-	return session_is_carried(&s->follow)
+	return session_is_carried(o->follow)
 		       ? "most of it is the record of its context switches, which are very many; "
 			 "--no-inherit, without child processes, takes far less"
 		       : "most of it is the record of its context switches, which are very many";
@@ -118,20 +126,20 @@ struct stretch {
 };
 
 /* Returns the whole budget that the user set. */
-static double whole_budget(const struct session *s)
+static double whole_budget(const struct recording *r)
 {
-	return s->r.options->overhead + s->r.options->overhead_beside;
+	return r->options->overhead + r->options->overhead_beside;
 }
 
 /* Returns whether the cost exceeds the budget in a stretch that is long enough to judge. */
-static bool is_over_budget(const struct session *s, const struct stretch *x)
+static bool is_over_budget(const struct recording *r, const struct stretch *x)
 {
 	double own_ns = fmax(x->cpu_ns - x->cost_ns, META_BUSY_LEAST * x->span_ns);
 	double share = meta_overhead(own_ns + x->cost_ns, x->cost_ns);
 
 	if (x->cpu_ns < CPU_TIME_LEAST_NS || x->cost_ns < COST_LEAST * x->span_ns)
 		return false;
-	return share > WARN_TOLERANCE * whole_budget(s);
+	return share > WARN_TOLERANCE * whole_budget(r);
 }
 
 static void what_probes_did(const struct stretch *x, struct text *out)
@@ -148,14 +156,14 @@ static void what_probes_did(const struct stretch *x, struct text *out)
 			    text_overhead(number, share, most));
 }
 
-static void add_advice(const struct session *s, struct text *out)
+static void add_advice(const struct overhead *o, const struct recording *r, struct text *out)
 {
-	bool scheduling = (double)session_scheduling_cost_ns(&s->follow, &s->r) >
-			  (double)session_probes_cost_ns(s) / 2;
+	bool scheduling = (double)session_scheduling_cost_ns(o->follow, r) >
+			  (double)session_probes_cost_ns(o, r) / 2;
 
 	text_add(out, "; ");
 	text_add(out, scheduling
-			      ? scheduling_advice(s)
+			      ? scheduling_advice(o, r)
 			      : "trace fewer functions, or functions that are called less often");
 }
 
@@ -163,74 +171,74 @@ static void add_advice(const struct session *s, struct text *out)
  * Warns once, and early, so that the user can stop. The last line has the total: a second figure,
  * of the first seconds, would be confused with it.
  */
-static void warn(struct session *s, const struct stretch *x, bool at_end)
+static void warn(struct overhead *o, struct recording *r, const struct stretch *x, bool at_end)
 {
 	const char *now = at_end ? "" : " at the moment", *past = at_end ? "ed" : "";
-	double budget = 100 * whole_budget(s);
+	double budget = 100 * whole_budget(r);
 	struct text words = { 0 };
 
-	if (s->overhead.warned)
+	if (o->warned)
 		return;
-	s->overhead.warned = true;
+	o->warned = true;
 	if (meta_hardly_runs(x->cpu_ns, x->cost_ns, x->span_ns))
 		text_printf(&words, "the probes %s more CPU time than the budget of %.3g%%%s",
 			    at_end ? "took" : "take", budget, now);
 	else
 		text_printf(&words, "the probes slow%s the target by more than %.3g%%%s", past,
 			    budget, now);
-	add_advice(s, &words);
+	add_advice(o, r, &words);
 	log_notice("%s", words.s);
 	text_release(&words);
 }
 
 /* Writes a notice into the file, which has the final figure. */
-static void note_overhead(struct session *s, const struct stretch *x)
+static void note_overhead(struct overhead *o, struct recording *r, const struct stretch *x)
 {
 	struct session_beside_sums beside;
 	struct text words = { 0 };
 
-	session_beside_sums(s, &beside);
+	session_beside_sums(o->beside, r, &beside);
 	if (beside.lost_most)
 		text_add(&words, "how much the target was slowed is n/a, as most calls that were "
 				 "timed in process were dropped");
 	else
 		what_probes_did(x, &words);
-	add_advice(s, &words);
-	session_note(&s->r, "over-budget", words.s);
+	add_advice(o, r, &words);
+	session_note(r, "over-budget", words.s);
 	text_release(&words);
 }
 
-static bool is_time_to_look(const struct session *s, uint64_t now_ns)
+static bool is_time_to_look(const struct overhead *o, const struct recording *r, uint64_t now_ns)
 {
-	if (!s->overhead.look_ns)
-		return now_ns - s->r.start_ns >= WARN_AFTER_NS;
-	return now_ns - s->overhead.look_ns >= WARN_EVERY_NS;
+	if (!o->look_ns)
+		return now_ns - r->start_ns >= WARN_AFTER_NS;
+	return now_ns - o->look_ns >= WARN_EVERY_NS;
 }
 
-void session_warn_cost(struct session *s, uint64_t now_ns, bool at_end)
+void session_warn_cost(struct overhead *o, struct recording *r, uint64_t now_ns, bool at_end)
 {
 	uint64_t cpu_ns, since_ns;
 	struct stretch x;
 	double cost_ns;
 
-	if (!s->r.begun || (!at_end && !is_time_to_look(s, now_ns)))
+	if (!r->begun || (!at_end && !is_time_to_look(o, r, now_ns)))
 		return;
-	cpu_ns = session_recorded_cpu_ns(&s->cputime, &s->r);
-	if (cpu_ns < s->overhead.cpu_ns)
-		cpu_ns = s->overhead.cpu_ns; /* for ended processes, the last known time */
-	cost_ns = (double)session_probes_cost_ns(s);
-	since_ns = s->overhead.look_ns ? s->overhead.look_ns : s->r.start_ns;
+	cpu_ns = session_recorded_cpu_ns(o->cputime, r);
+	if (cpu_ns < o->cpu_ns)
+		cpu_ns = o->cpu_ns; /* for ended processes, the last known time */
+	cost_ns = (double)session_probes_cost_ns(o, r);
+	since_ns = o->look_ns ? o->look_ns : r->start_ns;
 	if (at_end)
-		x = (struct stretch){ (double)cpu_ns, cost_ns, (double)(now_ns - s->r.start_ns) };
+		x = (struct stretch){ (double)cpu_ns, cost_ns, (double)(now_ns - r->start_ns) };
 	else
-		x = (struct stretch){ (double)(cpu_ns - s->overhead.cpu_ns),
-				      cost_ns - s->overhead.cost_ns, (double)(now_ns - since_ns) };
-	s->overhead.look_ns = now_ns;
-	s->overhead.cpu_ns = cpu_ns;
-	s->overhead.cost_ns = cost_ns;
-	if (!is_over_budget(s, &x))
+		x = (struct stretch){ (double)(cpu_ns - o->cpu_ns), cost_ns - o->cost_ns,
+				      (double)(now_ns - since_ns) };
+	o->look_ns = now_ns;
+	o->cpu_ns = cpu_ns;
+	o->cost_ns = cost_ns;
+	if (!is_over_budget(r, &x))
 		return;
-	warn(s, &x, at_end);
+	warn(o, r, &x, at_end);
 	if (at_end)
-		note_overhead(s, &x);
+		note_overhead(o, r, &x);
 }

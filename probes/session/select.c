@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "probes/session/select.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
@@ -20,27 +22,32 @@
 #include "probes/process/program.h"
 #include "probes/process/status.h"
 #include "probes/process/translator.h"
+#include "probes/recording/meta.h"
+#include "probes/recording/options.h"
+#include "probes/recording/recording.h"
 #include "probes/select/missing.h"
 #include "probes/select/pattern.h"
-#include "probes/session/internal.h"
+#include "probes/session/beside.h"
+#include "probes/session/set.h"
 #include "symbol/dso/cache.h"
 #include "symbol/dso/dso.h"
 #include "symbol/dso/symbols.h"
 #include "symbol/library/closure.h"
 #include "symbol/maps.h"
+#include "trace/meta/print.h"
 
 /* Returns the share that the first pass saw of a function. */
-static double known_share(const struct session *s, const struct planned *p)
+static double known_share(const struct recording *r, const struct planned *p)
 {
-	for (size_t i = 0; s->r.options->cpu_shares && i < s->r.options->n_patterns; i++)
-		if (p->what.pattern && !strcmp(p->what.pattern, s->r.options->patterns[i]))
-			return s->r.options->cpu_shares[i];
+	for (size_t i = 0; r->options->cpu_shares && i < r->options->n_patterns; i++)
+		if (p->what.pattern && !strcmp(p->what.pattern, r->options->patterns[i]))
+			return r->options->cpu_shares[i];
 	return NAN;
 }
 
-bool session_is_region(const struct session *s, const char *symbol)
+bool session_is_region(const struct recording *r, const char *symbol)
 {
-	for (const char *const *glob = s->r.options->regions; glob && *glob; glob++)
+	for (const char *const *glob = r->options->regions; glob && *glob; glob++)
 		if (!fnmatch(*glob, symbol, 0))
 			return true;
 	return false;
@@ -48,74 +55,74 @@ bool session_is_region(const struct session *s, const char *symbol)
 
 /* Returns whether no function of a glob has the wanted arguments. Some may lack them, but one must
  * have them. */
-static bool are_wrong(const struct session *s, const struct planned *p)
+static bool are_wrong(const struct recording *r, const struct planned *p)
 {
 	if (!p->wrong_arguments.code || p->what.by_name)
 		return p->wrong_arguments.code;
-	vec_for_each (&s->r.plan, struct planned *, other)
+	vec_for_each (&r->plan, struct planned *, other)
 		if ((*other)->what.pattern == p->what.pattern && !(*other)->wrong_arguments.code)
 			return false;
 	return true;
 }
 
 /* Selects functions. The executable's object comes first, whatever else is known by then. */
-static int select_in(struct session *s, size_t first, size_t n_executables, struct err *err)
+static int select_in(struct select *sel, struct recording *r, size_t first, size_t n_executables,
+		     struct err *err)
 {
-	size_t n = s->r.objects.n - first, chosen = s->selection.chosen.n;
+	size_t n = r->objects.n - first, chosen = sel->selection.chosen.n;
 	struct dso **dsos = xcalloc(n ? n : 1, sizeof(*dsos));
 	int ret;
 
 	for (size_t i = 0; i < n; i++)
-		dsos[i] = s->r.objects.data[first + i].dso;
-	ret = n && !s->r.is_hybrid
-		      ? selection_add(&s->selection, s->r.patterns, dsos, n, n_executables, err)
+		dsos[i] = r->objects.data[first + i].dso;
+	ret = n && !r->is_hybrid
+		      ? selection_add(&sel->selection, r->patterns, dsos, n, n_executables, err)
 		      : 0;
 	if (!ret)
-		plan_add(&s->r.plan, &s->selection, chosen, &s->r.objects.traits,
-			 s->r.kernel_version);
-	for (size_t i = chosen; i < s->r.plan.n && !ret; i++) {
-		struct planned *p = s->r.plan.data[i];
+		session_plan_selected(sel, r, chosen);
+	for (size_t i = chosen; i < r->plan.n && !ret; i++) {
+		struct planned *p = r->plan.data[i];
 
-		p->cpu_share = known_share(s, p);
-		p->region = session_is_region(s, p->what.function->symbol);
-		if (are_wrong(s, p)) {
+		p->cpu_share = known_share(r, p);
+		p->region = session_is_region(r, p->what.function->symbol);
+		if (are_wrong(r, p)) {
 			*err = p->wrong_arguments;
 			ret = err->code;
 		}
 	}
 	if (!ret)
-		session_beside_offer(s, chosen);
+		session_beside_offer(sel->beside, r, chosen);
 	free(dsos);
 	return ret;
 }
 
-static void name_program(struct session *s, const char *path)
+static void name_program(struct select *sel, const char *path)
 {
-	free(s->program);
-	s->program = xstrdup(text_base_name(path));
+	free(sel->program);
+	sel->program = xstrdup(text_base_name(path));
 }
 
 /* Names the program by the word that started it: its file may have another name (redis-server is a
  * link) or be an interpreter. Titles that a process gives itself begin with its name. */
-static bool name_as_started(struct session *s, pid_t pid)
+static bool name_as_started(struct select *sel, pid_t pid)
 {
 	char words[4096];
 
 	if (!status_words(pid, words, sizeof(words)))
 		return false;
 	words[strcspn(words, " :")] = '\0';
-	name_program(s, words + (*words == '-')); /* a login shell's name begins with '-' */
-	return *s->program != '\0';
+	name_program(sel, words + (*words == '-')); /* a login shell's name begins with '-' */
+	return *sel->program != '\0';
 }
 
 /* Names the program after the first attached process. The name of a deleted file ends with "
  * (deleted)". */
-static void name_process(struct session *s, pid_t pid)
+static void name_process(struct select *sel, pid_t pid)
 {
 	char link[64], path[4096], *deleted;
 	ssize_t n;
 
-	if (name_as_started(s, pid))
+	if (name_as_started(sel, pid))
 		return;
 	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
 	n = readlink(link, path, sizeof(path) - 1);
@@ -125,14 +132,14 @@ static void name_process(struct session *s, pid_t pid)
 	deleted = strstr(path, " (deleted)");
 	if (deleted)
 		*deleted = '\0';
-	name_program(s, path);
+	name_program(sel, path);
 }
 
 /*
  * Adds programs that a shell's words name by path, so that their probes are in before they start.
  * Other programs are handled when they start.
  */
-static void add_started(struct session *s, const char *words)
+static void add_started(struct recording *r, const char *words)
 {
 	static const char ends[] = " \t\n'\"`;|&()<>";
 	char path[4096];
@@ -145,12 +152,12 @@ static void add_started(struct session *s, const char *words)
 			continue;
 		memcpy(path, words, n);
 		path[n] = '\0';
-		if (!access(path, X_OK) && !dso_get(s->r.objects.dsos, path, &dso, NULL))
-			session_add_object(&s->r.objects, dso, path, true);
+		if (!access(path, X_OK) && !dso_get(r->objects.dsos, path, &dso, NULL))
+			session_add_object(&r->objects, dso, path, true);
 	}
 }
 
-static void add_started_by_script(struct session *s, const char *path)
+static void add_started_by_script(struct recording *r, const char *path)
 {
 	char words[65536];
 	FILE *f = regular_fopen(path);
@@ -159,15 +166,16 @@ static void add_started_by_script(struct session *s, const char *path)
 	if (f)
 		fclose(f);
 	words[n] = '\0';
-	add_started(s, words);
+	add_started(r, words);
 }
 
-static int objects_of_command(struct session *s, size_t *n_executables, struct err *err)
+static int objects_of_command(struct select *sel, struct recording *r, size_t *n_executables,
+			      struct err *err)
 {
 	struct dso_closure closure = { 0 };
 	struct command_program program;
 	struct dso *dso;
-	int ret = command_program_find(&program, s->r.options->argv, err);
+	int ret = command_program_find(&program, r->options->argv, err);
 
 	if (ret)
 		return ret;
@@ -176,24 +184,24 @@ static int objects_of_command(struct session *s, size_t *n_executables, struct e
 		command_program_release(&program);
 		return ret;
 	}
-	name_program(s, program.script ? program.script : program.path);
-	s->starts_others = program.is_shell;
-	s->r.objects.traits.forks |= program.forks;
+	name_program(sel, program.script ? program.script : program.path);
+	sel->starts_others = program.is_shell;
+	r->objects.traits.forks |= program.forks;
 	if (program.is_shell)
 		log_detail("%s is a shell's: what it starts is looked at when it starts",
-			   s->program);
-	ret = dso_closure_in(s->r.objects.dsos, program.path, program.environment, &closure, err);
+			   sel->program);
+	ret = dso_closure_in(r->objects.dsos, program.path, program.environment, &closure, err);
 	for (size_t i = 0; i < closure.n && !ret; i++) {
-		ret = dso_get(s->r.objects.dsos, closure.paths[i], &dso, err);
+		ret = dso_get(r->objects.dsos, closure.paths[i], &dso, err);
 		if (!ret)
-			session_add_object(&s->r.objects, dso, closure.paths[i], i == 0);
+			session_add_object(&r->objects, dso, closure.paths[i], i == 0);
 		if (!ret && i == 0 && program.is_shell) {
-			for (char *const *word = s->r.options->argv + 1; !program.script && *word;
+			for (char *const *word = r->options->argv + 1; !program.script && *word;
 			     word++)
-				add_started(s, *word);
+				add_started(r, *word);
 			if (program.script)
-				add_started_by_script(s, program.script);
-			*n_executables = s->r.objects.n;
+				add_started_by_script(r, program.script);
+			*n_executables = r->objects.n;
 		}
 	}
 	dso_closure_release(&closure);
@@ -212,18 +220,18 @@ static ino_t executable_of(pid_t pid)
 
 /* Adds the file of a mapping, without an error if it cannot be opened. *executable is set if the
  * file is the process's program. */
-static void add_mapping(struct session *s, pid_t pid, const struct mapping *m, bool executable)
+static void add_mapping(struct recording *r, pid_t pid, const struct mapping *m, bool executable)
 {
 	struct err why = { 0 };
 	char path[4096];
 	struct dso *dso;
 
 	if (mapping_path(m, pid, path, sizeof(path), &why) ||
-	    dso_get_of(s->r.objects.dsos, dso_origin_of_process(pid), path, &dso, &why)) {
+	    dso_get_of(r->objects.dsos, dso_origin_of_process(pid), path, &dso, &why)) {
 		log_detail("%s is left out: %s", m->path, why.text);
 		return;
 	}
-	session_add_object(&s->r.objects, dso, path, executable);
+	session_add_object(&r->objects, dso, path, executable);
 }
 
 static bool is_new(struct map *seen, const struct mapping *m)
@@ -237,48 +245,48 @@ static bool is_new(struct map *seen, const struct mapping *m)
 
 /* Adds the program first: patterns without an object are searched there before they are searched in
  * libraries. */
-static int add_mappings(struct session *s, pid_t pid, size_t *n_executables, struct err *err)
+static int add_mappings(struct recording *r, pid_t pid, size_t *n_executables, struct err *err)
 {
 	struct mappings maps = { 0 };
 	struct map seen = { 0 }; /* a file may be mapped thousands of times */
 	ino_t program = executable_of(pid);
-	size_t before = s->r.objects.n;
+	size_t before = r->objects.n;
 	int ret = mappings_read(&maps, pid, err);
 
 	vec_for_each (&maps, struct mapping, m)
 		if (m->inode == program && is_new(&seen, m))
-			add_mapping(s, pid, m, true);
-	*n_executables = s->r.objects.n - before;
+			add_mapping(r, pid, m, true);
+	*n_executables = r->objects.n - before;
 	vec_for_each (&maps, struct mapping, m)
 		if (is_new(&seen, m))
-			add_mapping(s, pid, m, false);
+			add_mapping(r, pid, m, false);
 	map_release(&seen);
 	mappings_release(&maps);
 	return ret;
 }
 
 /* Returns an error if no function that -F matches can be traced and no other will join. */
-static int refuse_impossible(const struct session *s, struct err *err)
+static int refuse_impossible(const struct recording *r, struct err *err)
 {
-	const struct planned *p = s->r.plan.n ? s->r.plan.data[0] : NULL;
+	const struct planned *p = r->plan.n ? r->plan.data[0] : NULL;
 
-	if (!p || !patterns_all_matched(s->r.patterns))
+	if (!p || !patterns_all_matched(r->patterns))
 		return 0;
-	for (size_t i = 0; i < s->r.plan.n; i++)
-		if (s->r.plan.data[i]->possible || s->r.plan.data[i]->is_beside)
+	for (size_t i = 0; i < r->plan.n; i++)
+		if (r->plan.data[i]->possible || r->plan.data[i]->is_beside)
 			return 0;
 	return err_set(err, -ENOTSUP,
 		       "%s in %s%s cannot be traced: %s; name other functions with -F",
 		       dso_function_name(p->what.dso, p->what.function), dso_path(p->what.dso),
-		       s->r.plan.n > 1 ? " and the others" : "", p->reason);
+		       r->plan.n > 1 ? " and the others" : "", p->reason);
 }
 
 /* Refuses Go programs without -F: they have none of the functions that ispot would choose. */
-static int refuse_go_programs(const struct session *s, struct err *err)
+static int refuse_go_programs(const struct recording *r, struct err *err)
 {
 	const struct dso *first = NULL;
 
-	vec_for_each (&s->r.objects, const struct session_object, o) {
+	vec_for_each (&r->objects, const struct session_object, o) {
 		if (o->executable && !dso_is_go(o->dso))
 			return 0;
 		if (o->executable && !first)
@@ -287,115 +295,133 @@ static int refuse_go_programs(const struct session *s, struct err *err)
 	return first ? selection_refuse_go(first, err) : 0;
 }
 
-int session_select(struct session *s, struct err *err)
+void session_report_unselected(struct select *sel, struct recording *r)
+{
+	for (; sel->n_reported < sel->selection.left_out.n; sel->n_reported++) {
+		const struct unselected *u = &sel->selection.left_out.data[sel->n_reported];
+		struct meta_not_traced n = { .name = u->name,
+					     .object = u->object,
+					     .reason = u->reason,
+					     .cpu_share = NAN,
+					     .calls_per_s = NAN,
+					     .cost_share = NAN };
+		struct text line = { 0 };
+
+		if (!u->marker)
+			continue;
+		log_notice("marker %s in %s is not traced: %s", u->name, u->object, u->reason);
+		meta_print_not_traced(&n, &line);
+		session_write_line(r, &line);
+	}
+}
+
+int session_select(struct select *sel, struct recording *r, struct err *err)
 {
 	size_t n_executables = 1, n;
 	struct dso **dsos;
 	int ret = 0;
 
-	if (s->r.options->n_pids)
-		name_process(s, s->r.options->pids[0]);
-	if (!s->r.options->n_pids) {
-		ret = objects_of_command(s, &n_executables, err);
+	if (r->options->n_pids)
+		name_process(sel, r->options->pids[0]);
+	if (!r->options->n_pids) {
+		ret = objects_of_command(sel, r, &n_executables, err);
 		if (!ret)
-			ret = select_in(s, 0, n_executables, err);
+			ret = select_in(sel, r, 0, n_executables, err);
 	}
-	for (size_t i = 0; i < s->r.options->n_pids; i++) {
-		size_t first = s->r.objects.n;
+	for (size_t i = 0; i < r->options->n_pids; i++) {
+		size_t first = r->objects.n;
 
-		ret = add_mappings(s, s->r.options->pids[i], &n_executables, err);
+		ret = add_mappings(r, r->options->pids[i], &n_executables, err);
 		if (!ret)
-			ret = select_in(s, first, n_executables, err);
+			ret = select_in(sel, r, first, n_executables, err);
 		if (ret)
 			break;
 	}
-	if (!ret && s->r.is_hybrid)
-		ret = refuse_go_programs(s, err);
+	if (!ret && r->is_hybrid)
+		ret = refuse_go_programs(r, err);
 	/* The functions that a first pass chose are there, or will come. */
-	if (ret || s->r.is_hybrid || s->starts_others || s->r.options->cpu_shares ||
-	    (s->r.options->some_match && s->r.plan.n))
+	if (ret || r->is_hybrid || sel->starts_others || r->options->cpu_shares ||
+	    (r->options->some_match && r->plan.n))
 		return ret;
-	n = s->r.objects.n;
+	n = r->objects.n;
 	dsos = xcalloc(n ? n : 1, sizeof(*dsos));
 	for (size_t i = 0; i < n; i++)
-		dsos[i] = s->r.objects.data[i].dso;
-	ret = selection_missing(&s->selection, s->r.patterns, dsos, n, err);
+		dsos[i] = r->objects.data[i].dso;
+	ret = selection_missing(&sel->selection, r->patterns, dsos, n, err);
 	free(dsos);
-	return ret ? ret : refuse_impossible(s, err);
+	return ret ? ret : refuse_impossible(r, err);
 }
 
 /* Notes that functions of the plan came with the last set. Their objects had been mapped since
  * mapped_ns. */
-static void note_late(struct session *s, size_t planned, uint64_t mapped_ns)
+static void note_late(struct select *sel, struct recording *r, size_t planned, uint64_t mapped_ns)
 {
 	uint64_t now_ns = clock_now_ns();
 	const struct dso *last = NULL;
 
-	if (!s->r.begun)
+	if (!r->begun)
 		return;
-	for (size_t i = planned; i < s->r.plan.n; i++) {
-		struct dso *dso = s->r.plan.data[i]->what.dso;
+	for (size_t i = planned; i < r->plan.n; i++) {
+		struct dso *dso = r->plan.data[i]->what.dso;
 
-		if (dso == last || !s->r.plan.data[i]->possible)
+		if (dso == last || !r->plan.data[i]->possible)
 			continue;
-		if (!s->late.objects++)
-			s->late.path = dso_path(dso);
-		s->late.has_executable |=
-			s->r.objects.data[session_object_id(&s->r.objects, dso)].executable;
+		if (!sel->late.objects++)
+			sel->late.path = dso_path(dso);
+		sel->late.has_executable |=
+			r->objects.data[session_object_id(&r->objects, dso)].executable;
 		last = dso;
 	}
 	if (!mapped_ns ||
-	    s->r.is_between_bursts) /* in that case the probes come with the next burst */
-		s->late.unknown = true;
-	else if (now_ns > mapped_ns + s->late.most_ns)
-		s->late.most_ns = now_ns - mapped_ns;
+	    r->is_between_bursts) /* in that case the probes come with the next burst */
+		sel->late.unknown = true;
+	else if (now_ns > mapped_ns + sel->late.most_ns)
+		sel->late.most_ns = now_ns - mapped_ns;
 }
 
-void session_report_late(struct session *s)
+void session_report_late(struct select *sel, struct recording *r)
 {
 	char others[64] = "", moment[TEXT_NUMBER], objects[TEXT_COUNTED], name[128];
 	char words[512];
 	const char *remedy = "";
 
-	if (s->r.is_hybrid || !s->late.objects)
+	if (r->is_hybrid || !sel->late.objects)
 		return;
-	if (s->late.objects > 1)
+	if (sel->late.objects > 1)
 		snprintf(others, sizeof(others), " and %s more",
-			 text_counted(objects, s->late.objects - 1, "file"));
-	if (s->late.has_executable)
+			 text_counted(objects, sel->late.objects - 1, "file"));
+	if (sel->late.has_executable)
 		remedy = "; record the program itself to see its beginning";
 	snprintf(
 		words, sizeof(words),
 		"functions of %s%s, mapped while it was recorded, are traced from %s%s after that: "
 		"earlier calls are in no count%s",
-		text_printable(name, sizeof(name), text_base_name(s->late.path)), others,
-		s->late.unknown ? "some time" : "at most ",
-		s->late.unknown ? "" : text_time(moment, s->late.most_ns), remedy);
-	session_write_notice(&s->r, "joined-late", words);
+		text_printable(name, sizeof(name), text_base_name(sel->late.path)), others,
+		sel->late.unknown ? "some time" : "at most ",
+		sel->late.unknown ? "" : text_time(moment, sel->late.most_ns), remedy);
+	session_write_notice(r, "joined-late", words);
 }
 
-static int join_process(struct session *s, pid_t pid, uint64_t mapped_ns, struct err *err)
+static int join_process(struct select *sel, struct recording *r, pid_t pid, uint64_t mapped_ns,
+			struct err *err)
 {
-	size_t objects = s->r.objects.n, planned = s->r.plan.n, n_executables = 0;
-	struct probeset *set = NULL;
+	size_t objects = r->objects.n, planned = r->plan.n, n_executables = 0;
 	struct err gone = { 0 };
+	bool added;
 	int ret;
 
-	if (add_mappings(s, pid, &n_executables, &gone) || s->r.objects.n == objects)
+	if (add_mappings(r, pid, &n_executables, &gone) || r->objects.n == objects)
 		return 0;
-	session_write_objects(&s->r, objects);
-	ret = select_in(s, objects, n_executables, err);
-	for (size_t i = planned; i < s->r.plan.n && ret; i++)
-		s->r.plan.data[i]->possible = false;
-	if (ret || s->r.plan.n == planned)
+	session_write_objects(r, objects);
+	ret = select_in(sel, r, objects, n_executables, err);
+	for (size_t i = planned; i < r->plan.n && ret; i++)
+		r->plan.data[i]->possible = false;
+	if (ret || r->plan.n == planned)
 		return ret;
-	ret = session_build_set(s, planned, &set, err);
-	if (!ret && set)
-		ret = session_open_on_targets(&s->attach, &s->r, set, err);
-	if (!ret && set) {
-		session_write_set(&s->r, set, true);
-		note_late(s, planned, mapped_ns);
-	}
+	session_report_unselected(sel, r);
+	ret = session_add_set(sel->attach, r, sel->costs, planned, &added, err);
+	if (!ret && added)
+		note_late(sel, r, planned, mapped_ns);
 	return ret;
 }
 
@@ -423,13 +449,13 @@ static void add_joining(struct joinings *joinings, pid_t pid, uint64_t mapped_ns
 
 /* Returns whether mappings may still be read: a program that maps files without end decides how
  * long that takes. */
-static bool may_join(const struct session *s, uint64_t now_ns)
+static bool may_join(const struct select *sel, const struct recording *r, uint64_t now_ns)
 {
-	return s->late.joined_ns <= JOIN_FIRST_NS + (now_ns - s->r.open_ns) / JOIN_ONE_IN &&
+	return sel->late.joined_ns <= JOIN_FIRST_NS + (now_ns - r->open_ns) / JOIN_ONE_IN &&
 	       !interrupt_pending();
 }
 
-static void join_all(struct session *s, const struct joinings *joinings)
+static void join_all(struct select *sel, struct recording *r, const struct joinings *joinings)
 {
 	vec_for_each (joinings, const struct joining, j) {
 		uint64_t began_ns = clock_now_ns();
@@ -437,50 +463,105 @@ static void join_all(struct session *s, const struct joinings *joinings)
 
 		if (interrupt_pending())
 			return;
-		if (join_process(s, j->pid, j->mapped_ns, &err))
-			session_write_notice(&s->r, "join", err.text);
-		s->late.joined_ns += clock_now_ns() - began_ns;
+		if (join_process(sel, r, j->pid, j->mapped_ns, &err))
+			session_write_notice(r, "join", err.text);
+		sel->late.joined_ns += clock_now_ns() - began_ns;
 	}
 }
 
-void session_join_mapped(struct session *s)
+void session_join_mapped(struct select *sel, struct recording *r)
 {
 	struct joinings joinings = { 0 };
 	struct pids pids = { 0 };
 
-	if (!may_join(s, clock_now_ns())) {
-		s->late.waits |= s->r.drain.n_mappings || s->r.drain.mappings_overflowed;
-		s->r.drain.n_mappings = 0;
-		s->r.drain.mappings_overflowed = false;
+	if (!may_join(sel, r, clock_now_ns())) {
+		sel->late.waits |= r->drain.n_mappings || r->drain.mappings_overflowed;
+		r->drain.n_mappings = 0;
+		r->drain.mappings_overflowed = false;
 		return;
 	}
-	if (s->r.drain.mappings_overflowed ||
-	    s->late.waits) /* it is unknown which processes mapped something, so all are read */
-		bpfprog_targets(s->r.programs, &pids);
+	if (r->drain.mappings_overflowed ||
+	    sel->late.waits) /* it is unknown which processes mapped something, so all are read */
+		bpfprog_targets(r->programs, &pids);
 	vec_for_each (&pids, pid_t, pid)
 		add_joining(&joinings, *pid, 0);
-	for (size_t i = 0; i < s->r.drain.n_mappings; i++)
-		add_joining(&joinings, s->r.drain.mappings[i].pid, s->r.drain.mappings[i].time_ns);
-	s->r.drain.n_mappings = 0;
-	s->r.drain.mappings_overflowed = s->late.waits = false;
-	join_all(s, &joinings);
+	for (size_t i = 0; i < r->drain.n_mappings; i++)
+		add_joining(&joinings, r->drain.mappings[i].pid, r->drain.mappings[i].time_ns);
+	r->drain.n_mappings = 0;
+	r->drain.mappings_overflowed = sel->late.waits = false;
+	join_all(sel, r, &joinings);
 	vec_release(&joinings);
 	vec_release(&pids);
 }
 
-void session_report_no_keys(struct session *s)
+void session_report_no_keys(struct recording *r)
 {
-	for (size_t k = 0; k < s->r.plan.no_key.n; k++) {
-		const char *name = s->r.plan.no_key.names[k];
+	for (size_t k = 0; k < r->plan.no_key.n; k++) {
+		const char *name = r->plan.no_key.names[k];
 		bool known = !strcmp(name, "*");
 		char words[256], shown[128];
 
-		for (size_t i = 0; i < s->r.plan.n && !known; i++)
-			known = no_key_means(name, s->r.plan.data[i]->what.dso,
-					     s->r.plan.data[i]->what.function);
+		for (size_t i = 0; i < r->plan.n && !known; i++)
+			known = no_key_means(name, r->plan.data[i]->what.dso,
+					     r->plan.data[i]->what.function);
 		snprintf(words, sizeof(words), "--no-key %s: no function of that name was traced",
 			 text_printable(shown, sizeof(shown), name));
 		if (!known)
-			session_write_notice(&s->r, "no-key", words);
+			session_write_notice(r, "no-key", words);
 	}
+}
+
+void session_select_init(struct select *sel, struct recording *r)
+{
+	sel->selection.excluding = r->is_hybrid ? r->patterns : NULL;
+}
+
+int session_select_matching(struct select *sel, struct recording *r, struct patterns *patterns,
+			    struct err *err)
+{
+	const struct objects *objects = &r->objects;
+	struct dso **dsos = xcalloc(objects->n + 1, sizeof(*dsos));
+	int ret;
+
+	for (size_t i = 0; i < objects->n; i++)
+		dsos[i] = objects->data[i].dso;
+	ret = selection_add(&sel->selection, patterns, dsos, objects->n, 0, err);
+	free(dsos);
+	return ret;
+}
+
+void session_select_function(struct select *sel, struct dso *dso, const struct dso_function *f)
+{
+	selection_add_function(&sel->selection, dso, f);
+}
+
+size_t session_n_selected(const struct select *sel)
+{
+	return sel->selection.chosen.n;
+}
+
+void session_select_keep(struct select *sel, size_t n)
+{
+	selection_keep(&sel->selection, n);
+}
+
+void session_plan_selected(struct select *sel, struct recording *r, size_t first)
+{
+	plan_add(&r->plan, &sel->selection, first, &r->objects.traits, r->kernel_version);
+}
+
+bool session_waits_to_join(const struct select *sel)
+{
+	return sel->late.waits;
+}
+
+const char *session_program(const struct select *sel)
+{
+	return sel->program;
+}
+
+void session_select_release(struct select *sel)
+{
+	selection_release(&sel->selection);
+	free(sel->program);
 }

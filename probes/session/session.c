@@ -51,7 +51,7 @@ static void show_progress(struct session *s)
 static void begin(struct session *s)
 {
 	char pmu[64];
-	const struct session_head head = { .program = s->program,
+	const struct session_head head = { .program = session_program(&s->select),
 					   .pmu = session_counters_pmu(pmu, sizeof(pmu)),
 					   .cycles_per_ns = s->cycles_per_ns };
 	bool launched = !s->r.options->n_pids && !s->delayed;
@@ -69,7 +69,7 @@ static void begin(struct session *s)
 	session_write_head(&s->r, &head);
 	for (size_t i = 0; i < s->r.options->n_pids; i++)
 		session_write_threads(&s->r, s->r.options->pids[i]);
-	session_beside_begin(s);
+	session_beside_begin(&s->r);
 	session_follow_report_born_before(&s->r);
 	for (size_t k = 0; k < s->r.sets.n; k++)
 		session_write_set(&s->r, &s->r.sets.data[k], true);
@@ -91,8 +91,10 @@ static int start(struct session *s, struct err *err)
 	if (!ret) {
 		session_calibrate_switches(&s->costs, &s->r, SWITCHES_WATCHED);
 		session_calibrate_switches(&s->costs, &s->r, SWITCHES_CARRIED);
-		session_calibrate_samples(s);
-		session_hybrid_rate(s);
+		session_calibrate_samples(&s->sampling, &s->r);
+		session_sample_restore(&s->sampling, &s->r);
+		if (s->r.is_hybrid)
+			session_hybrid_rate(&s->hybrid, &s->r);
 		session_write_costs(&s->costs, &s->r);
 	}
 	bpfprog_hold_children(s->r.programs, session_events_are_swapped(&s->r));
@@ -118,13 +120,13 @@ static int start(struct session *s, struct err *err)
 		return ret;
 	session_retire_calibration(&s->attach, &s->r);
 	s->r.open_ns = clock_now_ns();
-	s->hybrid.throttle_since_ns = s->r.open_ns;
+	session_budget_begin(&s->budget, &s->r);
 	s->delayed = s->r.options->delay_ns > 0;
 	if (!s->delayed)
 		begin(s);
 	if (s->r.is_hybrid)
-		session_hybrid_start(s);
-	session_sample_start(s);
+		session_hybrid_start(&s->hybrid, &s->r);
+	session_sample_start(&s->r);
 	on_signal(s); /* a signal came meanwhile: it ends the command, which has not started yet */
 	progress_end(&s->progress);
 	mem_reserve(ENDING_RESERVED_BYTES);
@@ -132,11 +134,11 @@ static int start(struct session *s, struct err *err)
 	if (!ret && s->r.options->launching)
 		ret = s->r.options->launching(s->r.options->launching_ctx, s->r.launch.pid, err);
 	if (!ret && s->r.options->n_pids)
-		ret = session_beside_attach(s, err);
+		ret = session_beside_attach(&s->beside, &s->r, err);
 	if (ret || !s->r.options->argv)
 		return ret;
 	return s->r.options->n_pids ? launch_exec(&s->r.launch, s->r.options->argv, err)
-				    : session_beside_launch(s, err);
+				    : session_beside_launch(&s->beside, &s->r, err);
 }
 
 static bool any_target_alive(const struct session *s)
@@ -182,7 +184,7 @@ static void wait_until(struct session *s, struct pollfd *fds, uint32_t n, uint64
 
 	do {
 		const uint64_t left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
-		const uint64_t turn_ns = session_beside_drain(s);
+		const uint64_t turn_ns = session_beside_drain(&s->beside, &s->r);
 		const uint64_t wait_ns = turn_ns < left_ns ? turn_ns : left_ns;
 		const struct timespec wait = { (time_t)(wait_ns / 1000000000u),
 					       (long)(wait_ns % 1000000000u) };
@@ -196,16 +198,17 @@ static void wait_until(struct session *s, struct pollfd *fds, uint32_t n, uint64
 
 static void wait_for_something(struct session *s, struct pollfd *fds, uint32_t n)
 {
-	int timeout_ms = session_keeps_budget(s) || s->r.is_hybrid ? session_hybrid_interval_ms(s)
-								   : DRAIN_INTERVAL_MS;
+	int timeout_ms = session_keeps_budget(&s->r) || s->r.is_hybrid
+				 ? session_hybrid_interval_ms(&s->hybrid, &s->r)
+				 : DRAIN_INTERVAL_MS;
 	uint64_t now_ns = clock_now_ns(), moment_ns = next_moment_ns(s), wait_ns;
 
 	if (moment_ns > now_ns && (moment_ns - now_ns) / 1000000 < (uint64_t)timeout_ms)
 		timeout_ms = (int)((moment_ns - now_ns) / 1000000) + 1;
 	timeout_ms = session_burst_timeout_ms(&s->burst, &s->r, timeout_ms);
 	wait_ns = (uint64_t)timeout_ms * 1000000;
-	if (session_newcomers_wait_ns(s) < wait_ns)
-		wait_ns = session_newcomers_wait_ns(s);
+	if (session_newcomers_wait_ns(&s->newcomers) < wait_ns)
+		wait_ns = session_newcomers_wait_ns(&s->newcomers);
 	wait_until(s, fds, n, now_ns + wait_ns);
 	ringbufs_heard(&s->r.rings);
 }
@@ -239,25 +242,26 @@ static void end_by_writer(struct session *s)
 /* Lets functions join. An error loses their records, but not the recording. */
 static void join(struct session *s)
 {
-	const bool counting = s->r.is_hybrid && s->hybrid.state == HYBRID_COUNTING;
+	const bool counting = session_is_counting(&s->hybrid);
 	struct err err = { 0 };
 	int ret;
 
-	session_newcomers_note(s);
-	session_newcomers_patch(s);
-	if (s->r.drain.n_mappings || s->r.drain.mappings_overflowed || s->late.waits)
-		session_join_mapped(s);
+	session_newcomers_note(&s->newcomers, &s->r);
+	session_newcomers_patch(&s->newcomers, &s->r);
+	if (s->r.drain.n_mappings || s->r.drain.mappings_overflowed ||
+	    session_waits_to_join(&s->select))
+		session_join_mapped(&s->select, &s->r);
 	session_note_after(&s->after, &s->r, clock_now_ns(), false);
 	session_solo_step(&s->solo, &s->r);
 	ret = session_burst_step(&s->burst, &s->r, &err);
 	if (!ret)
 		ret = session_follow_look(&s->follow, &s->r, clock_now_ns(), counting, &err);
 	if (!ret)
-		ret = session_throttle(s, clock_now_ns(), &err);
+		ret = session_throttle(&s->budget, &s->r, clock_now_ns(), &err);
 	if (!ret)
-		ret = session_next_turn(s, &err);
+		ret = session_next_turn(&s->budget, &s->attach, &s->r, counting, &err);
 	if (!ret && s->r.is_hybrid)
-		ret = session_hybrid_step(s, &err);
+		ret = session_hybrid_step(&s->hybrid, &s->r, &err);
 	session_close_retired(&s->attach, clock_now_ns(), counting);
 	if (ret)
 		session_write_notice(&s->r, "join", err.text);
@@ -270,7 +274,9 @@ static void show_drained(struct session *s, uint64_t drained_from_ns)
 		return;
 	if (s->r.options->live)
 		session_write_stacks(&s->stacks, &s->r);
-	session_beside_drain(s); /* the calls that are timed in the processes must be there, too */
+	session_beside_drain(
+		&s->beside,
+		&s->r); /* the calls that are timed in the processes must be there, too */
 	s->r.options->drained(s->r.options->drained_ctx, drained_from_ns - LIVE_LAG_NS);
 }
 
@@ -295,7 +301,7 @@ static bool turn(struct session *s)
 	}
 	show_drained(s, began_ns);
 	join(s);
-	session_warn_cost(s, clock_now_ns(), false);
+	session_warn_cost(&s->overhead, &s->r, clock_now_ns(), false);
 	if (s->r.begun &&
 	    !session_usable_is_known(&s->cputime)) /* it may end before the next flush */
 		session_note_usable(&s->cputime, &s->r);
@@ -361,15 +367,15 @@ static void stop(struct session *s)
 	session_solo_stop(&s->solo, &s->r);
 	bpfprog_record(s->r.programs, false);
 	session_note_stop(&s->cputime, &s->r);
-	session_beside_stop(s);
+	session_beside_stop(&s->beside, &s->r);
 	bpfprog_keep_samples(s->r.programs, false);
 	session_burst_stop(&s->burst, &s->r);
 	session_look_for_cpus(&s->cpus, &s->r);
 	session_unwatch_mappings(&s->r);
-	session_newcomers_report(s);
+	session_newcomers_report(&s->newcomers, &s->r);
 	session_report_mappings(&s->r);
 	if (s->r.is_hybrid)
-		session_hybrid_stop(s);
+		session_hybrid_stop(&s->hybrid, &s->r, s->began_at_end);
 	drain_run(&s->r.drain, &s->r.rings, &s->r.mappings);
 	drain_finish(&s->r.drain, &s->r.rings, clock_now_ns());
 	bpfprog_totals(s->r.programs, &s->r.totals_at_stop);
@@ -397,7 +403,7 @@ static void wait_for_signal(void *session)
 	struct session *s = session;
 	struct pollfd fd = { .fd = s->signal_fd, .events = POLLIN };
 
-	session_beside_let_go(s);
+	session_beside_let_go(&s->beside, &s->r);
 	poll(&fd, 1, 50);
 	on_signal(s);
 }
@@ -424,13 +430,13 @@ static void fill_result(struct session *s, uint64_t duration_ns, struct session_
 
 	/* Records that a full disk or the size limit kept out of the file are lost, too. */
 	trace_writer_flush(s->r.writer, NULL);
-	session_beside_sums(s, &beside);
+	session_beside_sums(&s->beside, &s->r, &beside);
 	written = trace_writer_records(s->r.writer) - beside.records;
 	left_out = 2 * keep_calls(s->r.drain.keep);
 	lost = s->r.totals_at_stop.calls - s->r.totals_at_start.calls - written - left_out;
 	*r = (struct session_result){
 		.calls = s->r.drain.entries + beside.calls,
-		.trapped_calls = session_trapped_calls(s) + beside.trapped_calls,
+		.trapped_calls = session_trapped_calls(&s->overhead, &s->r) + beside.trapped_calls,
 		.records = written + beside.records,
 		.left_out_records = left_out,
 		.lost_records = lost + beside.lost_records,
@@ -438,12 +444,12 @@ static void fill_result(struct session *s, uint64_t duration_ns, struct session_
 		.duration_ns = duration_ns,
 		.recorder_cpu_ns = clock_cpu_ns(),
 		.target_cpu_ns = session_recorded_cpu_ns(&s->cputime, &s->r),
-		.counting_cost_ns = s->hybrid.counting_cost_ns,
+		.counting_cost_ns = session_counting_cost_ns(&s->budget),
 		.scheduling_cost_ns = session_scheduling_cost_ns(&s->follow, &s->r),
 		.sampling_cost_ns = session_sampling_cost_ns(&s->costs, &s->r),
 		.sample_ns = session_sample_cost_ns(&s->costs),
 		.after_cost_ns = (uint64_t)session_after_cost_ns(&s->after),
-		.probes_cost_ns = session_probes_cost_ns(s),
+		.probes_cost_ns = session_probes_cost_ns(&s->overhead, &s->r),
 		.lost_most_in_process = beside.lost_most,
 		.functions = s->r.sets.n_probed + beside.functions,
 		.exit_status = s->r.launch.ended && !s->r.options->n_pids
@@ -501,12 +507,12 @@ int session_run(struct session *s, struct session_result *result, struct err *er
 		session_write_notice(&s->r, "nothing-matched",
 				     "-F matches no function of any program that ran; ispot check "
 				     "lists what a program has");
-	session_report_late(s);
-	session_report_no_keys(s);
+	session_report_late(&s->select, &s->r);
+	session_report_no_keys(&s->r);
 	session_hold_end(&s->holds, &s->r);
 	session_follow_end(&s->follow, &s->r);
 	note_given_up(s);
-	session_warn_cost(s, s->r.start_ns + duration_ns, true);
+	session_warn_cost(&s->overhead, &s->r, s->r.start_ns + duration_ns, true);
 	fill_result(s, duration_ns, result);
 	closed = close_file(s, result, ret ? NULL : err);
 	patience_set(PATIENCE_FULL);
@@ -517,7 +523,7 @@ int session_run(struct session *s, struct session_result *result, struct err *er
 void session_choice(struct session *s, struct session_choice *choice)
 {
 	if (s->r.is_hybrid)
-		session_hybrid_choice(s, choice);
+		session_hybrid_choice(&s->hybrid, &s->r, choice);
 }
 
 void session_choice_release(struct session_choice *choice)

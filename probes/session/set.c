@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Sets of probes: builds them from the plan, describes them in the file, and rebuilds them without
- * some functions. */
+#include "probes/session/set.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -9,9 +9,14 @@
 #include "base/text.h"
 #include "probes/cost/selfcost.h"
 #include "probes/kernel/bpfprog.h"
+#include "probes/recording/costs.h"
+#include "probes/recording/meta.h"
+#include "probes/recording/options.h"
+#include "probes/recording/recording.h"
 #include "probes/select/marker.h"
 #include "probes/select/pattern.h"
-#include "probes/session/internal.h"
+#include "probes/session/attach.h"
+#include "probes/session/choose.h"
 #include "symbol/dso/dso.h"
 #include "symbol/dso/symbols.h"
 #include "trace/meta/meta.h"
@@ -22,7 +27,7 @@ const char session_over_budget_traced[] = "over the overhead budget once traced"
 
 void session_point_refused(void *ctx, uint32_t id, int errnum)
 {
-	struct session *s = ctx;
+	struct recording *r = ctx;
 	struct planned *p;
 
 	id &= WIRE_ID_MASK;
@@ -30,24 +35,25 @@ void session_point_refused(void *ctx, uint32_t id, int errnum)
 		log_detail("a calibration probe is refused: %s", strerror(errnum));
 		return;
 	}
-	p = s->r.plan.data[id];
+	p = r->plan.data[id];
 	p->possible = false;
 	p->reason = "the kernel refuses a probe there";
 	log_detail("%s: the kernel refuses a probe there: %s",
 		   dso_function_name(p->what.dso, p->what.function), strerror(errnum));
 }
 
-static void describe_function(struct session *s, const struct planned *p, uint32_t id, uint32_t set)
+static void describe_function(struct recording *r, const struct planned *p, uint32_t id,
+			      uint32_t set)
 {
 	struct meta_function f = { .id = id,
 				   .set = set,
-				   .object = session_object_id(&s->r.objects, p->what.dso) };
+				   .object = session_object_id(&r->objects, p->what.dso) };
 	struct text line = { 0 };
 
 	planned_describe(p, &f);
-	f.chosen = !s->r.is_hybrid;
+	f.chosen = !r->is_hybrid;
 	meta_print_function(&f, &line);
-	session_write_line(&s->r, &line);
+	session_write_line(r, &line);
 }
 
 struct meta_not_traced session_left_out(const struct planned *p)
@@ -63,29 +69,30 @@ struct meta_not_traced session_left_out(const struct planned *p)
 	};
 }
 
-void session_write_left_out(struct session *s)
+void session_write_left_out(struct recording *r)
 {
-	for (size_t i = 0; i < s->r.options->n_left_out; i++) {
+	for (size_t i = 0; i < r->options->n_left_out; i++) {
 		struct text line = { 0 };
 
-		meta_print_not_traced(&s->r.options->left_out[i], &line);
-		session_write_line(&s->r, &line);
+		meta_print_not_traced(&r->options->left_out[i], &line);
+		session_write_line(r, &line);
 	}
 }
 
-void session_describe_left_out(struct session *s, const struct planned *p, uint64_t traced_until_ns)
+void session_describe_left_out(struct recording *r, const struct planned *p,
+			       uint64_t traced_until_ns)
 {
 	struct meta_not_traced n = session_left_out(p);
 	struct text line = { 0 };
 
 	n.traced_until_ns = traced_until_ns;
-	if (!s->r.is_hybrid && !s->r.options->keep_budget)
+	if (!r->is_hybrid && !r->options->keep_budget)
 		log_notice("%s in %s is not traced: %s", n.name, n.object, n.reason);
 	meta_print_not_traced(&n, &line);
-	session_write_line(&s->r, &line);
+	session_write_line(r, &line);
 }
 
-void session_describe_again(struct session *s, const struct planned *p, uint64_t traced_until_ns,
+void session_describe_again(struct recording *r, const struct planned *p, uint64_t traced_until_ns,
 			    uint64_t traced_again_ns)
 {
 	struct meta_not_traced n = session_left_out(p);
@@ -95,15 +102,14 @@ void session_describe_again(struct session *s, const struct planned *p, uint64_t
 	n.traced_until_ns = traced_until_ns;
 	n.traced_again_ns = traced_again_ns;
 	meta_print_not_traced(&n, &line);
-	session_write_line(&s->r, &line);
+	session_write_line(r, &line);
 }
 
-/* Reports chosen markers that cannot be timed, because one of their ends is missing, and those that
- * were skipped. */
-static void report_half(struct session *s, size_t first)
+/* Reports chosen markers that cannot be timed, because one of their ends is missing. */
+static void report_half(struct recording *r, size_t first)
 {
-	for (size_t i = first; i < s->r.plan.n; i++) {
-		const struct planned *p = s->r.plan.data[i];
+	for (size_t i = first; i < r->plan.n; i++) {
+		const struct planned *p = r->plan.data[i];
 
 		if (p->possible && p->set == PLANNED_NO_SET && p->what.marker &&
 		    marker_is_endless(p->what.marker))
@@ -112,33 +118,17 @@ static void report_half(struct session *s, size_t first)
 				   p->what.function->name, dso_path(p->what.dso),
 				   p->what.function->name);
 	}
-	for (; s->n_left_out_said < s->selection.left_out.n; s->n_left_out_said++) {
-		const struct unselected *u = &s->selection.left_out.data[s->n_left_out_said];
-		struct meta_not_traced n = { .name = u->name,
-					     .object = u->object,
-					     .reason = u->reason,
-					     .cpu_share = NAN,
-					     .calls_per_s = NAN,
-					     .cost_share = NAN };
-		struct text line = { 0 };
-
-		if (!u->marker)
-			continue;
-		log_notice("marker %s in %s is not traced: %s", u->name, u->object, u->reason);
-		meta_print_not_traced(&n, &line);
-		session_write_line(&s->r, &line);
-	}
 }
 
 /* Reports functions that a glob chose and that lack the wanted arguments. */
-static void report_without(struct session *s, size_t first)
+static void report_without(struct recording *r, size_t first)
 {
 	const struct planned *one = NULL;
 	char functions[TEXT_COUNTED], *words;
 	uint64_t n = 0;
 
-	for (size_t i = first; i < s->r.plan.n; i++) {
-		const struct planned *p = s->r.plan.data[i];
+	for (size_t i = first; i < r->plan.n; i++) {
+		const struct planned *p = r->plan.data[i];
 
 		if (!p->possible || !p->wrong_arguments.code)
 			continue;
@@ -150,28 +140,29 @@ static void report_without(struct session *s, size_t first)
 	words = xasprintf("%s of -F %s recorded without an argument named behind @: %s%s",
 			  text_counted(functions, n, "function"), n == 1 ? "is" : "are",
 			  one->wrong_arguments.text, n == 1 ? "" : "; and others (ispot check)");
-	session_write_notice(&s->r, "arguments", words);
+	session_write_notice(r, "arguments", words);
 	free(words);
 }
 
-static int add_empties(const struct session *s, struct probeset *set)
+static int add_empties(const struct recording *r, struct probeset *set)
 {
-	return selfcost_add(set, s->r.is_hybrid ? session_has_markers(&s->r.objects, 0)
-						: patterns_choose_markers(s->r.patterns));
+	return selfcost_add(set, session_needs_markers(r));
 }
 
 /*
  * The first set also carries what calibration needs, and the hybrid's first set has nothing else.
  * Of the hybrid's others, the first one has it for the calibration afterwards.
  */
-static bool wants_empties(const struct session *s, const struct probeset *set, size_t n)
+static bool wants_empties(const struct recording *r, const struct costs *costs,
+			  const struct probeset *set, size_t n)
 {
-	if (!session_calibrates(&s->costs))
+	if (!session_calibrates(costs))
 		return false;
-	return !set->id || (s->r.is_hybrid && s->r.sets.calibrated && !s->r.sets.empties && n);
+	return !set->id || (r->is_hybrid && r->sets.calibrated && !r->sets.empties && n);
 }
 
-int session_build_set(struct session *s, size_t first, struct probeset **out, struct err *err)
+int session_build_set(struct recording *r, const struct costs *costs, size_t first,
+		      struct probeset **out, struct err *err)
 {
 	struct probeset set;
 	bool empties = false;
@@ -179,39 +170,38 @@ int session_build_set(struct session *s, size_t first, struct probeset **out, st
 	int ret;
 
 	*out = NULL;
-	report_half(s, first);
-	report_without(s, first);
-	probeset_init(&set, s->r.dynevents, s->r.sets.n);
-	if (session_has_sessions(&s->r))
+	report_half(r, first);
+	report_without(r, first);
+	probeset_init(&set, r->dynevents, r->sets.n);
+	if (session_has_sessions(r))
 		probeset_use_sessions(&set);
-	for (size_t i = first; i < s->r.plan.n; i++) {
-		const struct planned *p = s->r.plan.data[i];
+	for (size_t i = first; i < r->plan.n; i++) {
+		const struct planned *p = r->plan.data[i];
 
 		if (!p->possible || p->set != PLANNED_NO_SET)
 			continue;
-		probeset_add(&set, p, session_path(&s->r.objects, p->what.dso), i);
+		probeset_add(&set, p, session_path(&r->objects, p->what.dso), i);
 		n++;
 	}
-	if (wants_empties(s, &set, n))
-		empties = !add_empties(s, &set);
+	if (wants_empties(r, costs, &set, n))
+		empties = !add_empties(r, &set);
 	n += empties;
-	ret = n ? probeset_create(&set, session_point_refused, s, err) : 0;
+	ret = n ? probeset_create(&set, session_point_refused, r, err) : 0;
 	if (!ret)
-		ret = bpfprog_operands(s->r.programs, s->r.plan.operands.data, s->r.plan.operands.n,
-				       err);
-	for (size_t i = first; i < s->r.plan.n && !ret; i++) {
-		struct planned *p = s->r.plan.data[i];
+		ret = bpfprog_operands(r->programs, r->plan.operands.data, r->plan.operands.n, err);
+	for (size_t i = first; i < r->plan.n && !ret; i++) {
+		struct planned *p = r->plan.data[i];
 
 		if (p->set != PLANNED_NO_SET)
 			continue;
 		if (p->possible) {
-			describe_function(s, p, i, set.id);
+			describe_function(r, p, i, set.id);
 			p->set = set.id;
-			s->r.sets.n_probed++;
+			r->sets.n_probed++;
 		} else if (!p->is_beside && !p->told &&
-			   (!s->r.is_hybrid || p->what.marker || p->cost_share > 0 ||
+			   (!r->is_hybrid || p->what.marker || p->cost_share > 0 ||
 			    p->cpu_share >= HYBRID_HOT_SHARE)) {
-			session_describe_left_out(s, p, 0);
+			session_describe_left_out(r, p, 0);
 			p->told = true;
 		}
 	}
@@ -219,68 +209,83 @@ int session_build_set(struct session *s, size_t first, struct probeset **out, st
 		probeset_release(&set);
 		return ret;
 	}
-	drain_count_functions(&s->r.drain, s->r.plan.n);
-	session_report_costs(&s->costs, &s->r, first);
-	for (size_t i = first; i < s->r.plan.n; i++)
-		if (s->r.plan.data[i]->arguments.n)
-			s->r.drain.arguments[i] = &s->r.plan.data[i]->arguments;
+	drain_count_functions(&r->drain, r->plan.n);
+	session_report_costs(costs, r, first);
+	for (size_t i = first; i < r->plan.n; i++)
+		if (r->plan.data[i]->arguments.n)
+			r->drain.arguments[i] = &r->plan.data[i]->arguments;
 	if (empties)
-		s->r.sets.empties = set.id;
-	s->r.sets.calibrated |= empties;
-	*vec_add(&s->r.sets) = set;
-	*out = vec_last(&s->r.sets);
+		r->sets.empties = set.id;
+	r->sets.calibrated |= empties;
+	*vec_add(&r->sets) = set;
+	*out = vec_last(&r->sets);
 	return 0;
 }
 
-static int rebuild_set(struct session *s, size_t k, struct err *err)
+static int rebuild_set(struct attach *attach, struct recording *r, size_t k, struct err *err)
 {
-	struct probeset *set = &s->r.sets.data[k];
+	struct probeset *set = &r->sets.data[k];
 	uint32_t id = set->id;
 	size_t n = 0;
 	int ret;
 
-	session_write_set(&s->r, set, false);
-	session_retire_set(&s->attach, set);
-	probeset_init(set, s->r.dynevents, id);
-	if (session_has_sessions(&s->r))
+	session_write_set(r, set, false);
+	session_retire_set(attach, set);
+	probeset_init(set, r->dynevents, id);
+	if (session_has_sessions(r))
 		probeset_use_sessions(set);
-	for (size_t i = 0; i < s->r.drain.n_functions; i++) {
-		const struct planned *p = s->r.plan.data[i];
+	for (size_t i = 0; i < r->drain.n_functions; i++) {
+		const struct planned *p = r->plan.data[i];
 
 		if (!planned_is_traced(p) || p->set != id)
 			continue;
-		probeset_add(set, p, session_path(&s->r.objects, p->what.dso), i);
+		probeset_add(set, p, session_path(&r->objects, p->what.dso), i);
 		n++;
 	}
 	/* The calibration afterwards finds its functions in the same set again, or in the next set
 	 * if this one is not to be on the target any more. */
-	if (s->r.is_hybrid && id == s->r.sets.empties && !n)
-		s->r.sets.empties = 0;
-	else if (id == s->r.sets.empties && s->r.sets.calibrated && !add_empties(s, set))
+	if (r->is_hybrid && id == r->sets.empties && !n)
+		r->sets.empties = 0;
+	else if (id == r->sets.empties && r->sets.calibrated && !add_empties(r, set))
 		n++;
-	ret = n ? probeset_create(set, session_point_refused, s, err) : 0;
+	ret = n ? probeset_create(set, session_point_refused, r, err) : 0;
 	if (!ret && n)
-		ret = session_open_on_targets(&s->attach, &s->r, set, err);
+		ret = session_open_on_targets(attach, r, set, err);
 	if (!n || ret)
 		probeset_release(set);
 	else
-		session_write_set(&s->r, set, true);
+		session_write_set(r, set, true);
 	return ret;
 }
 
-void session_quiet_sets(struct session *s, const bool *touched)
+void session_quiet_sets(struct recording *r, const bool *touched)
 {
-	for (size_t k = 0; k < s->r.sets.n; k++)
+	for (size_t k = 0; k < r->sets.n; k++)
 		if (touched[k])
-			probeset_quiet(&s->r.sets.data[k]);
+			probeset_quiet(&r->sets.data[k]);
 }
 
-int session_rebuild_sets(struct session *s, const bool *touched, struct err *err)
+int session_rebuild_sets(struct attach *attach, struct recording *r, const bool *touched,
+			 struct err *err)
 {
 	int ret = 0;
 
-	for (size_t k = 0; k < s->r.sets.n && !ret; k++)
+	for (size_t k = 0; k < r->sets.n && !ret; k++)
 		if (touched[k])
-			ret = rebuild_set(s, k, err);
+			ret = rebuild_set(attach, r, k, err);
+	return ret;
+}
+
+int session_add_set(struct attach *attach, struct recording *r, const struct costs *costs,
+		    size_t first, bool *added, struct err *err)
+{
+	struct probeset *set;
+	int ret = session_build_set(r, costs, first, &set, err);
+
+	*added = !ret && set;
+	if (*added)
+		ret = session_open_on_targets(attach, r, set, err);
+	if (*added && !ret)
+		session_write_set(r, set, true);
 	return ret;
 }

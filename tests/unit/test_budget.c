@@ -4,7 +4,10 @@
 #include <math.h>
 
 #include "probes/select/marker.h"
-#include "probes/session/internal.h"
+#include "probes/place/plan.h"
+#include "probes/session/budget.h"
+#include "probes/session/choose.h"
+#include "probes/session/overhead.h"
 #include "symbol/dso/dso.h"
 
 static const struct dso_function blocking = { .symbol = "pthread_mutex_lock" };

@@ -7,9 +7,18 @@
 #include <unistd.h>
 
 #include "probes/process/spaces.h"
+#include "probes/recording/costs.h"
 #include "probes/sample/sample.h"
 #include "probes/select/marker.h"
-#include "probes/session/internal.h"
+#include "probes/recording/cputime.h"
+#include "probes/recording/options.h"
+#include "probes/recording/recording.h"
+#include "probes/session/again.h"
+#include "probes/session/budget.h"
+#include "probes/session/choose.h"
+#include "probes/session/follow.h"
+#include "probes/session/hybrid.h"
+#include "probes/session/set.h"
 #include "symbol/dso/cache.h"
 #include "symbol/dso/dso.h"
 #include "symbol/dso/symbols.h"
@@ -42,29 +51,43 @@ static NOINLINE int never(int a)
 typedef int function(int a);
 
 /* It writes no file, nor has it a kernel's side. */
-static struct session session;
+static struct session_options options;
+static struct recording r;
+static struct hybrid hybrid;
+static struct costs costs;
+static struct cputime cputime;
+static struct follow follow;
+static struct budget budget;
+static size_t first_candidate;
 
 static struct profile *profile(void)
 {
-	return &session.hybrid.profile;
+	return &hybrid.profile;
 }
 
 static int set_up(void **state)
 {
-	memset(&session, 0, sizeof(session));
-	session.r.options = &session.options;
-	session.r.objects.dsos = dso_cache_new();
-	spaces_init(&session.r.spaces, session.r.objects.dsos);
-	profile_init(profile(), &session.r.spaces);
+	memset(&options, 0, sizeof(options));
+	memset(&r, 0, sizeof(r));
+	memset(&hybrid, 0, sizeof(hybrid));
+	memset(&costs, 0, sizeof(costs));
+	memset(&cputime, 0, sizeof(cputime));
+	follow = (struct follow){ .costs = &costs };
+	budget = (struct budget){ .costs = &costs, .cputime = &cputime, .follow = &follow };
+	first_candidate = 0;
+	r.options = &options;
+	r.objects.dsos = dso_cache_new();
+	spaces_init(&r.spaces, r.objects.dsos);
+	profile_init(profile(), &r.spaces);
 	return 0;
 }
 
 static int tear_down(void **state)
 {
-	vec_release(&session.r.plan);
+	vec_release(&r.plan);
 	profile_release(profile());
-	spaces_release(&session.r.spaces);
-	dso_cache_free(session.r.objects.dsos);
+	spaces_release(&r.spaces);
+	dso_cache_free(r.objects.dsos);
 	return 0;
 }
 
@@ -85,7 +108,7 @@ static const struct dso_function *known(function *f)
 {
 	struct place place;
 
-	assert_true(spaces_find(&session.r.spaces, getpid(), (uintptr_t)f, &place));
+	assert_true(spaces_find(&r.spaces, getpid(), (uintptr_t)f, &place));
 	return dso_function_at(place.dso, place.address);
 }
 
@@ -143,7 +166,7 @@ static struct planned *plan(struct planned *p, function *f, const char *pattern,
 			       .set = PLANNED_NO_SET,
 			       .cpu_share = profile_share(profile(), known(f)),
 			       .cost_share = cost_share };
-	return *vec_add(&session.r.plan) = p;
+	return *vec_add(&r.plan) = p;
 }
 
 /* A clock that is asked all the time is on each chain, and dear; the program begins slowly. */
@@ -161,7 +184,7 @@ static void a_scout_hands_on_what_the_run_spends_its_time_in(void **state)
 	plan(&add, locked_add, NULL, 0.04);
 	/* never on a CPU, as what only waits */
 	plan(&import, never, "pthread_mutex_lock", 0.03);
-	session_hybrid_pick(&session, 0.08);
+	session_hybrid_pick(&hybrid, &r, 0.08);
 	assert_false(start.possible);
 	assert_string_equal(start.reason, "hot for a moment only");
 	assert_false(clock.possible);
@@ -180,9 +203,9 @@ static void a_scout_hands_on_what_was_never_counted(void **state)
 	plan(&work, worker, NULL, NAN);
 	plan(&import, never, "pthread_mutex_lock", NAN);
 	plan(&dear, locked_add, NULL, 0.07);
-	session_hybrid_pick(&session, 0.08);
+	session_hybrid_pick(&hybrid, &r, 0.08);
 	assert_true(work.possible && import.possible && dear.possible);
-	session_hybrid_pick(&session, 0);
+	session_hybrid_pick(&hybrid, &r, 0);
 	assert_true(work.possible && import.possible);
 	assert_false(dear.possible);
 }
@@ -192,7 +215,7 @@ static unsigned windows_until_asked(const struct planned *p)
 	unsigned windows = 0;
 
 	do
-		session_ask_again(&session);
+		first_candidate = session_ask_again(&budget, &r, profile(), first_candidate);
 	while (++windows < 20 && !p->asked);
 	return windows;
 }
@@ -201,9 +224,9 @@ static void what_was_too_dear_is_asked_later(void **state)
 {
 	struct planned *asked[3], dear, traced, cold;
 
-	session.r.stopped = true;
-	session.options.overhead = 0.1;
-	session.r.drain.waits[WAIT_FUTEX] = 10000;
+	r.stopped = true;
+	options.overhead = 0.1;
+	r.drain.waits[WAIT_FUTEX] = 10000;
 	samples(1000, worker, ask_clock);
 	samples(1, locked_add, NULL);
 	asked[0] = plan(&dear, ask_clock, NULL, 0.4);
@@ -212,11 +235,11 @@ static void what_was_too_dear_is_asked_later(void **state)
 	session_choose(asked, 3, false, 0.05, session_over_budget);
 	session_remember_costs(asked, 3);
 	traced.set = 0;
-	session.hybrid.first_candidate = 3;
+	first_candidate = 3;
 	/* 1.6 halved four times is 0.1 */
 	assert_int_equal(windows_until_asked(&dear), 4);
 	assert_true(dear.possible);
-	assert_int_equal(session.hybrid.first_candidate, 0);
+	assert_int_equal(first_candidate, 0);
 	assert_false(cold.asked || traced.asked);
 	/* and one that is ten times as dear, or known badly, one window later */
 	dear.asked = dear.possible = false;
@@ -232,9 +255,9 @@ static void a_marker_that_was_too_dear_is_asked_later(void **state)
 	struct marker mark = { .period = 1 };
 	struct planned *asked[1], marked;
 
-	session.r.stopped = true;
-	session.options.overhead = 0.1;
-	session.r.drain.waits[WAIT_FUTEX] = 10000;
+	r.stopped = true;
+	options.overhead = 0.1;
+	r.drain.waits[WAIT_FUTEX] = 10000;
 	asked[0] = plan(&marked, never, NULL, 0.4);
 	marked.what.marker = &mark;
 	session_choose(asked, 1, false, 0.05, session_over_budget);
@@ -248,9 +271,9 @@ static void what_the_throttle_took_out_is_asked_later(void **state)
 {
 	struct planned *taken[2], dear, cheap;
 
-	session.r.stopped = true;
-	session.options.overhead = 0.1;
-	session.r.drain.waits[WAIT_FUTEX] = 10000;
+	r.stopped = true;
+	options.overhead = 0.1;
+	r.drain.waits[WAIT_FUTEX] = 10000;
 	samples(1000, worker, ask_clock);
 	taken[0] = plan(&dear, ask_clock, NULL, 0.4);
 	taken[1] = plan(&cheap, worker, NULL, 0.01);
@@ -259,7 +282,7 @@ static void what_the_throttle_took_out_is_asked_later(void **state)
 	session_choose(taken, 2, false, 0.05, session_over_budget_traced);
 	session_remember_costs(taken, 2);
 	dear.out_ns = 77;
-	session.hybrid.first_candidate = 2;
+	first_candidate = 2;
 	assert_int_equal(windows_until_asked(&dear), 4);
 	assert_true(dear.possible && dear.asked);
 	assert_false(planned_is_traced(&dear)); /* counted first */
@@ -287,13 +310,13 @@ static void a_release_goes_with_its_lock(void **state)
 	names[2].symbol = "pthread_rwlock_rdlock";
 	lock.what.function = &names[0];
 	unlock.what.function = &names[1];
-	assert_true(session_drop_releases(&session, all, 3, "dear") == 0);
+	assert_true(session_drop_releases(&r, all, 3, "dear") == 0);
 	lock.possible = false;
 	try.what.function = &names[2]; /* the other one that it releases */
-	assert_true(session_drop_releases(&session, all, 4, "dear") == 0);
+	assert_true(session_drop_releases(&r, all, 4, "dear") == 0);
 	assert_true(unlock.possible);
 	try.possible = false;
-	assert_true(session_drop_releases(&session, all, 4, "dear") == 0.02);
+	assert_true(session_drop_releases(&r, all, 4, "dear") == 0.02);
 	assert_false(unlock.possible);
 	assert_string_equal(unlock.reason, "dear");
 	assert_true(other.possible);
@@ -314,7 +337,7 @@ static void a_release_waits_for_the_turn_of_its_lock(void **state)
 	unlock.what.function = &names[1];
 	session_choose(all, 2, true, 0.1, session_over_budget_traced);
 	assert_true(lock.in_turns && !lock.possible);
-	session_drop_releases(&session, all, 2, session_over_budget_traced);
+	session_drop_releases(&r, all, 2, session_over_budget_traced);
 	assert_true(unlock.in_turns && !unlock.possible);
 	session_give_turns(all, 2);
 	assert_true(lock.possible && unlock.possible);
@@ -356,12 +379,12 @@ static void the_larger_part_comes_first(void **state)
 	for (unsigned turn = 0; turn < 2; turn++) {
 		struct planned small, large;
 
-		session.r.plan.n = 0;
+		r.plan.n = 0;
 		samples(100, worker, locked_add);
 		samples(10, worker, ask_clock);
 		plan(&small, ask_clock, NULL, turn ? 0.05 : 0.06);
 		plan(&large, locked_add, NULL, turn ? 0.06 : 0.05);
-		session_hybrid_pick(&session, 0.08);
+		session_hybrid_pick(&hybrid, &r, 0.08);
 		assert_true(large.possible);
 		assert_false(small.possible);
 	}

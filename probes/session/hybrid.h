@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The recording without -F. Samples show where the time goes. The calls of hot functions, and of
+ * blocking functions that the program imports, are counted for a moment (count.c). The functions
+ * that fit into the overhead budget are traced as long as they do (throttle.c). Sampling continues
+ * at a low rate, and functions that become hot later join.
+ */
+#ifndef ISPOT_PROBES_SESSION_HYBRID_H
+#define ISPOT_PROBES_SESSION_HYBRID_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "probes/sample/profile.h"
+
+struct attach;
+struct beside;
+struct budget;
+struct costs;
+struct count;
+struct err;
+struct patterns;
+struct recording;
+struct sampling;
+struct select;
+struct session_choice;
+struct session_stacks;
+
+struct hybrid {
+	const struct costs *costs;
+	struct attach *attach;
+	struct beside *beside;
+	struct select *select;
+	struct session_stacks *stacks;
+	struct sampling *sampling;
+	struct count *count;
+	struct budget *budget;
+	bool is_counting; /* candidates are being counted */
+	uint64_t since_ns, window_since_ns, looked_ns;
+	unsigned rounds;      /* selections made so far */
+	uint32_t first_hertz; /* rate of samples before anything is chosen */
+	bool seldom;	      /* samples come at the low rate */
+	struct profile profile;
+	size_t first_candidate; /* index in the plan of the round's first candidate */
+	bool locks_added;	/* the lock functions of every library were added */
+	size_t marked_objects;	/* objects that were searched for markers */
+	struct {
+		VEC(struct patterns *)
+	} patterns;
+};
+
+int session_hybrid_open(struct hybrid *h, struct recording *r, struct err *err);
+void session_hybrid_start(struct hybrid *h, struct recording *r);
+/* Sets the rate of the first samples, once the cost of a sample is known. */
+void session_hybrid_rate(struct hybrid *h, struct recording *r);
+int session_hybrid_interval_ms(const struct hybrid *h,
+			       const struct recording *r); /* how long a turn may sleep */
+int session_hybrid_step(struct hybrid *h, struct recording *r,
+			struct err *err); /* in each turn of the loop */
+/* Returns whether candidates are being counted. */
+bool session_is_counting(const struct hybrid *h);
+void session_hybrid_stop(struct hybrid *h, struct recording *r, bool began_at_end);
+/* Chooses which planned functions a scout passes on, within room. */
+void session_hybrid_pick(struct hybrid *h, struct recording *r, double room);
+void session_hybrid_choice(struct hybrid *h, struct recording *r, struct session_choice *choice);
+void session_hybrid_release(struct hybrid *h);
+
+#endif
