@@ -364,8 +364,19 @@ static bool is_condition(const struct threads *th, uint32_t word)
 {
 	const struct futex *w = &th->futexes.all.data[word];
 
-	return futex_judge(w).class == FUTEX_CONDITION && !futex_is_end(w) &&
-	       !futexes_keeps_time(&th->futexes, word);
+	return futex_judge(w).class == FUTEX_CONDITION && !futex_is_end(w);
+}
+
+/* Judges the futex of the rows. A thread that wakes up by itself from time to time to do something
+ * is as idle until then as one that waits for work, but no other thread limits it. */
+static void judge_word(struct threads *th, const struct handout *rows, size_t n,
+		       const struct all_waits *all)
+{
+	enum futex_work work = work_of(th, rows, n, all);
+
+	if (futexes_keeps_time(&th->futexes, rows->word))
+		work = work == WORK_HANDED_OUT ? WORK_OR_TIME : WORK_NONE;
+	futexes_set_work(&th->futexes, rows->word, work);
 }
 
 /* Returns whether the futex is a lock. Its waiters wait for the holder, not for work that the
@@ -561,8 +572,7 @@ void handouts_judge(struct threads *th)
 		for (n = 1; i + n < h->rows.n && rows[i + n].word == rows[i].word; n++)
 			;
 		if (is_condition(th, rows[i].word))
-			futexes_set_work(&th->futexes, rows[i].word,
-					 work_of(th, &rows[i], n, &all));
+			judge_word(th, &rows[i], n, &all);
 	}
 	if (i < h->rows.n)
 		judge_places(th, i, &all);

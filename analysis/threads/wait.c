@@ -243,6 +243,13 @@ static int64_t none_idle(struct wait_cell *c)
 	return lost;
 }
 
+/* Returns whether the threads that wait there have nothing else to do. */
+static bool waits_for_work(const struct futex *word)
+{
+	return word->work == WORK_HANDED_OUT || word->work == WORK_OR_TIME ||
+	       word->work == WORK_RESULTS;
+}
+
 int64_t wait_reconsider(const struct threads *th, struct wait_sums *sums)
 {
 	int64_t lost = 0;
@@ -260,8 +267,7 @@ int64_t wait_reconsider(const struct threads *th, struct wait_sums *sums)
 		if (c->word == SLEEP_NOBODY)
 			continue;
 		word = &th->futexes.all.data[c->word];
-		if (futex_is_end(word) || word->work == WORK_HANDED_OUT ||
-		    word->work == WORK_RESULTS)
+		if (futex_is_end(word) || waits_for_work(word))
 			lost += all_idle(c);
 		else if (c->early_ns)
 			lost += lost_early(th, c);
@@ -384,6 +390,9 @@ static struct wait_cause of_word(const struct futex *word)
 	if (word->work == WORK_HANDED_OUT)
 		return (struct wait_cause){ "condition-wait", j.confidence,
 					    "waited for work that another thread hands out" };
+	if (word->work == WORK_OR_TIME)
+		return (struct wait_cause){ "condition-wait", j.confidence,
+					    "waited for work, or until it was time for something" };
 	if (word->work == WORK_ROUNDS)
 		return (struct wait_cause){ "condition-wait", j.confidence,
 					    "waited for the next round of work" };

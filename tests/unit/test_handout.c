@@ -109,6 +109,34 @@ static void what_several_make_is_given_by_none(void **state)
 	end_stacks(&s);
 }
 
+/* One that collects what two make, and tells thread 4 of it whenever a time is over. */
+static void one_that_also_waits_for_a_time(void **state)
+{
+	const struct thread *giver;
+	uint64_t us = 100, waited_ns;
+	struct wait_sums sums = { 0 };
+	struct scene s;
+
+	begin_stacks(&s);
+	for (unsigned round = 0; round < 20; round++, us += 300) {
+		sleep_at(&s, us, 4, DONE, NEAR);
+		sleep_at(&s, us, 1, LOOP, NEAR);
+		wake_up(&s, us + 100, 1, round % 2 ? 2 : 3, 0);
+		wait_add(&sums, thread(&s, 1), (us + 100) * 1000);
+		sleep_at(&s, us + 110, 1, LOOP, NEAR);
+		wake_up(&s, us + 210, 1, 0, WAKING_BY_TIMER);
+		wake_up(&s, us + 220, 4, 1, 0);
+	}
+	finish(&s, us);
+	assert_int_equal(work_at(&s, LOOP), WORK_OR_TIME);
+	assert_true(wait_reconsider(&s.calls.threads, &sums) < 0);
+	about(sums.data[0].idle_ns, 20 * 100);
+	giver = handouts_giver(&s.calls.threads, &waited_ns);
+	assert_true(!giver || giver->tid == TID(1));
+	vec_release(&sums);
+	end_stacks(&s);
+}
+
 /* Of such waits nothing is lost, until then all of it was. */
 static void such_waits_are_idle(void **state)
 {
@@ -459,6 +487,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(work_is_handed_out),
 		cmocka_unit_test(what_several_make_is_given_by_none),
+		cmocka_unit_test(one_that_also_waits_for_a_time),
 		cmocka_unit_test(such_waits_are_idle),
 		cmocka_unit_test(one_that_waits_back),
 		cmocka_unit_test(one_that_waits_for_results_of_several),
