@@ -30,7 +30,7 @@ struct planned {
 	 * before the round */
 	bool asked, counted;
 	uint64_t count_before;
-	/* of throttle.c, at its last check: the calls before, and the cost of those since then */
+	/* of budget.c, at its last check: the calls before, and the cost of those since then */
 	uint64_t calls_before;
 	double cost_ns;
 	double cost_lately; /* the share of the target's CPU time that its traced calls take */

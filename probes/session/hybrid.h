@@ -2,7 +2,7 @@
 /*
  * The recording without -F. Samples show where the time goes. The calls of hot functions, and of
  * blocking functions that the program imports, are counted for a moment (count.c). The functions
- * that fit into the overhead budget are traced as long as they do (throttle.c). Sampling continues
+ * that fit into the overhead budget are traced as long as they do (budget.c). Sampling continues
  * at a low rate, and functions that become hot later join.
  */
 #ifndef ISPOT_PROBES_SESSION_HYBRID_H

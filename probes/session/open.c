@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "probes/session/open.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/version.h>
@@ -21,14 +23,18 @@
 #include "probes/process/child.h"
 #include "probes/process/mark.h"
 #include "probes/process/translator.h"
-#include "probes/select/pattern.h"
 #include "probes/recording/cycles.h"
+#include "probes/recording/mappings.h"
+#include "probes/recording/meta.h"
+#include "probes/select/pattern.h"
 #include "probes/session/internal.h"
-#include "probes/session/open.h"
 #include "probes/session/session.h"
+#include "probes/session/set.h"
 #include "symbol/dso/cache.h"
 #include "symbol/dso/dso.h"
 #include "trace/write/writer.h"
+
+#define STACK_PERIOD 10000 /* calls of a function on a CPU between two stacks: the paper's N */
 
 /* Returns the size of a ring. 8 MiB hold 0.1 s of a CPU that only hits probes. Many CPUs share 256
  * MiB. */
@@ -163,10 +169,52 @@ static int open_writer(struct session *s, struct err *err)
 	return trace_writer_open(&s->r.writer, &o, err);
 }
 
+/* Tells each part which others it asks. A part knows no more of them than their functions. */
+static void connect_parts(struct session *s)
+{
+	s->after = (struct after){ .costs = &s->costs, .cputime = &s->cputime };
+	s->attach = (struct attach){ .follow = &s->follow, .holds = &s->holds };
+	s->follow = (struct follow){ .costs = &s->costs, .attach = &s->attach };
+	s->holds = (struct holds){ .follow = &s->follow };
+	s->burst = (struct burst){ .attach = &s->attach };
+	s->beside = (struct beside){ .costs = &s->costs, .attach = &s->attach };
+	s->newcomers = (struct newcomers){ .beside = &s->beside };
+	s->select =
+		(struct select){ .costs = &s->costs, .attach = &s->attach, .beside = &s->beside };
+	s->sampling = (struct sampling){ .costs = &s->costs };
+	s->budget = (struct budget){ .costs = &s->costs,
+				     .cputime = &s->cputime,
+				     .after = &s->after,
+				     .follow = &s->follow,
+				     .attach = &s->attach };
+	s->count = (struct count){ .costs = &s->costs,
+				   .after = &s->after,
+				   .cputime = &s->cputime,
+				   .attach = &s->attach,
+				   .budget = &s->budget,
+				   .beside = &s->beside };
+	s->hybrid = (struct hybrid){ .costs = &s->costs,
+				     .attach = &s->attach,
+				     .beside = &s->beside,
+				     .select = &s->select,
+				     .stacks = &s->stacks,
+				     .sampling = &s->sampling,
+				     .count = &s->count,
+				     .budget = &s->budget };
+	s->overhead = (struct overhead){ .costs = &s->costs,
+					 .cputime = &s->cputime,
+					 .follow = &s->follow,
+					 .after = &s->after,
+					 .budget = &s->budget,
+					 .beside = &s->beside,
+					 .solo = &s->solo };
+}
+
 static struct session *new_session(const struct session_options *o)
 {
 	struct session *s = xcalloc(1, sizeof(*s));
 
+	connect_parts(s);
 	s->options = *o;
 	s->r.options = &s->options;
 	s->r.plan.no_key = (struct no_key){ o->no_key, o->n_no_key };
@@ -182,47 +230,6 @@ static struct session *new_session(const struct session_options *o)
 	spaces_init(&s->r.spaces, s->r.objects.dsos);
 	s->reason = "command ended";
 	session_costs_init(&s->costs, o);
-	s->attach.follow = &s->follow;
-	s->attach.holds = &s->holds;
-	s->holds.follow = &s->follow;
-	s->follow.costs = &s->costs;
-	s->follow.attach = &s->attach;
-	s->burst.attach = &s->attach;
-	s->sampling.costs = &s->costs;
-	s->budget.costs = &s->costs;
-	s->budget.cputime = &s->cputime;
-	s->budget.after = &s->after;
-	s->budget.follow = &s->follow;
-	s->budget.attach = &s->attach;
-	s->count.costs = &s->costs;
-	s->count.after = &s->after;
-	s->count.cputime = &s->cputime;
-	s->count.attach = &s->attach;
-	s->count.budget = &s->budget;
-	s->count.beside = &s->beside;
-	s->beside.costs = &s->costs;
-	s->beside.attach = &s->attach;
-	s->newcomers.beside = &s->beside;
-	s->select.costs = &s->costs;
-	s->select.attach = &s->attach;
-	s->select.beside = &s->beside;
-	s->hybrid.costs = &s->costs;
-	s->hybrid.attach = &s->attach;
-	s->hybrid.beside = &s->beside;
-	s->hybrid.select = &s->select;
-	s->hybrid.stacks = &s->stacks;
-	s->hybrid.sampling = &s->sampling;
-	s->hybrid.count = &s->count;
-	s->hybrid.budget = &s->budget;
-	s->overhead.costs = &s->costs;
-	s->overhead.cputime = &s->cputime;
-	s->overhead.follow = &s->follow;
-	s->overhead.after = &s->after;
-	s->overhead.budget = &s->budget;
-	s->overhead.beside = &s->beside;
-	s->overhead.solo = &s->solo;
-	s->after.costs = &s->costs;
-	s->after.cputime = &s->cputime;
 	return s;
 }
 

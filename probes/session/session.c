@@ -19,10 +19,16 @@
 #include "probes/bpf/wire.h"
 #include "probes/drain/keep.h"
 #include "probes/kernel/bpfprog.h"
+#include "probes/recording/mappings.h"
+#include "probes/recording/meta.h"
+#include "probes/session/again.h"
+#include "probes/session/engine.h"
 #include "probes/session/internal.h"
+#include "probes/session/open.h"
 #include "symbol/dso/patience.h"
 #include "trace/write/writer.h"
 
+#define DRAIN_INTERVAL_MS    100
 #define CALIBRATION_HOLDS_NS 10000000000ull
 
 #define FLUSH_INTERVAL_NS 500000000ull /* the file is at most a second behind (ispot.data(5)) */
@@ -239,8 +245,8 @@ static void end_by_writer(struct session *s)
 						       : "write error";
 }
 
-/* Lets functions join. An error loses their records, but not the recording. */
-static void join(struct session *s)
+/* Adapts the probes to what the target does. An error loses records, but not the recording. */
+static void adapt(struct session *s)
 {
 	const bool counting = session_is_counting(&s->hybrid);
 	struct err err = { 0 };
@@ -262,7 +268,7 @@ static void join(struct session *s)
 		ret = session_next_turn(&s->budget, &s->attach, &s->r, counting, &err);
 	if (!ret && s->r.is_hybrid)
 		ret = session_hybrid_step(&s->hybrid, &s->r, &err);
-	session_close_retired(&s->attach, clock_now_ns(), counting);
+	session_close_retired(&s->attach, clock_now_ns(), session_is_counting(&s->hybrid));
 	if (ret)
 		session_write_notice(&s->r, "join", err.text);
 }
@@ -274,17 +280,14 @@ static void show_drained(struct session *s, uint64_t drained_from_ns)
 		return;
 	if (s->r.options->live)
 		session_write_stacks(&s->stacks, &s->r);
-	session_beside_drain(
-		&s->beside,
-		&s->r); /* the calls that are timed in the processes must be there, too */
+	/* the calls that are timed in the processes must be there, too */
+	session_beside_drain(&s->beside, &s->r);
 	s->r.options->drained(s->r.options->drained_ctx, drained_from_ns - LIVE_LAG_NS);
 }
 
-/* Makes one turn of the loop. Returns false if the recording is over. */
-static bool turn(struct session *s)
+/* Reads what has happened since the last turn. Returns false if the file cannot grow. */
+static bool read_records(struct session *s)
 {
-	const char *reason = reason_to_stop(s);
-	uint64_t began_ns = clock_now_ns();
 	struct err err = { 0 };
 
 	if (drain_run(&s->r.drain, &s->r.rings, &s->r.mappings)) {
@@ -295,28 +298,44 @@ static bool turn(struct session *s)
 		session_write_notice(&s->r, "join", err.text);
 	session_add_stacks(&s->stacks, &s->r);
 	session_add_addresses(&s->addresses, &s->r);
-	if (reason) {
-		s->reason = reason;
-		return false;
-	}
-	show_drained(s, began_ns);
-	join(s);
-	session_warn_cost(&s->overhead, &s->r, clock_now_ns(), false);
-	if (s->r.begun &&
-	    !session_usable_is_known(&s->cputime)) /* it may end before the next flush */
-		session_note_usable(&s->cputime, &s->r);
+	return true;
+}
+
+/* Does what twice a second is enough for. Returns false if the file cannot grow. */
+static bool do_seldom(struct session *s)
+{
 	if (clock_now_ns() - s->last_flush_ns < FLUSH_INTERVAL_NS)
 		return true;
 	s->last_flush_ns = clock_now_ns();
 	session_look_for_cpus(&s->cpus, &s->r);
 	session_note_usable(&s->cputime, &s->r);
-	if (trace_writer_flush(s->r.writer, NULL)) {
-		end_by_writer(s);
-		return false;
-	}
-	return true;
+	if (!trace_writer_flush(s->r.writer, NULL))
+		return true;
+	end_by_writer(s);
+	return false;
 }
 
+/* Makes one turn of the loop. Returns false if the recording is over. */
+static bool turn(struct session *s)
+{
+	const char *reason = reason_to_stop(s);
+	uint64_t began_ns = clock_now_ns();
+
+	if (!read_records(s))
+		return false;
+	if (reason) {
+		s->reason = reason;
+		return false;
+	}
+	show_drained(s, began_ns);
+	adapt(s);
+	session_warn_cost(&s->overhead, &s->r, clock_now_ns(), false);
+	if (s->r.begun && !session_usable_is_known(&s->cputime)) /* it may end before the next */
+		session_note_usable(&s->cputime, &s->r);
+	return do_seldom(s);
+}
+
+/* Records until the recording is over: ispot-internals(7), A recording. */
 static void loop(struct session *s)
 {
 	struct pollfd fds[] = {
