@@ -106,24 +106,40 @@ void text_untold(const struct untold_functions *untold, bool alone, struct text 
 	text_add(out, ".");
 }
 
-#define GIVER_WAITED 0.1  /* of thread time: a shorter wait gets no sentence */
+#define GIVER_WAITED 0.1  /* of the threads' lives: a shorter wait gets no sentence */
 #define GIVER_BUSY   0.75 /* of the giver's time: an idler thread does not limit others */
 #define GIVER_ALWAYS 0.9  /* of it: the program takes as long as the giver's work does */
 #define QUEUED_LEAST 0.1  /* of its time in the run queue: above this, "busy" would mislead */
 #define GIVER_MOSTLY 0.2  /* of its CPU time: a function with this much is named */
 
+static double life_ns(const struct thread *t)
+{
+	return (double)(t->end_ns - t->born_ns - t->lost_ns);
+}
+
 static double busy_part(const struct thread *t)
 {
-	double alive = (double)(t->end_ns - t->born_ns - t->lost_ns);
+	double alive = life_ns(t);
 
 	return alive > 0 ? 1 - (double)(t->off.blocked_ns + t->off.idle_ns) / alive : 0;
 }
 
 static double queued_part(const struct thread *t)
 {
-	double alive = (double)(t->end_ns - t->born_ns - t->lost_ns);
+	double alive = life_ns(t);
 
 	return alive > 0 ? (double)t->off.preempted_ns / alive : 0;
+}
+
+/* Returns the part of all threads' lives. Waits are seen from the beginning, before there are
+ * probes, so the part of thread time would be too large. */
+static double part_of_lives(const struct threads *th, uint64_t ns)
+{
+	double lives_ns = 0;
+
+	vec_for_each (&th->all, struct thread *, t)
+		lives_ns += life_ns(*t);
+	return lives_ns > 0 ? (double)ns / lives_ns : 0;
 }
 
 /* Adds "thread 7 (app, in worker)". The threads of a program often all have its name, so the
@@ -151,7 +167,8 @@ static bool leads(const struct view *v, const struct giver *g)
 	const struct result *res = v->result;
 	const struct block *worst = report_worst(v);
 
-	return !worst || worst->lost_threads * (double)res->probed_ns < (double)g->waited_ns ||
+	return !worst ||
+	       worst->lost_threads * (double)res->probed_ns < g->waited * (double)res->threads_ns ||
 	       busy_part(g->thread) >= GIVER_ALWAYS;
 }
 
@@ -159,10 +176,12 @@ struct giver report_giver(const struct view *v)
 {
 	const struct result *res = v->result;
 	struct giver g = { 0 };
+	uint64_t waited_ns;
 
-	g.thread = handouts_giver(&res->calls.threads, &g.waited_ns);
-	if (!g.thread || (double)g.waited_ns < GIVER_WAITED * (double)res->threads_ns ||
-	    busy_part(g.thread) < GIVER_BUSY || result_fills_cpus(res))
+	g.thread = handouts_giver(&res->calls.threads, &waited_ns);
+	g.waited = part_of_lives(&res->calls.threads, waited_ns);
+	if (!g.thread || g.waited < GIVER_WAITED || busy_part(g.thread) < GIVER_BUSY ||
+	    result_fills_cpus(res))
 		return (struct giver){ 0 };
 	g.leads = leads(v, &g);
 	return g;
@@ -179,7 +198,7 @@ void text_giver(const struct view *v, const struct giver *giver, struct text *ou
 		return;
 	text_new_sentence(out);
 	text_printf(out, "Threads wait %s of thread time for work from ",
-		    text_share(share, (double)giver->waited_ns / (double)res->threads_ns));
+		    text_share(share, giver->waited));
 	name_thread(&res->untold, giver->thread, out);
 	text_printf(out, ", which %s %s of the time",
 		    queued_part(giver->thread) < QUEUED_LEAST ? "is busy"

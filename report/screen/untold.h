@@ -41,7 +41,7 @@ static inline void text_new_sentence(struct text *out)
  * that thread does, whatever else is lost, so that the screen begins with it. */
 struct giver {
 	const struct thread *thread;
-	uint64_t waited_ns;
+	double waited; /* of all threads' lives */
 	bool leads;
 };
 struct giver report_giver(const struct view *v);
