@@ -37,7 +37,7 @@ static void write_address(struct recording *r, const struct session_address *a)
 	session_write_line(r, &line);
 }
 
-void session_write_addresses(struct session_addresses *addresses, struct recording *r)
+void session_write_addresses(const struct session_addresses *addresses, struct recording *r)
 {
 	char *words;
 

@@ -25,9 +25,9 @@ struct session_addresses {
 	VEC(struct session_address)
 };
 
-void session_add_addresses(struct session_addresses *addresses,
-			   struct recording *r); /* called after session_add_stacks() */
-void session_write_addresses(struct session_addresses *addresses, struct recording *r);
+/* Called after session_add_stacks(). */
+void session_add_addresses(struct session_addresses *addresses, struct recording *r);
+void session_write_addresses(const struct session_addresses *addresses, struct recording *r);
 void session_addresses_release(struct session_addresses *addresses);
 
 #endif

@@ -19,7 +19,7 @@
  * Notes the memory of the largest process: the traced processes are mostly alike, or one of them
  * does the work.
  */
-static void note_memory(struct after *a, struct recording *r, uint64_t now)
+static void note_memory(struct after *a, const struct recording *r, uint64_t now)
 {
 	struct pids pids = { 0 };
 	double most = 0;
@@ -56,7 +56,7 @@ static double calls_so_far(const struct after *a, const struct recording *r, dou
 	return period * (double)r->drain.entries;
 }
 
-void session_note_after(struct after *a, struct recording *r, uint64_t now, bool at_end)
+void session_note_after(struct after *a, const struct recording *r, uint64_t now, bool at_end)
 {
 	double cost_ns, calls, used_ns, work_ns;
 	uint64_t cpu_ns;

@@ -74,7 +74,7 @@ double session_call_cost_ns(const struct costs *costs, const struct planned *p)
 	return measured(costs, p, &inner_ns, &full_ns) ? full_ns : DEAREST_CALL_NS;
 }
 
-void session_report_costs(const struct costs *costs, struct recording *r, size_t first)
+void session_report_costs(const struct costs *costs, const struct recording *r, size_t first)
 {
 	double inner_ns, full_ns;
 
@@ -175,7 +175,7 @@ static double more_ns(double ns, double alone_ns)
 	return ns > alone_ns ? ns - alone_ns : 0; /* NAN, not measured: 0 */
 }
 
-static struct switchcost cost_beyond_alone(struct costs *costs, struct recording *r,
+static struct switchcost cost_beyond_alone(const struct costs *costs, struct recording *r,
 					   int (*prepare)(void *ctx, pid_t child))
 {
 	struct wire_totals from, to;
@@ -302,7 +302,7 @@ void session_read_costs(struct costs *costs, struct recording *r)
 }
 
 /* Writes the costs, but only if this recording has measured everything that another may need. */
-void session_write_costs(struct costs *costs, struct recording *r)
+void session_write_costs(const struct costs *costs, const struct recording *r)
 {
 	const char *path = costs->calibrates ? known_costs_path() : NULL;
 	struct known_costs k = {

@@ -55,7 +55,7 @@ static void give_up_all(struct session_counters *c, const struct err *why)
 	c->list.fell_back = true;
 }
 
-int session_counters_open(struct session_counters *c, struct recording *r, struct err *err)
+int session_counters_open(struct session_counters *c, const struct recording *r, struct err *err)
 {
 	const char *words = r->options->events ? r->options->events : "auto";
 	struct err busy = { 0 };
@@ -99,7 +99,8 @@ struct bpfprog_counters session_counters_plan(const struct session_counters *c)
 	return plan;
 }
 
-int session_counters_connect(struct session_counters *c, struct recording *r, struct err *err)
+int session_counters_connect(const struct session_counters *c, const struct recording *r,
+			     struct err *err)
 {
 	for (size_t cpu = 0; cpu < c->events.n_cpus; cpu++)
 		for (size_t i = 0; i < c->events.n_events; i++) {
@@ -117,7 +118,7 @@ int session_counters_connect(struct session_counters *c, struct recording *r, st
 	return 0;
 }
 
-static void write_counter(struct session_counters *c, struct recording *r, uint32_t id,
+static void write_counter(const struct session_counters *c, struct recording *r, uint32_t id,
 			  const struct pmu_event *e, const char *why)
 {
 	struct text line = { 0 };
@@ -163,7 +164,7 @@ static void report_missing(const struct session_counters *c, const struct record
 	text_release(&counted);
 }
 
-void session_counters_write(struct session_counters *c, struct recording *r)
+void session_counters_write(const struct session_counters *c, struct recording *r)
 {
 	const struct pmu_list *list = &c->list;
 

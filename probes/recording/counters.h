@@ -20,12 +20,13 @@ struct session_counters {
 	uint32_t period; /* one recorded call in `period` is counted */
 };
 
-int session_counters_open(struct session_counters *c, struct recording *r,
-			  struct err *err); /* -e, on every CPU */
+/* Opens the events of -e on every CPU. */
+int session_counters_open(struct session_counters *c, const struct recording *r, struct err *err);
 struct bpfprog_counters session_counters_plan(const struct session_counters *c);
-int session_counters_connect(struct session_counters *c, struct recording *r,
-			     struct err *err); /* with the loaded programs */
-void session_counters_write(struct session_counters *c, struct recording *r);
+/* Connects them with the loaded programs. */
+int session_counters_connect(const struct session_counters *c, const struct recording *r,
+			     struct err *err);
+void session_counters_write(const struct session_counters *c, struct recording *r);
 void session_counters_release(struct session_counters *c);
 /* Returns the core PMU's name from libpfm4 or else from sysfs, or "none" if perf has none. */
 const char *session_counters_pmu(char *buf, size_t n);

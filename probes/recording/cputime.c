@@ -9,7 +9,7 @@
 #include "probes/recording/options.h"
 #include "probes/recording/recording.h"
 
-static void note_cpu(struct recording *r)
+static void note_cpu(const struct recording *r)
 {
 	struct pids pids = { 0 };
 
@@ -40,7 +40,7 @@ uint64_t session_target_cpu_ns(const struct recording *r)
 	return sum;
 }
 
-void session_cputime_begin(struct cputime *c, struct recording *r)
+void session_cputime_begin(struct cputime *c, const struct recording *r)
 {
 	note_cpu(r);
 	c->at_begin_ns = session_target_cpu_ns(r);

@@ -20,7 +20,7 @@ struct cputime {
 uint64_t session_target_cpu_ns(const struct recording *r);
 /* Called as the recording begins. Stores the time of each process, which is lost when a process
  * ends. */
-void session_cputime_begin(struct cputime *c, struct recording *r);
+void session_cputime_begin(struct cputime *c, const struct recording *r);
 /* Called as the recording stops, before the probes are removed, which does not count. */
 void session_note_stop(struct cputime *c, const struct recording *r);
 /* Finds how many CPUs the target may use. */

@@ -156,8 +156,8 @@ static uint32_t step_to(const struct wire_copy *w, uint64_t sp, uint64_t place, 
  * Passes a stack in which threads wait to the BPF programs. It ends where the distance to the next
  * address is not the same in every thread.
  */
-static void know_stack(struct recording *r, const struct wire_copy *w, struct drain_stack *stack,
-		       uint64_t sp, const uint64_t *places)
+static void know_stack(const struct recording *r, const struct wire_copy *w,
+		       struct drain_stack *stack, uint64_t sp, const uint64_t *places)
 {
 	uint32_t steps[WIRE_FRAMES_MAX] = { 0 }, n = 1;
 	struct bpfprog_known_stack known = {

@@ -52,12 +52,12 @@ struct session_stacks {
 	unsigned unwound_changes;
 };
 
-void session_add_stacks(struct session_stacks *stacks,
-			struct recording *r); /* called after each drain: adds new stacks */
-void session_write_stacks(struct session_stacks *stacks,
-			  struct recording *r); /* writes those that are not written yet */
-void session_report_stacks(
-	struct recording *r); /* called at the end: writes a notice on missing stacks */
+/* Adds new stacks. Called after each drain. */
+void session_add_stacks(struct session_stacks *stacks, struct recording *r);
+/* Writes those that are not written yet. */
+void session_write_stacks(struct session_stacks *stacks, struct recording *r);
+/* Writes a notice on missing stacks, at the end. */
+void session_report_stacks(struct recording *r);
 /* Unwinds a copied stack, as unwind_stack() does. */
 uint32_t session_unwind(struct session_stacks *stacks, struct recording *r, pid_t pid,
 			const uint64_t *registers, const uint8_t *stack, size_t stack_bytes,

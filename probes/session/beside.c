@@ -31,7 +31,7 @@ static void hand_over(struct beside *beside, struct planned *p)
 	beside->n++;
 }
 
-void session_beside_offer(struct beside *beside, struct recording *r, size_t first)
+void session_beside_offer(struct beside *beside, const struct recording *r, size_t first)
 {
 	const struct session_beside *b = r->options->beside;
 
@@ -42,7 +42,7 @@ void session_beside_offer(struct beside *beside, struct recording *r, size_t fir
 			hand_over(beside, r->plan.data[i]);
 }
 
-size_t session_beside_offer_dear(struct beside *beside, struct recording *r, size_t first,
+size_t session_beside_offer_dear(struct beside *beside, const struct recording *r, size_t first,
 				 struct planned **all, size_t n)
 {
 	const struct session_beside *b = r->options->beside;
@@ -63,7 +63,7 @@ size_t session_beside_offer_dear(struct beside *beside, struct recording *r, siz
 	return kept;
 }
 
-void session_beside_begin(struct recording *r)
+void session_beside_begin(const struct recording *r)
 {
 	const struct session_beside *b = r->options->beside;
 
@@ -93,7 +93,7 @@ static void describe(struct recording *r, const struct planned *p, uint32_t id)
 	session_write_line(r, &line);
 }
 
-static void write_on(struct recording *r, uint64_t since_ns)
+static void write_on(const struct recording *r, uint64_t since_ns)
 {
 	const uint64_t values[RECORD_VALUES_MIN] = { SET_OF_THEM, 0 };
 	const struct record record = { .kind = REC_SET_ON,
@@ -285,7 +285,7 @@ bool session_beside_may_have(const struct beside *beside, uint64_t time_ns)
 	return time_ns <= beside->launched_ns;
 }
 
-uint64_t session_beside_drain(struct beside *beside, struct recording *r)
+uint64_t session_beside_drain(const struct beside *beside, const struct recording *r)
 {
 	const struct session_beside *b = r->options->beside;
 
@@ -300,7 +300,7 @@ void session_beside_let_go(const struct beside *beside, const struct recording *
 		b->let_go(b->ctx);
 }
 
-void session_beside_stop(struct beside *beside, struct recording *r)
+void session_beside_stop(struct beside *beside, const struct recording *r)
 {
 	const struct session_beside *b = r->options->beside;
 

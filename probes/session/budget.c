@@ -107,7 +107,7 @@ static int remove_dearest(struct budget *b, struct recording *r, double work_ns,
 	return ret;
 }
 
-void session_budget_begin(struct budget *b, struct recording *r)
+void session_budget_begin(struct budget *b, const struct recording *r)
 {
 	b->look_ns = r->open_ns;
 }

@@ -37,7 +37,7 @@ struct budget {
 };
 
 /* Called when all is ready to record. */
-void session_budget_begin(struct budget *b, struct recording *r);
+void session_budget_begin(struct budget *b, const struct recording *r);
 /* Returns whether functions that exceed the budget are removed. */
 bool session_keeps_budget(const struct recording *r);
 int session_throttle(struct budget *b, struct recording *r, uint64_t now, struct err *err);

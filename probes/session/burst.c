@@ -12,7 +12,7 @@
 #include "probes/recording/recording.h"
 #include "probes/session/attach.h"
 
-void session_burst_begin(struct burst *b, struct recording *r)
+void session_burst_begin(struct burst *b, const struct recording *r)
 {
 	b->since_ns = clock_now_ns();
 	b->until_ns = b->since_ns + r->options->burst_on_ns;
@@ -23,7 +23,7 @@ void session_burst_begin(struct burst *b, struct recording *r)
  * length, which it has on average, so that a program with a period of its own does not meet each
  * burst in the same place.
  */
-static uint64_t time_off_ns(struct burst *b, struct recording *r)
+static uint64_t time_off_ns(struct burst *b, const struct recording *r)
 {
 	uint64_t off = r->options->burst_period_ns - r->options->burst_on_ns;
 

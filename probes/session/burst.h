@@ -23,11 +23,11 @@ struct burst {
 	unsigned n; /* how often the probes returned */
 };
 
-void session_burst_begin(struct burst *b, struct recording *r); /* begins the first burst */
-int session_burst_step(struct burst *b, struct recording *r,
-		       struct err *err); /* in each turn of the loop */
-int session_burst_timeout_ms(const struct burst *b, const struct recording *r,
-			     int timeout_ms); /* how long a turn may sleep */
+void session_burst_begin(struct burst *b, const struct recording *r); /* begins the first burst */
+/* Called in each turn of the loop. */
+int session_burst_step(struct burst *b, struct recording *r, struct err *err);
+/* Returns how long a turn may sleep, which is no longer than timeout_ms. */
+int session_burst_timeout_ms(const struct burst *b, const struct recording *r, int timeout_ms);
 void session_burst_stop(struct burst *b, struct recording *r);
 
 #endif

@@ -197,7 +197,7 @@ static uint64_t used_since_armed_ns(const struct count *c, uint64_t cpu_ns)
 	return cpu_ns > c->cpu_ns ? cpu_ns - c->cpu_ns : 0;
 }
 
-void session_count_stop(struct count *c, struct recording *r)
+void session_count_stop(struct count *c, const struct recording *r)
 {
 	uint64_t used_ns = used_since_armed_ns(c, session_target_cpu_ns(r));
 	size_t n;

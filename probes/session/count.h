@@ -41,7 +41,7 @@ struct count {
 /* Counts the calls of the candidates, which the plan has from index first on. */
 int session_count_begin(struct count *c, struct recording *r, size_t first, struct err *err);
 /* Adds the cost of counting if the recording ends while calls are counted. */
-void session_count_stop(struct count *c, struct recording *r);
+void session_count_stop(struct count *c, const struct recording *r);
 /* *counted: all rates are known, and functions that do not fit are no longer possible. */
 int session_count_look(struct count *c, struct recording *r, uint64_t now, bool *counted,
 		       struct err *err);

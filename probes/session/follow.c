@@ -32,7 +32,7 @@ bool session_inherits(const struct follow *f, const struct recording *r)
 	return r->options->inherit && !f->late;
 }
 
-void session_follow_carried(struct follow *f, struct recording *r)
+void session_follow_carried(struct follow *f, const struct recording *r)
 {
 	struct wire_totals now;
 
@@ -43,7 +43,7 @@ void session_follow_carried(struct follow *f, struct recording *r)
 	f->carried_from = now.switches;
 }
 
-void session_follow_begin(struct follow *f, struct recording *r, uint64_t cpu_ns)
+void session_follow_begin(struct follow *f, const struct recording *r, uint64_t cpu_ns)
 {
 	struct wire_totals now;
 
@@ -105,7 +105,7 @@ void session_follow_report_born_before(struct recording *r)
 	text_release(&words);
 }
 
-static void no_more_carried(struct follow *f, struct recording *r)
+static void no_more_carried(struct follow *f, const struct recording *r)
 {
 	struct wire_totals now;
 
@@ -217,7 +217,7 @@ static void count_forks(struct follow *f, const struct drain *d, uint64_t now)
  * Returns what switches have cost since the last look, or would have cost with carriers, beyond
  * what they may cost.
  */
-static double excess_ns(struct follow *f, struct recording *r, uint64_t elapsed_ns)
+static double excess_ns(struct follow *f, const struct recording *r, uint64_t elapsed_ns)
 {
 	uint64_t cpu_ns = session_target_cpu_ns(r), used_ns = cpu_ns - f->cpu_ns;
 	struct wire_totals now;
@@ -240,7 +240,7 @@ static double excess_ns(struct follow *f, struct recording *r, uint64_t elapsed_
 	return cost_ns - SWITCHES_MOST * r->options->overhead * work_ns;
 }
 
-void session_follow_forks(struct follow *f, struct recording *r)
+void session_follow_forks(struct follow *f, const struct recording *r)
 {
 	count_forks(f, &r->drain, clock_now_ns());
 }
@@ -268,7 +268,7 @@ int session_follow_look(struct follow *f, struct recording *r, uint64_t now, boo
 }
 
 /* Reports child processes without probes, if the program had seemed not to fork. */
-static void report_unfollowed(struct follow *f, struct recording *r)
+static void report_unfollowed(const struct follow *f, struct recording *r)
 {
 	char text[200], forks[TEXT_COUNTED];
 
@@ -281,7 +281,7 @@ static void report_unfollowed(struct follow *f, struct recording *r)
 	session_write_notice(r, "unfollowed-children", text);
 }
 
-void session_follow_end(struct follow *f, struct recording *r)
+void session_follow_end(const struct follow *f, struct recording *r)
 {
 	char text[320], late[TEXT_NUMBER];
 

@@ -40,11 +40,11 @@ struct follow {
 /* Returns whether children inherit their parents' probes. */
 bool session_inherits(const struct follow *f, const struct recording *r);
 /* cpu_ns: the target's CPU time at the beginning */
-void session_follow_begin(struct follow *f, struct recording *r, uint64_t cpu_ns);
+void session_follow_begin(struct follow *f, const struct recording *r, uint64_t cpu_ns);
 /* Writes a notice on children that are not recorded. */
 void session_follow_report_born_before(struct recording *r);
 /* Notes that threads have carriers from now on. */
-void session_follow_carried(struct follow *f, struct recording *r);
+void session_follow_carried(struct follow *f, const struct recording *r);
 /* Returns the switches of the target's threads that had carriers. */
 uint64_t session_follow_switches(const struct follow *f, const struct wire_totals *now);
 /* Returns whether threads have carriers. */
@@ -55,14 +55,14 @@ uint64_t session_scheduling_cost_ns(const struct follow *f, const struct recordi
 double session_births_cost_ns(const struct follow *f, const struct recording *r,
 			      const struct wire_totals *now);
 /* Counts the forks of the last drain. */
-void session_follow_forks(struct follow *f, struct recording *r);
+void session_follow_forks(struct follow *f, const struct recording *r);
 /* Counts a child that was born at born_ns and is held from now on. */
 void session_follow_fork(struct follow *f, uint64_t born_ns);
 /* Looks in each turn of the loop whether switches or forks are too many for the way in which
  * children get their probes. counting: candidates are being counted. */
 int session_follow_look(struct follow *f, struct recording *r, uint64_t now, bool counting,
 			struct err *err);
-void session_follow_end(struct follow *f,
-			struct recording *r); /* writes a notice on missing calls of children */
+/* Writes a notice on missing calls of children. */
+void session_follow_end(const struct follow *f, struct recording *r);
 
 #endif

@@ -188,7 +188,7 @@ int session_hold_new(struct holds *holds, struct recording *r, struct err *err)
 	return ret;
 }
 
-void session_hold_end(struct holds *holds, struct recording *r)
+void session_hold_end(const struct holds *holds, struct recording *r)
 {
 	char text[256];
 

@@ -53,8 +53,8 @@ int session_hold(struct holds *holds, struct recording *r, struct probeset *set,
 /* Holds the new processes of the last drain. Called before session_add_stacks(), which empties the
  * list of forks. */
 int session_hold_new(struct holds *holds, struct recording *r, struct err *err);
-void session_hold_end(struct holds *holds,
-		      struct recording *r); /* writes a notice on calls that may be missing */
+/* Writes a notice on calls that may be missing. */
+void session_hold_end(const struct holds *holds, struct recording *r);
 void session_holds_release(struct holds *holds);
 
 #endif

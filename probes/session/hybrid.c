@@ -99,7 +99,7 @@ static uint32_t hertz_now(const struct hybrid *h, const struct recording *r)
 	return h->seldom ? LATER_HERTZ : h->first_hertz;
 }
 
-void session_hybrid_rate(struct hybrid *h, struct recording *r)
+void session_hybrid_rate(struct hybrid *h, const struct recording *r)
 {
 	double allowed =
 		SHARE_OF_BUDGET * r->options->overhead * 1e9 / session_sample_cost_ns(h->costs);
@@ -162,7 +162,7 @@ static void add_imports(const struct recording *r, const struct session_object *
 	}
 }
 
-static int add_named(struct hybrid *h, struct recording *r, const struct names *names,
+static int add_named(struct hybrid *h, const struct recording *r, const struct names *names,
 		     struct err *err)
 {
 	struct patterns *patterns;
@@ -207,7 +207,7 @@ static bool imports_region(const struct recording *r)
 
 /* Adds the bodies of parallel regions. They may take hardly any time, but only they show which
  * thread is slowest. */
-static int add_regions(struct hybrid *h, struct recording *r, struct err *err)
+static int add_regions(struct hybrid *h, const struct recording *r, struct err *err)
 {
 	struct names names = { 0 };
 	int ret;
@@ -223,7 +223,7 @@ static int add_regions(struct hybrid *h, struct recording *r, struct err *err)
 
 /* Adds markers. Whoever put them into the program wants them measured, however little time they
  * take. */
-static int add_markers(struct hybrid *h, struct recording *r, struct err *err)
+static int add_markers(struct hybrid *h, const struct recording *r, struct err *err)
 {
 	size_t first = h->marked_objects;
 	struct names names = { 0 };
@@ -252,8 +252,8 @@ static bool is_loader(const struct recording *r, struct dso *dso)
 	return false;
 }
 
-static bool is_candidate(struct hybrid *h, struct recording *r, const struct profile_function *f,
-			 double share)
+static bool is_candidate(const struct hybrid *h, const struct recording *r,
+			 const struct profile_function *f, double share)
 {
 	return profile_is_hot(&h->profile, f, share) && !blocking_part(f->function->symbol) &&
 	       !is_loader(r, f->dso);
@@ -423,7 +423,7 @@ int session_hybrid_step(struct hybrid *h, struct recording *r, struct err *err)
 }
 
 /* Reports where the time goes if its code has no names, because such code cannot be chosen. */
-static void report_unnamed(struct hybrid *h, struct recording *r)
+static void report_unnamed(const struct hybrid *h, struct recording *r)
 {
 	const struct profile_object *o = profile_most_unnamed(&h->profile);
 	char words[1024];
@@ -437,7 +437,7 @@ static void report_unnamed(struct hybrid *h, struct recording *r)
 	session_write_notice(r, "no-symbols", words);
 }
 
-static void report_lost(struct hybrid *h, struct recording *r)
+static void report_lost(const struct hybrid *h, struct recording *r)
 {
 	uint64_t lost = session_samples_lost(h->sampling), kept = h->profile.total_samples;
 	bool many = (double)lost > LOST_SAID * (double)(lost + kept);
@@ -469,7 +469,7 @@ static void report_shares(struct hybrid *h, struct recording *r)
 	}
 }
 
-static void report_no_choice(struct hybrid *h, struct recording *r)
+static void report_no_choice(const struct hybrid *h, struct recording *r)
 {
 	uint64_t lost = session_samples_lost(h->sampling), kept = h->profile.total_samples;
 	char samples[TEXT_NUMBER], words[256];

@@ -54,11 +54,11 @@ struct hybrid {
 int session_hybrid_open(struct hybrid *h, struct recording *r, struct err *err);
 void session_hybrid_start(struct hybrid *h, struct recording *r);
 /* Sets the rate of the first samples, once the cost of a sample is known. */
-void session_hybrid_rate(struct hybrid *h, struct recording *r);
-int session_hybrid_interval_ms(const struct hybrid *h,
-			       const struct recording *r); /* how long a turn may sleep */
-int session_hybrid_step(struct hybrid *h, struct recording *r,
-			struct err *err); /* in each turn of the loop */
+void session_hybrid_rate(struct hybrid *h, const struct recording *r);
+/* Returns how long a turn may sleep. */
+int session_hybrid_interval_ms(const struct hybrid *h, const struct recording *r);
+/* Called in each turn of the loop. */
+int session_hybrid_step(struct hybrid *h, struct recording *r, struct err *err);
 /* Returns whether candidates are being counted. */
 bool session_is_counting(const struct hybrid *h);
 void session_hybrid_stop(struct hybrid *h, struct recording *r, bool began_at_end);

@@ -118,7 +118,7 @@ static struct newcomer *add_newcomer(struct newcomers *b, pid_t pid, uint64_t ti
 
 /* has_file: the process has mapped a file of those functions, or is_guess: it may have. Otherwise
  * the mapping only says that its loader is still at work. */
-static void note(struct newcomers *b, struct recording *r, pid_t pid, uint64_t time_ns,
+static void note(struct newcomers *b, const struct recording *r, pid_t pid, uint64_t time_ns,
 		 bool has_file, bool is_guess)
 {
 	struct newcomer *n = find(b, pid);
@@ -134,7 +134,7 @@ static void note(struct newcomers *b, struct recording *r, pid_t pid, uint64_t t
 }
 
 /* Which of them have mapped something is not known. */
-static void note_all(struct newcomers *b, struct recording *r)
+static void note_all(struct newcomers *b, const struct recording *r)
 {
 	struct pids pids = { 0 };
 
@@ -144,7 +144,7 @@ static void note_all(struct newcomers *b, struct recording *r)
 	vec_release(&pids);
 }
 
-void session_newcomers_note(struct newcomers *b, struct recording *r)
+void session_newcomers_note(struct newcomers *b, const struct recording *r)
 {
 	const struct drain *d = &r->drain;
 
@@ -165,7 +165,7 @@ static bool may_patch(const struct newcomers *b, const struct recording *r, uint
 	return b->n_later < MOST && b->later_ns <= FIRST_NS + (now_ns - r->open_ns) / ONE_IN;
 }
 
-static int patch(struct newcomers *b, struct recording *r, pid_t pid, struct err *why)
+static int patch(struct newcomers *b, const struct recording *r, pid_t pid, struct err *why)
 {
 	const struct session_beside *engine = r->options->beside;
 	const uint64_t began_ns = clock_now_ns();
@@ -188,7 +188,7 @@ static bool may_try_again(const struct newcomer *n, int ret, uint64_t now_ns)
 }
 
 /* Returns whether it is to be tried again. */
-static bool take_in(struct newcomers *b, struct recording *r, struct newcomer *n)
+static bool take_in(struct newcomers *b, const struct recording *r, struct newcomer *n)
 {
 	struct err why = { 0 };
 	const int ret = patch(b, r, n->pid, &why);
@@ -223,7 +223,7 @@ static bool is_ready(const struct newcomer *n, uint64_t now_ns)
 	return now_ns >= n->ready_ns;
 }
 
-void session_newcomers_patch(struct newcomers *b, struct recording *r)
+void session_newcomers_patch(struct newcomers *b, const struct recording *r)
 {
 	const uint64_t now_ns = clock_now_ns();
 	size_t kept = 0;
@@ -247,7 +247,7 @@ uint64_t session_newcomers_wait_ns(const struct newcomers *b)
 }
 
 /* Those that have come just before the recording ends have no calls either. */
-static void count_rest(struct newcomers *b, struct recording *r)
+static void count_rest(struct newcomers *b, const struct recording *r)
 {
 	session_newcomers_note(b, r);
 	vec_for_each (&b->next, const struct newcomer, n)

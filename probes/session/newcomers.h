@@ -46,8 +46,8 @@ struct newcomers {
 };
 
 /* Notes what was mapped, before session_join_mapped() forgets it. */
-void session_newcomers_note(struct newcomers *b, struct recording *r);
-void session_newcomers_patch(struct newcomers *b, struct recording *r);
+void session_newcomers_note(struct newcomers *b, const struct recording *r);
+void session_newcomers_patch(struct newcomers *b, const struct recording *r);
 /* How long the loop may wait. */
 uint64_t session_newcomers_wait_ns(const struct newcomers *b);
 void session_newcomers_report(struct newcomers *b, struct recording *r);

@@ -171,7 +171,8 @@ static void add_advice(const struct overhead *o, const struct recording *r, stru
  * Warns once, and early, so that the user can stop. The last line has the total: a second figure,
  * of the first seconds, would be confused with it.
  */
-static void warn(struct overhead *o, struct recording *r, const struct stretch *x, bool at_end)
+static void warn(struct overhead *o, const struct recording *r, const struct stretch *x,
+		 bool at_end)
 {
 	const char *now = at_end ? "" : " at the moment", *past = at_end ? "ed" : "";
 	double budget = 100 * whole_budget(r);
@@ -192,7 +193,7 @@ static void warn(struct overhead *o, struct recording *r, const struct stretch *
 }
 
 /* Writes a notice into the file, which has the final figure. */
-static void note_overhead(struct overhead *o, struct recording *r, const struct stretch *x)
+static void note_overhead(const struct overhead *o, struct recording *r, const struct stretch *x)
 {
 	struct session_beside_sums beside;
 	struct text words = { 0 };

@@ -23,7 +23,7 @@ double session_sampling_share(const struct costs *costs)
 }
 
 /* Opens the sampler. A failure is not an error, because a recording works without samples. */
-void session_sample_open(struct sampling *sm, struct recording *r)
+void session_sample_open(struct sampling *sm, const struct recording *r)
 {
 	struct err err = { 0 };
 
@@ -91,7 +91,7 @@ bool session_takes_samples(const struct sampling *sm)
 	return sm->sampler.rings.n > 0;
 }
 
-int session_sample_open_at(struct sampling *sm, struct recording *r, uint32_t hertz,
+int session_sample_open_at(struct sampling *sm, const struct recording *r, uint32_t hertz,
 			   uint32_t copy_bytes, struct err *err)
 {
 	return sampler_open(&sm->sampler, r->programs, &r->cpus, hertz, copy_bytes, err);
@@ -102,7 +102,7 @@ void session_sample_set_rate(struct sampling *sm, uint32_t hertz)
 	sampler_set_rate(&sm->sampler, hertz);
 }
 
-void session_sample_restore(struct sampling *sm, struct recording *r)
+void session_sample_restore(struct sampling *sm, const struct recording *r)
 {
 	if (r->is_hybrid || r->options->scout || !session_takes_samples(sm))
 		return;

@@ -24,14 +24,14 @@ struct sampling {
 };
 
 /* Opens the sampler of a recording with -F. */
-void session_sample_open(struct sampling *sm, struct recording *r);
-int session_sample_open_at(struct sampling *sm, struct recording *r, uint32_t hertz,
+void session_sample_open(struct sampling *sm, const struct recording *r);
+int session_sample_open_at(struct sampling *sm, const struct recording *r, uint32_t hertz,
 			   uint32_t copy_bytes, struct err *err);
 bool session_takes_samples(const struct sampling *sm);
 /* Sets the sampler's rate. */
 void session_sample_set_rate(struct sampling *sm, uint32_t hertz);
 /* With -F: sets the rate of the recording again, after the calibration had its own. */
-void session_sample_restore(struct sampling *sm, struct recording *r);
+void session_sample_restore(struct sampling *sm, const struct recording *r);
 /* Tells the reader of the rings the rate from now on. */
 void session_sample_rate(struct recording *r, uint32_t hertz);
 void session_sample_start(struct recording *r);

@@ -354,7 +354,8 @@ int session_select(struct select *sel, struct recording *r, struct err *err)
 
 /* Notes that functions of the plan came with the last set. Their objects had been mapped since
  * mapped_ns. */
-static void note_late(struct select *sel, struct recording *r, size_t planned, uint64_t mapped_ns)
+static void note_late(struct select *sel, const struct recording *r, size_t planned,
+		      uint64_t mapped_ns)
 {
 	uint64_t now_ns = clock_now_ns();
 	const struct dso *last = NULL;
@@ -379,7 +380,7 @@ static void note_late(struct select *sel, struct recording *r, size_t planned, u
 		sel->late.most_ns = now_ns - mapped_ns;
 }
 
-void session_report_late(struct select *sel, struct recording *r)
+void session_report_late(const struct select *sel, struct recording *r)
 {
 	char others[64] = "", moment[TEXT_NUMBER], objects[TEXT_COUNTED], name[128];
 	char words[512];
@@ -511,13 +512,13 @@ void session_report_no_keys(struct recording *r)
 	}
 }
 
-void session_select_init(struct select *sel, struct recording *r)
+void session_select_init(struct select *sel, const struct recording *r)
 {
 	sel->selection.excluding = r->is_hybrid ? r->patterns : NULL;
 }
 
-int session_select_matching(struct select *sel, struct recording *r, struct patterns *patterns,
-			    struct err *err)
+int session_select_matching(struct select *sel, const struct recording *r,
+			    struct patterns *patterns, struct err *err)
 {
 	const struct objects *objects = &r->objects;
 	struct dso **dsos = xcalloc(objects->n + 1, sizeof(*dsos));
@@ -545,7 +546,7 @@ void session_select_keep(struct select *sel, size_t n)
 	selection_keep(&sel->selection, n);
 }
 
-void session_plan_selected(struct select *sel, struct recording *r, size_t first)
+void session_plan_selected(const struct select *sel, struct recording *r, size_t first)
 {
 	plan_add(&r->plan, &sel->selection, first, &r->objects.traits, r->kernel_version);
 }

@@ -41,17 +41,17 @@ struct select {
 	struct late late;
 };
 
-void session_select_init(struct select *sel, struct recording *r);
+void session_select_init(struct select *sel, const struct recording *r);
 void session_select_release(struct select *sel);
 int session_select(struct select *sel, struct recording *r, struct err *err);
 /* Without -F: selects what these patterns match in any object, or a function; keeps the first n. */
-int session_select_matching(struct select *sel, struct recording *r, struct patterns *patterns,
-			    struct err *err);
+int session_select_matching(struct select *sel, const struct recording *r,
+			    struct patterns *patterns, struct err *err);
 void session_select_function(struct select *sel, struct dso *dso, const struct dso_function *f);
 void session_select_keep(struct select *sel, size_t n);
 size_t session_n_selected(const struct select *sel);
 /* Plans the functions that were selected from the first on. */
-void session_plan_selected(struct select *sel, struct recording *r, size_t first);
+void session_plan_selected(const struct select *sel, struct recording *r, size_t first);
 /* Returns the base name of the program that runs, without wrappers; NULL: unknown. */
 const char *session_program(const struct select *sel);
 /* Returns whether some files were mapped that may not be read yet. */
@@ -62,7 +62,7 @@ bool session_waits_to_join(const struct select *sel);
  */
 void session_join_mapped(struct select *sel, struct recording *r);
 /* Writes a notice if the first calls of such objects are missing. */
-void session_report_late(struct select *sel, struct recording *r);
+void session_report_late(const struct select *sel, struct recording *r);
 /* Returns whether a function of that name is one of options.regions. */
 bool session_is_region(const struct recording *r, const char *symbol);
 /* Writes which markers that -F matches are not traced, since the last call. */

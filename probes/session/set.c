@@ -106,7 +106,7 @@ void session_describe_again(struct recording *r, const struct planned *p, uint64
 }
 
 /* Reports chosen markers that cannot be timed, because one of their ends is missing. */
-static void report_half(struct recording *r, size_t first)
+static void report_half(const struct recording *r, size_t first)
 {
 	for (size_t i = first; i < r->plan.n; i++) {
 		const struct planned *p = r->plan.data[i];
