@@ -56,7 +56,7 @@ struct session {
 
 	/* the parts, each with a header of its name: what is recorded */
 	struct cputime cputime;
-	struct session_cpus cpus;
+	struct session_cpus hotplug;
 	struct session_counters counters;
 	struct session_stacks stacks;
 	struct session_addresses addresses;

@@ -114,7 +114,7 @@ static int start(struct session *s, struct err *err)
 				pids[i], strerror(-ret));
 	}
 	bpfprog_totals(s->r.programs, &s->r.totals_at_start);
-	drain_start(&s->r.drain, session_note_cpus(&s->cpus));
+	drain_start(&s->r.drain, session_note_cpus(&s->hotplug));
 	bpfprog_forget_sampled(s->r.programs);
 	if (!ret)
 		ret = session_watch_mappings(&s->r, err);
@@ -307,7 +307,7 @@ static bool do_seldom(struct session *s)
 	if (clock_now_ns() - s->last_flush_ns < FLUSH_INTERVAL_NS)
 		return true;
 	s->last_flush_ns = clock_now_ns();
-	session_look_for_cpus(&s->cpus, &s->r);
+	session_look_for_cpus(&s->hotplug, &s->r);
 	session_note_usable(&s->cputime, &s->r);
 	if (!trace_writer_flush(s->r.writer, NULL))
 		return true;
@@ -389,7 +389,7 @@ static void stop(struct session *s)
 	session_beside_stop(&s->beside, &s->r);
 	bpfprog_keep_samples(s->r.programs, false);
 	session_burst_stop(&s->burst, &s->r);
-	session_look_for_cpus(&s->cpus, &s->r);
+	session_look_for_cpus(&s->hotplug, &s->r);
 	session_unwatch_mappings(&s->r);
 	session_newcomers_report(&s->newcomers, &s->r);
 	session_report_mappings(&s->r);

@@ -5,6 +5,7 @@ the other's header, or its object takes a symbol that the other's object defines
 	modules.py folders ROOT OBJECTS         circles of folders
 	modules.py circles ROOT OBJECTS MOST    circles of more than MOST modules, and which is the largest
 	modules.py contracts ROOT OBJECTS       functions declared elsewhere than in their module's header or internal.h
+	modules.py parts ROOT OBJECTS           files of a recording that reach into another part's state
 """
 import collections, os, re, subprocess, sys
 
@@ -147,4 +148,31 @@ def print_contracts(root, objects):
         print(f"{name}() of {s} is declared in {' '.join(sorted(headers)) or 'no header'}")
 
 
-{"circles": print_circles, "folders": print_folders, "contracts": print_contracts}[sys.argv[1]](*sys.argv[2:])
+PARTS = ("probes/recording", "probes/session")
+
+
+def states(root):
+    """{struct: header} of the parts' states: what struct session has, but what the parts share."""
+    inside = read(root, "probes/session/internal.h")
+    held = set(re.findall(r"^\tstruct (\w+) \w+;", inside[inside.index("struct session {"):], re.M)) - {"recording", "session_options"}
+    return {name: h for h in sources(root) if h.endswith(".h") and folder(h) in PARTS
+            for name in re.findall(r"^struct (\w+) \{", read(root, h), re.M) if name in held}
+
+
+def print_parts(root, objects):
+    own = states(root)
+    if not own:
+        print("struct session has no parts")
+    texts = {s: re.sub(r"/\*.*?\*/", "", read(root, s), flags=re.S) for s in sources(root) if folder(s) in PARTS}
+    for name, header in own.items():
+        held = rf"struct {name} (?:\*(?:const )?)?(\w+)"
+        members = {m for h, text in texts.items() if h.endswith(".h") for m in re.findall(rf"\t(?:const )?{held};", text)}
+        for s, text in texts.items():
+            if module(s) == module(header) or not s.endswith(".c"):
+                continue
+            ways = [rf"\b{v}->\w+" for v in set(re.findall(held, text))] + [rf"(?:->|\.){m}(?:->|\.)\w+" for m in members]
+            for found in sorted({f for way in ways for f in re.findall(way, text)}):
+                print(f"{s} reaches into struct {name} of {header}: {found}")
+
+
+{"parts": print_parts, "circles": print_circles, "folders": print_folders, "contracts": print_contracts}[sys.argv[1]](*sys.argv[2:])

@@ -12,11 +12,13 @@ modules=$PWD/tests/check/modules.py
 folders() { python3 "$modules" folders "$1" "$2"; }		# ROOT OBJECTS
 circles() { python3 "$modules" circles "$1" "$2" "$MOST" 2>&3; } # the largest is told, not held
 contracts() { python3 "$modules" contracts "$1" "$2"; }
+parts() { python3 "$modules" parts "$1" "$2"; }
 exec 3>&2
 
 holds "no circle of folders" folders "$top" "$objects"
 holds "no circle of more than $MOST modules" circles "$top" "$objects"
 holds "functions are declared in their module's header" contracts "$top" "$objects"
+holds "a part of a recording leaves the others' states alone" parts "$top" "$objects"
 
 compiled() { # compiled PATH: plants stdin and its object
 	plant "$1"
@@ -31,6 +33,15 @@ for i in 0 1 2 3 4 5 6 7; do
 done
 plant report/table/other.h <<<'void declared_elsewhere(void);'
 compiled report/table/own.c <<<'void declared_elsewhere(void) {}'
+plant probes/session/internal.h <<<$'struct session {\n\tstruct follow follow;\n\tstruct burst burst;\n};'
+plant probes/session/follow.h <<<$'struct follow {\n\tint late;\n};'
+plant probes/session/burst.h <<<$'struct burst {\n\tconst struct follow *follow;\n};'
+plant probes/session/burst.c <<<'int is_late(const struct burst *b) { return b->follow->late; }'
+plant probes/session/open.c <<<'int on(const struct follow *f) { return f->late; }'
+catches "a part that reaches through its own state" \
+	"probes/session/burst.c reaches into struct follow of probes/session/follow.h: ->follow->late" parts "$planted" "$planted/build/obj"
+catches "a file that reads a part's state" \
+	"probes/session/open.c reaches into struct follow of probes/session/follow.h: f->late" parts "$planted" "$planted/build/obj"
 catches "a circle of folders by calls" "analysis/score analysis/stat" folders "$planted" "$planted/build/obj"
 catches "a circle of eight modules" "8 modules use each other in a circle: probes/ring/c0" circles "$planted" "$planted/build/obj"
 catches "a function that another header declares" \
