@@ -110,12 +110,12 @@ bool inject_beside_is_for_kernel(const struct planned *p)
 	       p->exit.mech != EXIT_NONE && !is_stepped(p);
 }
 
-static bool wants(void *ctx, uint32_t id, const struct planned *p)
+static bool add_chosen(void *ctx, uint32_t id, const struct planned *p)
 {
 	return !inject_beside_is_for_kernel(p) && add_if_patchable(ctx, id, p);
 }
 
-static bool takes(void *ctx, uint32_t id, const struct planned *p, double kernel_call_ns)
+static bool add_costly(void *ctx, uint32_t id, const struct planned *p, double kernel_call_ns)
 {
 	struct inject_beside *b = ctx;
 	const double call_ns = b->cost.full_p50_ns > 0 ? b->cost.full_p50_ns : LIKELY_CALL_NS;
@@ -126,7 +126,7 @@ static bool takes(void *ctx, uint32_t id, const struct planned *p, double kernel
 
 /* A function that is not timed in any process gets kernel probes again, so no later process is
  * patched for it. */
-static const char *left(void *ctx, uint32_t id)
+static const char *drop_untimed(void *ctx, uint32_t id)
 {
 	struct inject_beside *b = ctx;
 	struct patched_function *f = &b->functions.data[id];
@@ -231,7 +231,7 @@ static uint64_t drain(void *ctx)
 	return b->drain.turn_ns < PROCESSES_TURN_NS ? b->drain.turn_ns : PROCESSES_TURN_NS;
 }
 
-static void let_go(void *ctx)
+static void detach_late(void *ctx)
 {
 	(void)ctx;
 	tracees_detach_late();
@@ -274,14 +274,14 @@ int inject_beside_new(struct inject_beside **out, const struct inject_recording 
 	int ret = refusal_of_machine(err);
 
 	b->hooks = (struct session_beside){ .ctx = b,
-					    .wants = wants,
-					    .takes = takes,
+					    .add_chosen = add_chosen,
+					    .add_costly = add_costly,
 					    .begin = begin,
 					    .launch = launch,
 					    .attach = attach,
-					    .left = left,
+					    .drop_untimed = drop_untimed,
 					    .drain = drain,
-					    .let_go = let_go,
+					    .detach_late = detach_late,
 					    .stop = stop,
 					    .sums = sums };
 	b->period = o->period ? o->period : 1;

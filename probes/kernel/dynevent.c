@@ -377,7 +377,7 @@ static void close_holders(struct dynevent *ev, bool all)
 	ev->holders.n = kept;
 }
 
-void dynevent_let_go(struct dynevent *ev)
+void dynevent_unhold_ended(struct dynevent *ev)
 {
 	if (!ev->closing)
 		close_holders(ev, false);

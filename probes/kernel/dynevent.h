@@ -82,7 +82,7 @@ int dynevent_open(struct dynevent *ev, pid_t pid, int inherit, int disabled, str
  */
 int dynevent_hold(struct dynevent *ev, pid_t pid, struct err *err);
 /* Closes the descriptors of dynevent_hold() for processes that are gone. */
-void dynevent_let_go(struct dynevent *ev);
+void dynevent_unhold_ended(struct dynevent *ev);
 /* Closes all descriptors of dynevent_hold(). */
 void dynevent_unhold(struct dynevent *ev);
 /* Closes every descriptor but the first and those of dynevent_hold(). */

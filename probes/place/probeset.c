@@ -220,11 +220,11 @@ void probeset_close_session(struct probeset *set, pid_t pid)
 		usession_close_process(set->session, pid);
 }
 
-void probeset_let_go(struct probeset *set)
+void probeset_unhold_ended(struct probeset *set)
 {
 	for (int c = 0; c < SET_EVENTS; c++)
 		if (set->events[c])
-			dynevent_let_go(set->events[c]);
+			dynevent_unhold_ended(set->events[c]);
 }
 
 void probeset_unfollow(struct probeset *set)

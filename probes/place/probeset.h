@@ -91,7 +91,7 @@ void probeset_unfollow(struct probeset *set);
  */
 int probeset_hold(struct probeset *set, pid_t pid, struct err *err);
 /* Closes the descriptors for processes that are gone. */
-void probeset_let_go(struct probeset *set);
+void probeset_unhold_ended(struct probeset *set);
 void probeset_unhold(struct probeset *set);
 /* Removes the probes from all followed processes at once. */
 void probeset_quiet(struct probeset *set);

@@ -71,7 +71,7 @@ double session_call_cost_ns(const struct costs *costs, const struct planned *p)
 {
 	double inner_ns, full_ns;
 
-	return measured(costs, p, &inner_ns, &full_ns) ? full_ns : DEAREST_CALL_NS;
+	return measured(costs, p, &inner_ns, &full_ns) ? full_ns : COSTLIEST_CALL_NS;
 }
 
 void session_report_costs(const struct costs *costs, const struct recording *r, size_t first)

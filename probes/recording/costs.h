@@ -19,8 +19,8 @@ struct planned;
 struct recording;
 struct session_options;
 
-#define COST_OF_COUNTING 0.5  /* of a traced call's cost: one trap instead of two, and no record */
-#define DEAREST_CALL_NS	 6000 /* of a class never measured: the highest of any */
+#define COST_OF_COUNTING  0.5  /* of a traced call's cost: one trap instead of two, and no record */
+#define COSTLIEST_CALL_NS 6000 /* of a class never measured: the highest of any */
 
 struct costs {
 	bool calibrates; /* the costs are to be measured in this recording */

@@ -25,7 +25,7 @@ static bool is_hot_now(const struct profile *all, const struct planned *p)
 	return false;
 }
 
-static bool was_too_dear(const struct planned *p)
+static bool was_too_costly(const struct planned *p)
 {
 	return p->reason == session_over_budget || p->reason == session_over_budget_traced;
 }
@@ -38,7 +38,7 @@ size_t session_ask_again(const struct budget *b, const struct recording *r,
 	for (size_t i = r->plan.n; i > 0 && r->plan.n - i < WIRE_COUNTS_MAX; i--) {
 		struct planned *p = r->plan.data[i - 1];
 
-		if (p->possible || p->is_beside || !was_too_dear(p) || (p->in_turns && p->out_ns))
+		if (p->possible || p->is_beside || !was_too_costly(p) || (p->in_turns && p->out_ns))
 			continue;
 		p->faded_cost /= FADES;
 		if (p->faded_cost > room || !is_hot_now(profile, p))

@@ -31,19 +31,19 @@ static void hand_over(struct beside *beside, struct planned *p)
 	beside->n++;
 }
 
-void session_beside_offer(struct beside *beside, const struct recording *r, size_t first)
+void session_beside_offer(struct beside *beside, struct recording *r, size_t first)
 {
 	const struct session_beside *b = r->options->beside;
 
 	if (!b || r->is_hybrid || r->open_ns) /* what joins later is in no process of theirs */
 		return;
 	for (size_t i = first; i < r->plan.n; i++)
-		if (b->wants(b->ctx, (uint32_t)i, r->plan.data[i]))
+		if (b->add_chosen(b->ctx, (uint32_t)i, r->plan.data[i]))
 			hand_over(beside, r->plan.data[i]);
 }
 
-size_t session_beside_offer_dear(struct beside *beside, const struct recording *r, size_t first,
-				 struct planned **all, size_t n)
+size_t session_beside_offer_costly(struct beside *beside, struct recording *r, size_t first,
+				   struct planned **all, size_t n)
 {
 	const struct session_beside *b = r->options->beside;
 	size_t kept = 0;
@@ -54,7 +54,7 @@ size_t session_beside_offer_dear(struct beside *beside, const struct recording *
 		struct planned *p = r->plan.data[i];
 
 		if (!p->possible && p->reason == session_over_budget && p->cost_share > 0 &&
-		    b->takes(b->ctx, (uint32_t)i, p, session_call_cost_ns(beside->costs, p)))
+		    b->add_costly(b->ctx, (uint32_t)i, p, session_call_cost_ns(beside->costs, p)))
 			hand_over(beside, p);
 	}
 	for (size_t i = 0; i < n; i++)
@@ -110,7 +110,7 @@ static void give_back(struct beside *beside, struct planned *p, const char *why)
 	log_detail("%s gets kernel probes: not timed in process: %s",
 		   dso_function_name(p->what.dso, p->what.function), why);
 	p->is_beside = false;
-	/* what was too dear is that again, and may have its turn */
+	/* a function that was over the budget is so again, and may have its turn */
 	p->possible = p->was_possible;
 	beside->n--;
 }
@@ -132,7 +132,9 @@ static int settle(struct beside *beside, struct recording *r, uint64_t since_ns,
 
 	for (size_t i = 0; i < r->plan.n; i++) {
 		struct planned *p = r->plan.data[i];
-		const char *left = !p->is_beside ? NULL : why ? why : b->left(b->ctx, (uint32_t)i);
+		const char *left = !p->is_beside ? NULL
+				   : why	 ? why
+						 : b->drop_untimed(b->ctx, (uint32_t)i);
 
 		if (left)
 			give_back(beside, p, left);
@@ -292,12 +294,12 @@ uint64_t session_beside_drain(const struct beside *beside, const struct recordin
 	return b && beside->tried && !beside->is_stopped ? b->drain(b->ctx) : UINT64_MAX;
 }
 
-void session_beside_let_go(const struct beside *beside, const struct recording *r)
+void session_beside_detach_late(const struct beside *beside, const struct recording *r)
 {
 	const struct session_beside *b = r->options->beside;
 
 	if (b && beside->tried)
-		b->let_go(b->ctx);
+		b->detach_late(b->ctx);
 }
 
 void session_beside_stop(struct beside *beside, const struct recording *r)

@@ -27,11 +27,11 @@ struct beside {
 };
 
 /* Offers the planned functions from index first on. */
-void session_beside_offer(struct beside *beside, const struct recording *r, size_t first);
+void session_beside_offer(struct beside *beside, struct recording *r, size_t first);
 /* Offers the functions from index first on that do not fit into the budget. Returns how many of all
  * keep the kernel's probes; those come first in the array. */
-size_t session_beside_offer_dear(struct beside *beside, const struct recording *r, size_t first,
-				 struct planned **all, size_t n);
+size_t session_beside_offer_costly(struct beside *beside, struct recording *r, size_t first,
+				   struct planned **all, size_t n);
 void session_beside_begin(const struct recording *r);
 /* Executes the command with its offered functions patched, or patches the running processes. */
 int session_beside_launch(struct beside *beside, struct recording *r, struct err *err);
@@ -47,7 +47,7 @@ bool session_beside_may_have(const struct beside *beside, uint64_t time_ns);
 uint64_t session_beside_drain(const struct beside *beside, const struct recording *r);
 void session_beside_stop(struct beside *beside, const struct recording *r);
 /* Called while the command is waited for. */
-void session_beside_let_go(const struct beside *beside, const struct recording *r);
+void session_beside_detach_late(const struct beside *beside, const struct recording *r);
 void session_beside_sums(const struct beside *beside, const struct recording *r,
 			 struct session_beside_sums *sums);
 

@@ -66,8 +66,8 @@ static double cost_since(struct budget *b, struct recording *r, double elapsed_n
 	return sum;
 }
 
-static int remove_dearest(struct budget *b, struct recording *r, double work_ns, double used_ns,
-			  double room, struct err *err)
+static int remove_costliest(struct budget *b, struct recording *r, double work_ns, double used_ns,
+			    double room, struct err *err)
 {
 	struct planned **all = xcalloc(r->drain.n_functions + 1, sizeof(struct planned *));
 	bool *touched = xcalloc(r->sets.n, sizeof(*touched));
@@ -244,6 +244,6 @@ int session_throttle(struct budget *b, struct recording *r, uint64_t now, struct
 		return 0;
 	b->debt_met_ns = b->debt_ns;
 	room = (session_contends(r) ? 1 : ROOM_AGAIN) * budget;
-	return remove_dearest(b, r, spent.work, spent.used, room - session_repayment(b, r, room),
-			      err);
+	return remove_costliest(b, r, spent.work, spent.used, room - session_repayment(b, r, room),
+				err);
 }

@@ -10,9 +10,9 @@
 #include "symbol/dso/dso.h"
 
 #define JUST_REFUSED 4.0 /* times its cost: so it is not counted again at once */
-#define DEAREST	     2.0 /* the program's time twice: counting never costs more */
+#define COSTLIEST    2.0 /* the program's time twice: counting never costs more */
 
-#define DEAR_SHARE	  0.25 /* of the room: above this, other functions come first */
+#define COSTLY_SHARE	  0.25 /* of the room: above this, other functions come first */
 #define FUTEX_WAITS_LEAST 10
 #define MOST		  0.5  /* of the samples */
 #define FREE_SHARE	  1e-5 /* of the time: this always fits */
@@ -42,7 +42,7 @@ static double rank(const struct planned *p, bool contends, double room)
 	double share = isnan(p->cpu_share) ? 0 : p->cpu_share;
 
 	return marker + lock + waits + (p->region ? 1 - fmin(p->cost_share, 1) : share) -
-	       (!waits && p->cost_share > DEAR_SHARE * room);
+	       (!waits && p->cost_share > COSTLY_SHARE * room);
 }
 
 /* Returns whether users look for such a function: a contended lock, a function with most of the
@@ -199,5 +199,5 @@ double session_drop_releases(const struct recording *r, struct planned **candida
 void session_remember_costs(struct planned **asked, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		asked[i]->faded_cost = fmin(JUST_REFUSED * asked[i]->cost_share, DEAREST);
+		asked[i]->faded_cost = fmin(JUST_REFUSED * asked[i]->cost_share, COSTLIEST);
 }

@@ -140,7 +140,7 @@ static void price(struct count *c, struct recording *r, uint64_t elapsed_ns, uin
 
 /* Sets the cost of the functions that cost more than the average of n. Returns how many have no
  * cost yet. */
-static size_t set_dear_aside(struct count *c, struct recording *r, double cost_ns, size_t n)
+static size_t set_costly_aside(struct count *c, struct recording *r, double cost_ns, size_t n)
 {
 	size_t left = 0;
 
@@ -184,7 +184,7 @@ static void decide(struct count *c, struct recording *r)
 			      session_choose(all, n, session_contends(r),
 					     fmax(room - session_share_spent(c->budget), 0),
 					     session_over_budget));
-		n = session_beside_offer_dear(c->beside, r, c->first, all, n);
+		n = session_beside_offer_costly(c->beside, r, c->first, all, n);
 		session_spend(c->budget, session_give_turns(all, n));
 		session_spend(c->budget, -session_drop_releases(r, all, n, session_over_budget));
 		session_remember_costs(all, n);
@@ -227,7 +227,7 @@ int session_count_look(struct count *c, struct recording *r, uint64_t now, bool 
 	session_add_counting_cost(c->budget, counting_cost_ns(c, r, cost_ns, (double)used_ns));
 	price(c, r, elapsed_ns, used_ns, cost_ns);
 	distorted = cost_ns > DISTORTING_SHARE * used_ns;
-	if ((!over || distorted) && ++c->tries < TRIES_MAX && set_dear_aside(c, r, cost_ns, n))
+	if ((!over || distorted) && ++c->tries < TRIES_MAX && set_costly_aside(c, r, cost_ns, n))
 		return arm(c, r, err);
 	decide(c, r);
 	*counted = true;

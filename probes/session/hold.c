@@ -136,7 +136,7 @@ static int hold_in_sets(struct holds *holds, struct recording *r, pid_t pid, str
 	holding_of(holds, pid)->n = 0;
 	if (++holds->n % HELD_MAX == 0)
 		vec_for_each (&r->sets, struct probeset, set)
-			probeset_let_go(set);
+			probeset_unhold_ended(set);
 	for (size_t k = 0; k < r->sets.n && !ret; k++)
 		if (r->sets.data[k].attached && session_is_on_targets(r, k))
 			ret = session_hold(holds, r, &r->sets.data[k], pid, err);

@@ -52,7 +52,7 @@ static void add_trapped(void *ctx, uint32_t tid, uint32_t id, const struct wire_
 
 double session_dropped_cost_ns(double read_cost_ns, uint64_t read, uint64_t dropped)
 {
-	double each_ns = read ? read_cost_ns / (double)read : DEAREST_CALL_NS / 2.0;
+	double each_ns = read ? read_cost_ns / (double)read : COSTLIEST_CALL_NS / 2.0;
 
 	return (double)dropped * each_ns;
 }

@@ -422,7 +422,7 @@ static void wait_for_signal(void *session)
 	struct session *s = session;
 	struct pollfd fd = { .fd = s->signal_fd, .events = POLLIN };
 
-	session_beside_let_go(&s->beside, &s->r);
+	session_beside_detach_late(&s->beside, &s->r);
 	poll(&fd, 1, 50);
 	on_signal(s);
 }
