@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/cause/kind.h"
 #include "base/err.h"
 #include "base/json.h"
 #include "base/mem.h"
@@ -26,6 +27,7 @@
 #include "probes/select/pattern.h"
 #include "probes/session/beside.h"
 #include "report/table/table.h"
+#include "report/table/wrap.h"
 #include "symbol/dso/dso.h"
 #include "symbol/dso/lines.h"
 #include "symbol/dso/symbols.h"
@@ -155,10 +157,23 @@ static void print_exits(const struct planned *p)
 	const struct placement *place = &p->place;
 
 	if (p->exit.mech == EXIT_RET_SITES)
-		printf("%12sprobes on %u exit%s\n", "", place->n_ret_sites,
-		       place->n_ret_sites == 1 ? "" : "s");
-	else if (p->exit.mech == EXIT_NONE && !place->ret_sites_complete)
+		printf("%12s%u exit%s probed: %s\n", "", place->n_ret_sites,
+		       place->n_ret_sites == 1 ? "" : "s", p->exit.reason);
+	else if (*p->exit.reason)
+		print_remark(p->exit.reason);
+	if (p->exit.mech == EXIT_NONE && !place->ret_sites_complete)
 		print_remark(place->ret_sites_reason);
+}
+
+static void print_waits(const char *symbol)
+{
+	const char *kind = blocking_kind(symbol);
+	const struct cause_kind *cause = kind ? cause_kind_find(kind) : NULL;
+
+	if (kind && blocking_by_descriptor(symbol))
+		print_remark("can block: on the file, pipe or socket that it is given");
+	else if (kind)
+		printf("%12scan block: %s\n", "", cause && cause->name ? cause->name : kind);
 }
 
 static void print_remarks(const struct inspection *in, const struct planned *p)
@@ -168,20 +183,15 @@ static void print_remarks(const struct inspection *in, const struct planned *p)
 
 	if (refusal)
 		printf("%12snot in process: %s\n", "", refusal);
-	if (*p->exit.reason)
-		print_remark(p->exit.reason);
 	if (p->wrong_arguments.code)
 		print_remark(p->wrong_arguments.text);
 	print_exits(p);
 	if (place->moved_past_load)
-		print_remark("the probe stands behind a load or store, whose miss is not timed");
+		print_remark(
+			"the probe is behind a load or store: a cache miss there is not timed");
 	if (p->exit.mech == EXIT_RETURN && place->return_class != place->class)
-		printf("%12sits return probe is %s\n", "", probe_class_name(place->return_class));
-	if (blocking_kind(p->what.function->symbol))
-		printf("%12swaits: %s\n", "",
-		       blocking_by_descriptor(p->what.function->symbol)
-			       ? "for what its descriptor is"
-			       : blocking_kind(p->what.function->symbol));
+		printf("%12sreturn probe: %s\n", "", probe_class_name(place->return_class));
+	print_waits(p->what.function->symbol);
 }
 
 /* "f+0x4 (libf.so)" */
@@ -237,7 +247,7 @@ static void print_left_out(const struct checked *c)
 	const struct inspection *in = &c->in;
 
 	if (count_possible(c) < in->plan.n || in->selection.left_out.n)
-		printf("\ncannot be traced\n");
+		printf("\nCannot be traced:\n");
 	for (size_t i = 0; i < in->plan.n; i++) {
 		const struct planned *p = in->plan.data[i];
 
@@ -264,8 +274,8 @@ static void print_heading(const struct checked *c)
 	printf("%s and %zu libraries, kernel %u.%u", base_name(program), in->objects.n - 1,
 	       in->kernel_version >> 16, in->kernel_version >> 8 & 255);
 	if (patterns_n(in->patterns))
-		printf(": %zu function%s chosen, %zu can be traced", in->plan.n,
-		       in->plan.n == 1 ? "" : "s", count_possible(c));
+		printf(": %zu function%s -F, %zu can be traced", in->plan.n,
+		       in->plan.n == 1 ? " matches" : "s match", count_possible(c));
 	printf("\n");
 }
 
@@ -282,7 +292,7 @@ static void print_traits(const struct target_traits *t)
 		{ t->altstack, "handles signals on alternate stacks" },
 		{ t->jvm, "runs a Java machine" },
 	};
-	const char *before = "it may do what return probes do not survive:\n  ";
+	const char *before = "Return probes are not safe in this program, because it\n  ";
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		if (!rows[i].holds)
@@ -305,14 +315,14 @@ static void print_in_process_of(const struct inspection *in, const struct dso *d
 		possible += p->what.dso == dso && !not_in_process(in, p);
 	}
 	if (n)
-		printf("  %zu of the %zu chosen in %s\n", possible, n, base_name(dso));
+		printf("  %zu of the %zu that match in %s\n", possible, n, base_name(dso));
 }
 
 static void print_in_process(const struct inspection *in)
 {
 	if (!in->plan.n)
 		return;
-	printf("\ncould be traced in process, by jumps that are patched in\n");
+	printf("\n--engine in-process, which patches jumps into the program, could trace:\n");
 	vec_for_each (&in->objects, struct dso *, dso)
 		print_in_process_of(in, *dso);
 }
@@ -339,7 +349,7 @@ static void print_notices(const struct checked *c)
 	const struct inspection *in = &c->in;
 
 	if (in->notices.n)
-		printf("\nin the way\n");
+		printf("\nWarnings:\n");
 	vec_for_each (&in->notices, char *, notice) {
 		char *printable = text_printable_new(*notice);
 
@@ -347,12 +357,31 @@ static void print_notices(const struct checked *c)
 		free(printable);
 	}
 	if (any_return(c))
-		printf("\nA function that looks at its own return address sees the kernel's where the\n"
-		       "exit is `return`; no tool can tell which do. Leave such a one out with\n"
-		       "-F '!name'.\n");
+		printf("\nA function that reads its own return address finds the kernel's there if its\n"
+		       "EXIT is return. ispot cannot detect such functions: exclude them (-F '!name').\n");
 	if (!patterns_n(in->patterns))
-		printf("\nWithout -F, record chooses functions while the program runs; name some with\n"
-		       "-F to see what tracing them would take.\n");
+		printf("\nWithout -F, `ispot record` chooses functions while the program runs. Give some\n"
+		       "(-F PATTERN) to see what tracing them would cost.\n");
+}
+
+/* Explains the words of the table. */
+static void print_legend(const struct checked *c)
+{
+	struct text out = { 0 };
+
+	text_wrap(
+		"COST/CALL: what tracing adds to a call (n/a: unknown; root measures it). PROBE: the "
+		"probed instruction; nop5 and emulated are cheap, single-step costs several times "
+		"as much. EXIT: seen by a return probe (return), by probes on each exit "
+		"(ret-sites, single-stepped), or not (none: calls are counted, not timed).",
+		COLUMNS, &out);
+	text_wrap(
+		c->engine_is_given
+			? "ENGINE: times the calls, by kernel probes or in process."
+			: "IN PROCESS: whether record --engine in-process could trace it for less.",
+		COLUMNS, &out);
+	fputs(out.s, stdout);
+	text_release(&out);
 }
 
 static void print_text(const struct checked *c)
@@ -362,11 +391,13 @@ static void print_text(const struct checked *c)
 	print_heading(c);
 	print_traits(&in->traits);
 	if (count_possible(c))
-		printf("\n%9s  %-11s %-9s %-10s %s\n", "cost/call", "class", "exit",
-		       c->engine_is_given ? "engine" : "in process", "probe");
+		printf("\n%9s  %-11s %-9s %-10s %s\n", "COST/CALL", "PROBE", "EXIT",
+		       c->engine_is_given ? "ENGINE" : "IN PROCESS", "FUNCTION (OBJECT)");
 	for (size_t i = 0; i < in->plan.n; i++)
 		if (engine_of(c, in->plan.data[i]))
 			print_planned(c, in->plan.data[i]);
+	if (count_possible(c))
+		print_legend(c);
 	print_left_out(c);
 	print_in_process(in);
 	print_notices(c);
@@ -527,13 +558,13 @@ static void print_stats_row(const struct inspection *in, struct dso *dso)
 
 	inprocess_tally(in->inprocess, dso, &patched);
 	if (t.n)
-		printf("%10zu %7.1f%% %7.1f%% %7.1f%% %9.1f%% %7.1f%% %9.1f%%  %s\n", t.n,
+		printf("%9zu %5.1f%% %5.1f%% %6.1f%% %5.1f%% %5.1f%% %9.1f%%  %s\n", t.n,
 		       percent * (double)t.cheap, percent * (double)t.naive_cheap,
 		       percent * (double)t.stepped, percent * (double)t.impossible,
 		       percent * (double)t.exits_known, percent * (double)patched.possible,
 		       base_name(dso));
 	else
-		printf("%10zu %8s %8s %8s %10s %8s %10s  %s\n", t.n, "n/a", "n/a", "n/a", "n/a",
+		printf("%9zu %6s %6s %7s %6s %6s %10s  %s\n", t.n, "n/a", "n/a", "n/a", "n/a",
 		       "n/a", "n/a", base_name(dso));
 	inprocess_tally_release(&patched);
 }
@@ -561,14 +592,16 @@ static void print_reasons(const struct inspection *in, struct dso *dso)
 
 static void print_stats_text(const struct inspection *in)
 {
-	printf("%10s %8s %8s %8s %10s %8s %10s  %s\n", "functions", "cheap", "at +0", "stepped",
-	       "impossible", "exits", "in process", "object");
+	printf("%9s %6s %6s %7s %6s %6s %10s  %s\n", "FUNCTIONS", "CHEAP", "AT +0", "STEPPED",
+	       "NONE", "EXITS", "IN PROCESS", "OBJECT");
 	vec_for_each (&in->objects, struct dso *, dso)
 		print_stats_row(in, *dso);
-	printf("\ncheap: optimised or emulated where the probe is placed; at +0: at the first instruction\n"
-	       "exits: all of them are known, so that probes on them can replace the return probe\n"
-	       "in process: jumps fit at the entry and at all exits, so that no probe is needed\n"
-	       "\nnot in process\n");
+	printf("CHEAP: the kernel emulates the probed instruction, or it is a nop; AT +0: if the\n"
+	       "probe were at the first instruction. STEPPED: the kernel single-steps it, which\n"
+	       "costs several times as much. NONE: no probe is possible. EXITS: all are known, so\n"
+	       "probes on them can replace a return probe. IN PROCESS: --engine in-process can\n"
+	       "trace it: jumps fit at the entry and at all exits.\n"
+	       "\nNot in process, because the function\n");
 	vec_for_each (&in->objects, struct dso *, dso)
 		print_reasons(in, *dso);
 }

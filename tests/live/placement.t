@@ -61,7 +61,7 @@ else
 	skip "C++: probes on exits" "no C++ compiler made exceptions"
 fi
 "$ISPOT" check -F libc.so.6:setjmp -F libc.so.6:read "$MB/exact" >text.out 2>text.err
-like text.out '^cannot be traced' "as text: what cannot be traced"
+like text.out '^Cannot be traced' "as text: what cannot be traced"
 like text.out 'setjmp .*more than once' "as text: with the reason"
 like text.out 'read\+0x[0-9a-f]+ \(libc' "as text: the probe's address"
 
@@ -73,7 +73,7 @@ if [ "$(uname -m)" = x86_64 ]; then
 	is "$(of harm __sigsetjmp .in_process_reason)" "returns more than once for one call" "in process: not setjmp"
 	is "$(of harm swapcontext .in_process)" false "in process: not what changes stacks"
 	like text.out '^ +[0-9a-z/.]+ +[a-z0-9-]+ +[a-z-]+ +yes +read\+0x' "as text: the column"
-	like text.out '1 of the 2 chosen in libc.so.6' "as text: the total of an object"
+	like text.out '1 of the 2 that match in libc.so.6' "as text: the total of an object"
 else
 	like classes.json 'aarch64 code, which ispot does not patch yet' "in process: refused with the reason"
 fi
