@@ -15,6 +15,7 @@ struct recording;
 
 /* The cost so far, and the counts at the last check. */
 struct after {
+	/* parts that it asks */
 	const struct costs *costs;
 	const struct cputime *cputime;
 	double cost_ns;

@@ -17,7 +17,6 @@ struct session_cpus {
 
 /* Notes that the CPUs are known as of now. Returns the time. */
 uint64_t session_note_cpus(struct session_cpus *c);
-
 /* Adds rings for the CPUs that came online since the last call. */
 void session_look_for_cpus(struct session_cpus *c, struct recording *r);
 

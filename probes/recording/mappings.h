@@ -6,9 +6,11 @@
 struct err;
 struct recording;
 
+/* Opens the events on every CPU that is online. */
 int session_watch_mappings(struct recording *r, struct err *err);
 /* Reads the mappings so far, then closes their rings. */
 void session_unwatch_mappings(struct recording *r);
-void session_report_mappings(struct recording *r); /* writes a notice if some are unknown */
+/* Writes a notice if some mappings are unknown. */
+void session_report_mappings(struct recording *r);
 
 #endif

@@ -17,8 +17,9 @@ struct session_solo {
 void session_solo_begin(struct session_solo *solo, struct recording *r);
 /* Called in each turn of the loop. */
 void session_solo_step(struct session_solo *solo, struct recording *r);
+void session_solo_stop(struct session_solo *solo, struct recording *r);
+/* Returns what the windows so far have cost. */
 uint64_t session_solo_cost_ns(const struct session_solo *solo);
 void session_solo_release(struct session_solo *solo);
-void session_solo_stop(struct session_solo *solo, struct recording *r);
 
 #endif

@@ -16,6 +16,7 @@ struct probeset;
 struct recording;
 
 struct attach {
+	/* parts that it asks */
 	struct follow *follow;
 	struct holds *holds;
 	pid_t waiter; /* the events of the BPF programs are opened on this process */
@@ -30,6 +31,8 @@ struct attach {
 void session_attach_init(struct attach *a);
 void session_attach_release(struct attach *a);
 
+/* Opens the set on a process, or on all targets. Children get its probes, too, by inheritance
+ * (follow.c) or one by one (hold.c). */
 int session_open_on_process(struct attach *a, struct recording *r, struct probeset *set, pid_t pid,
 			    struct err *err);
 int session_open_on_targets(struct attach *a, struct recording *r, struct probeset *set,

@@ -15,6 +15,7 @@ struct recording;
 struct session_beside_sums;
 
 struct beside {
+	/* parts that it asks */
 	const struct costs *costs;
 	struct attach *attach;
 	size_t n;   /* functions that the processes' own code times */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Keeps the overhead budget while functions are traced. A program that changes may call a function
- * far more often than when its calls were counted. What ispot costs beyond the budget, including
- * samples and the counting of calls, adds up to a debt. When the debt has grown by more than a
- * moment's budget, all probes are removed at once, and the functions that fit are traced again,
- * with room to pay back the debt.
+ * Keeps the overhead budget while functions are traced (the throttle). A program that changes may
+ * call a function far more often than when its calls were counted. What ispot costs beyond the
+ * budget, including samples and the counting of calls, adds up to a debt. When the debt has grown
+ * by more than a moment's budget, all probes are removed at once, and the functions that fit are
+ * traced again, with room to pay back the debt.
  */
 #ifndef ISPOT_PROBES_SESSION_BUDGET_H
 #define ISPOT_PROBES_SESSION_BUDGET_H
@@ -23,6 +23,7 @@ struct recording;
 #define SCHEDULING_MOST 0.5 /* of the budget: what recording context switches may use */
 
 struct budget {
+	/* parts that it asks */
 	const struct costs *costs;
 	const struct cputime *cputime;
 	const struct after *after;
@@ -40,12 +41,15 @@ struct budget {
 void session_budget_begin(struct budget *b, const struct recording *r);
 /* Returns whether functions that exceed the budget are removed. */
 bool session_keeps_budget(const struct recording *r);
+/* Called in each turn of the loop: removes functions if they cost more than the budget. */
 int session_throttle(struct budget *b, struct recording *r, uint64_t now, struct err *err);
+/* The cost of counting calls, in all rounds. */
 void session_add_counting_cost(struct budget *b, double ns);
 double session_counting_cost_ns(const struct budget *b);
 /* Adds a share of the target's CPU time to the share that is spent; a negative one is spared. */
 void session_spend(struct budget *b, double share);
 double session_share_spent(const struct budget *b);
+/* Returns the cost beyond the budget that is not repaid yet. */
 double session_debt_ns(const struct budget *b);
 /*
  * Returns the share of the target's CPU time that traced functions may cost: the budget without the

@@ -17,6 +17,7 @@ struct err;
 struct recording;
 
 struct burst {
+	/* parts that it asks */
 	struct attach *attach;
 	uint64_t since_ns, until_ns; /* of the present phase */
 	uint64_t on_ns, random;

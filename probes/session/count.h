@@ -26,6 +26,7 @@ struct err;
 struct recording;
 
 struct count {
+	/* parts that it asks */
 	const struct costs *costs;
 	const struct after *after;
 	const struct cputime *cputime;
@@ -42,7 +43,8 @@ struct count {
 int session_count_begin(struct count *c, struct recording *r, size_t first, struct err *err);
 /* Adds the cost of counting if the recording ends while calls are counted. */
 void session_count_stop(struct count *c, const struct recording *r);
-/* *counted: all rates are known, and functions that do not fit are no longer possible. */
+/* Called while calls are counted. *counted: all rates are known, and functions that do not fit are
+ * no longer possible. */
 int session_count_look(struct count *c, struct recording *r, uint64_t now, bool *counted,
 		       struct err *err);
 void session_count_release(struct count *c);

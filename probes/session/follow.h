@@ -24,6 +24,7 @@ struct recording;
 struct wire_totals;
 
 struct follow {
+	/* parts that it asks */
 	const struct costs *costs;
 	struct attach *attach;
 	bool late;		   /* processes are held one by one instead of by inheritance */

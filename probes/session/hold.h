@@ -37,8 +37,9 @@ struct holding {
 };
 
 struct holds {
+	/* parts that it asks */
 	struct follow *follow;
-	struct map held; /* keep their probes although the kernel swaps events: -> all */
+	struct map held; /* pid -> index of all */
 	struct {
 		VEC(struct holding)
 	} all;
@@ -47,7 +48,9 @@ struct holds {
 	uint64_t n_twins; /* processes forked by one that was not held yet */
 };
 
+/* Returns whether the kernel may swap the inherited events of two processes. */
 bool session_events_are_swapped(const struct recording *r);
+/* Holds the process in the set, if processes are held at all. */
 int session_hold(struct holds *holds, struct recording *r, struct probeset *set, pid_t pid,
 		 struct err *err);
 /* Holds the new processes of the last drain. Called before session_add_stacks(), which empties the

@@ -29,6 +29,7 @@ struct session_choice;
 struct session_stacks;
 
 struct hybrid {
+	/* parts that it asks */
 	const struct costs *costs;
 	struct attach *attach;
 	struct beside *beside;

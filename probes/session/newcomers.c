@@ -53,119 +53,119 @@ static bool has_functions(const struct recording *r, const struct drain_mapping 
 	return false;
 }
 
-static struct newcomer *find(struct newcomers *b, pid_t pid)
+static struct newcomer *find(struct newcomers *all, pid_t pid)
 {
-	vec_for_each (&b->next, struct newcomer, n)
+	vec_for_each (&all->next, struct newcomer, n)
 		if (n->pid == pid)
 			return n;
 	return NULL;
 }
 
-static struct patched_newcomer *find_patched(struct newcomers *b, pid_t pid)
+static struct patched_newcomer *find_patched(struct newcomers *all, pid_t pid)
 {
-	vec_for_each (&b->patched, struct patched_newcomer, n)
+	vec_for_each (&all->patched, struct patched_newcomer, n)
 		if (n->pid == pid)
 			return n;
 	return NULL;
 }
 
-static void add_patched(struct newcomers *b, pid_t pid, uint64_t now_ns)
+static void add_patched(struct newcomers *all, pid_t pid, uint64_t now_ns)
 {
-	struct patched_newcomer *n = find_patched(b, pid);
+	struct patched_newcomer *n = find_patched(all, pid);
 
-	*(n ? n : vec_add(&b->patched)) = (struct patched_newcomer){ pid, now_ns };
+	*(n ? n : vec_add(&all->patched)) = (struct patched_newcomer){ pid, now_ns };
 }
 
 /* A process with patches has mapped a file: what was patched before has none of its functions. */
-static void count_loaded(struct newcomers *b, const struct newcomer *n)
+static void count_loaded(struct newcomers *all, const struct newcomer *n)
 {
-	const struct patched_newcomer *patched = find_patched(b, n->pid);
+	const struct patched_newcomer *patched = find_patched(all, n->pid);
 
 	if (n->has_file && !n->may_be_patched && (!patched || n->since_ns > patched->time_ns))
-		b->n_loaded++;
+		all->n_loaded++;
 }
 
 /* It has ended, or executed another program, before it could be patched, or patched once more. */
-static void count_ended(struct newcomers *b, const struct newcomer *n)
+static void count_ended(struct newcomers *all, const struct newcomer *n)
 {
-	if (find_patched(b, n->pid))
-		count_loaded(b, n);
+	if (find_patched(all, n->pid))
+		count_loaded(all, n);
 	else if (n->has_file && !n->may_be_patched)
-		b->n_ended++;
+		all->n_ended++;
 }
 
-static void refuse(struct newcomers *b, const struct err *why)
+static void refuse(struct newcomers *all, const struct err *why)
 {
-	if (!b->n_refused++)
-		b->refused = *why;
+	if (!all->n_refused++)
+		all->refused = *why;
 }
 
-static struct newcomer *add_newcomer(struct newcomers *b, pid_t pid, uint64_t time_ns)
+static struct newcomer *add_newcomer(struct newcomers *all, pid_t pid, uint64_t time_ns)
 {
 	struct newcomer *n;
 	struct err why = { 0 };
 
-	if (b->next.n == MOST_NEW) {
+	if (all->next.n == MOST_NEW) {
 		err_set(&why, -EAGAIN,
 			"too many processes execute a program; record with --engine kernel");
-		refuse(b, &why);
+		refuse(all, &why);
 		return NULL;
 	}
-	n = vec_add(&b->next);
+	n = vec_add(&all->next);
 	*n = (struct newcomer){ .pid = pid, .since_ns = time_ns };
 	return n;
 }
 
 /* has_file: the process has mapped a file of those functions, or is_guess: it may have. Otherwise
  * the mapping only says that its loader is still at work. */
-static void note(struct newcomers *b, const struct recording *r, pid_t pid, uint64_t time_ns,
+static void note(struct newcomers *all, const struct recording *r, pid_t pid, uint64_t time_ns,
 		 bool has_file, bool is_guess)
 {
-	struct newcomer *n = find(b, pid);
+	struct newcomer *n = find(all, pid);
 
 	if (!n && (has_file || is_guess))
-		n = add_newcomer(b, pid, time_ns);
+		n = add_newcomer(all, pid, time_ns);
 	if (!n)
 		return;
 	n->has_file |= has_file;
 	if (time_ns < n->since_ns + LOADING_NS)
 		n->ready_ns = time_ns + QUIET_NS;
-	n->may_be_patched = pid == r->launch.pid && session_beside_may_have(b->beside, time_ns);
+	n->may_be_patched = pid == r->launch.pid && session_beside_may_have(all->beside, time_ns);
 }
 
 /* Which of them have mapped something is not known. */
-static void note_all(struct newcomers *b, const struct recording *r)
+static void note_all(struct newcomers *all, const struct recording *r)
 {
 	struct pids pids = { 0 };
 
 	bpfprog_targets(r->programs, &pids);
 	vec_for_each (&pids, const pid_t, pid)
-		note(b, r, *pid, clock_now_ns(), false, true);
+		note(all, r, *pid, clock_now_ns(), false, true);
 	vec_release(&pids);
 }
 
-void session_newcomers_note(struct newcomers *b, const struct recording *r)
+void session_newcomers_note(struct newcomers *all, const struct recording *r)
 {
 	const struct drain *d = &r->drain;
 
-	if (!session_beside_times(b->beside))
+	if (!session_beside_times(all->beside))
 		return;
 	for (size_t i = 0; i < d->n_mappings; i++) {
 		const struct drain_mapping *m = &d->mappings[i];
 
-		if (session_beside_is_later(b->beside, m->time_ns))
-			note(b, r, m->pid, m->time_ns, has_functions(r, m), false);
+		if (session_beside_is_later(all->beside, m->time_ns))
+			note(all, r, m->pid, m->time_ns, has_functions(r, m), false);
 	}
-	if (d->mappings_overflowed && !session_beside_is_stopped(b->beside))
-		note_all(b, r);
+	if (d->mappings_overflowed && !session_beside_is_stopped(all->beside))
+		note_all(all, r);
 }
 
-static bool may_patch(const struct newcomers *b, const struct recording *r, uint64_t now_ns)
+static bool may_patch(const struct newcomers *all, const struct recording *r, uint64_t now_ns)
 {
-	return b->n_later < MOST && b->later_ns <= FIRST_NS + (now_ns - r->open_ns) / ONE_IN;
+	return all->n_later < MOST && all->later_ns <= FIRST_NS + (now_ns - r->open_ns) / ONE_IN;
 }
 
-static int patch(struct newcomers *b, const struct recording *r, pid_t pid, struct err *why)
+static int patch(struct newcomers *all, const struct recording *r, pid_t pid, struct err *why)
 {
 	const struct session_beside *engine = r->options->beside;
 	const uint64_t began_ns = clock_now_ns();
@@ -173,11 +173,11 @@ static int patch(struct newcomers *b, const struct recording *r, pid_t pid, stru
 
 	if (!bpfprog_is_target(r->programs, (uint32_t)pid))
 		return err_set(why, -ESRCH, "it has ended; record it while it runs");
-	if (!may_patch(b, r, began_ns))
+	if (!may_patch(all, r, began_ns))
 		return err_set(why, -EAGAIN,
 			       "too many processes execute a program; record with --engine kernel");
 	ret = engine->attach(engine->ctx, pid, false, why);
-	b->later_ns += clock_now_ns() - began_ns;
+	all->later_ns += clock_now_ns() - began_ns;
 	return ret;
 }
 
@@ -188,10 +188,10 @@ static bool may_try_again(const struct newcomer *n, int ret, uint64_t now_ns)
 }
 
 /* Returns whether it is to be tried again. */
-static bool take_in(struct newcomers *b, const struct recording *r, struct newcomer *n)
+static bool take_in(struct newcomers *all, const struct recording *r, struct newcomer *n)
 {
 	struct err why = { 0 };
-	const int ret = patch(b, r, n->pid, &why);
+	const int ret = patch(all, r, n->pid, &why);
 	const uint64_t now_ns = clock_now_ns();
 
 	if (may_try_again(n, ret, now_ns)) {
@@ -199,21 +199,21 @@ static bool take_in(struct newcomers *b, const struct recording *r, struct newco
 		return true;
 	}
 	if (ret == -EALREADY)
-		count_loaded(b, n);
+		count_loaded(all, n);
 	if (ret == -EALREADY || (ret == -ENOENT && !n->has_file) ||
 	    (ret == -ESRCH && n->may_be_patched))
 		return false;
 	if (ret)
 		log_detail("process %d is not patched: %s", n->pid, why.text);
 	if (ret == -ESRCH || ret == -ENOENT) {
-		count_ended(b, n);
+		count_ended(all, n);
 	} else if (ret) {
-		refuse(b, &why);
+		refuse(all, &why);
 	} else {
-		b->n_later++;
-		add_patched(b, n->pid, now_ns);
-		if (now_ns - n->since_ns > b->late_most_ns)
-			b->late_most_ns = now_ns - n->since_ns;
+		all->n_later++;
+		add_patched(all, n->pid, now_ns);
+		if (now_ns - n->since_ns > all->late_most_ns)
+			all->late_most_ns = now_ns - n->since_ns;
 	}
 	return false;
 }
@@ -223,36 +223,36 @@ static bool is_ready(const struct newcomer *n, uint64_t now_ns)
 	return now_ns >= n->ready_ns;
 }
 
-void session_newcomers_patch(struct newcomers *b, const struct recording *r)
+void session_newcomers_patch(struct newcomers *all, const struct recording *r)
 {
 	const uint64_t now_ns = clock_now_ns();
 	size_t kept = 0;
 
-	for (size_t i = 0; i < b->next.n; i++) {
-		struct newcomer n = b->next.data[i];
+	for (size_t i = 0; i < all->next.n; i++) {
+		struct newcomer n = all->next.data[i];
 		const bool is_next = is_ready(&n, now_ns) && clock_now_ns() < now_ns + TURN_NS;
 
-		if (!is_next || take_in(b, r, &n))
-			b->next.data[kept++] = n;
+		if (!is_next || take_in(all, r, &n))
+			all->next.data[kept++] = n;
 		if (is_next)
-			session_beside_drain(b->beside,
+			session_beside_drain(all->beside,
 					     r); /* the rings of patched processes fill meanwhile */
 	}
-	b->next.n = kept;
+	all->next.n = kept;
 }
 
-uint64_t session_newcomers_wait_ns(const struct newcomers *b)
+uint64_t session_newcomers_wait_ns(const struct newcomers *all)
 {
-	return b->next.n ? QUIET_NS : UINT64_MAX;
+	return all->next.n ? QUIET_NS : UINT64_MAX;
 }
 
 /* Those that have come just before the recording ends have no calls either. */
-static void count_rest(struct newcomers *b, const struct recording *r)
+static void count_rest(struct newcomers *all, const struct recording *r)
 {
-	session_newcomers_note(b, r);
-	vec_for_each (&b->next, const struct newcomer, n)
-		count_ended(b, n);
-	b->next.n = 0;
+	session_newcomers_note(all, r);
+	vec_for_each (&all->next, const struct newcomer, n)
+		count_ended(all, n);
+	all->next.n = 0;
 }
 
 /* n of them, and why. */
@@ -262,19 +262,19 @@ static void add(struct text *words, uint64_t n, const char *why)
 		text_printf(words, "%s of %" PRIu64 " %s", words->n ? "," : "", n, why);
 }
 
-void session_newcomers_report(struct newcomers *b, struct recording *r)
+void session_newcomers_report(struct newcomers *all, struct recording *r)
 {
-	char late[TEXT_NUMBER], why[sizeof(b->refused.text) + 64], words[2048];
+	char late[TEXT_NUMBER], why[sizeof(all->refused.text) + 64], words[2048];
 	struct text parts = { 0 };
 
-	count_rest(b, r);
-	snprintf(why, sizeof(why), "in the first %s", text_time(late, b->late_most_ns));
-	add(&parts, b->n_later, why);
-	add(&parts, b->n_ended, "all, as they ended or executed another program too soon");
-	add(&parts, b->n_loaded, "those of a library that they loaded after they were patched");
-	snprintf(why, sizeof(why), "all: %.*s", session_beside_problem(&b->refused),
-		 b->refused.text);
-	add(&parts, b->n_refused, why);
+	count_rest(all, r);
+	snprintf(why, sizeof(why), "in the first %s", text_time(late, all->late_most_ns));
+	add(&parts, all->n_later, why);
+	add(&parts, all->n_ended, "all, as they ended or executed another program too soon");
+	add(&parts, all->n_loaded, "those of a library that they loaded after they were patched");
+	snprintf(why, sizeof(why), "all: %.*s", session_beside_problem(&all->refused),
+		 all->refused.text);
+	add(&parts, all->n_refused, why);
 	if (parts.n) {
 		snprintf(words, sizeof(words),
 			 "processes that execute a program or load a library later do not have all "
@@ -284,10 +284,10 @@ void session_newcomers_report(struct newcomers *b, struct recording *r)
 		session_write_notice(r, "in-process-late", words);
 	}
 	text_release(&parts);
-	vec_release(&b->patched);
+	vec_release(&all->patched);
 }
 
-void session_newcomers_release(struct newcomers *b)
+void session_newcomers_release(struct newcomers *all)
 {
-	vec_release(&b->next);
+	vec_release(&all->next);
 }

@@ -2,8 +2,8 @@
 /*
  * Processes that execute a program, or load a library, once functions are timed in process
  * (beside.c): their memory has no patches, and no kernel probes either. They are patched as soon as
- * they have mapped what they map at their start, and it is said of how many calls are missing
- * before.
+ * they have mapped what they map at their start. A notice says how many processes lack their calls
+ * from before.
  */
 #ifndef ISPOT_PROBES_SESSION_NEWCOMERS_H
 #define ISPOT_PROBES_SESSION_NEWCOMERS_H
@@ -32,6 +32,7 @@ struct patched_newcomer {
 };
 
 struct newcomers {
+	/* parts that it asks */
 	struct beside *beside;
 	struct {
 		VEC(struct newcomer)
@@ -46,11 +47,13 @@ struct newcomers {
 };
 
 /* Notes what was mapped, before session_join_mapped() forgets it. */
-void session_newcomers_note(struct newcomers *b, const struct recording *r);
-void session_newcomers_patch(struct newcomers *b, const struct recording *r);
-/* How long the loop may wait. */
-uint64_t session_newcomers_wait_ns(const struct newcomers *b);
-void session_newcomers_report(struct newcomers *b, struct recording *r);
-void session_newcomers_release(struct newcomers *b);
+void session_newcomers_note(struct newcomers *all, const struct recording *r);
+/* Patches those that have mapped what they map at their start. */
+void session_newcomers_patch(struct newcomers *all, const struct recording *r);
+/* Returns how long the loop may wait. */
+uint64_t session_newcomers_wait_ns(const struct newcomers *all);
+/* Writes a notice, at the end, about processes that lack some of their calls. */
+void session_newcomers_report(struct newcomers *all, struct recording *r);
+void session_newcomers_release(struct newcomers *all);
 
 #endif

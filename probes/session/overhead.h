@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The cost of the probes while the target is recorded, and a warning if it is too high. */
+/*
+ * What the probes have cost so far, which the parts that cause a cost are asked for, and a warning
+ * if it is too high.
+ */
 #ifndef ISPOT_PROBES_SESSION_OVERHEAD_H
 #define ISPOT_PROBES_SESSION_OVERHEAD_H
 
@@ -16,6 +19,7 @@ struct recording;
 struct session_solo;
 
 struct overhead {
+	/* parts that it asks */
 	const struct costs *costs;
 	const struct cputime *cputime;
 	const struct follow *follow;

@@ -31,6 +31,7 @@ struct late {
 };
 
 struct select {
+	/* parts that it asks */
 	const struct costs *costs;
 	struct attach *attach;
 	struct beside *beside;
@@ -43,6 +44,7 @@ struct select {
 
 void session_select_init(struct select *sel, const struct recording *r);
 void session_select_release(struct select *sel);
+/* Reads the target's files, and selects and plans the functions in them that -F matches. */
 int session_select(struct select *sel, struct recording *r, struct err *err);
 /* Without -F: selects what these patterns match in any object, or a function; keeps the first n. */
 int session_select_matching(struct select *sel, const struct recording *r,

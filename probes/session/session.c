@@ -85,43 +85,77 @@ static void begin(struct session *s)
 		bpfprog_record_from_exec(s->r.programs, s->r.launch.pid);
 }
 
-/* Attaches the probes to the processes. The records of a launched command begin with its exec. */
-static int start(struct session *s, struct err *err)
+/* Measures what switches and samples cost, and has the scheduler watched. */
+static int watch_scheduler(struct session *s, struct err *err)
 {
-	const pid_t *pids = s->r.options->n_pids ? s->r.options->pids : &s->r.launch.pid;
-	size_t n = s->r.options->n_pids ? s->r.options->n_pids : 1;
-	int ret = 0;
+	int ret;
 
 	session_calibrate_switches(&s->costs, &s->r, SWITCHES_ALONE);
 	ret = bpfprog_attach_scheduler(s->r.programs, err);
-	if (!ret) {
-		session_calibrate_switches(&s->costs, &s->r, SWITCHES_WATCHED);
-		session_calibrate_switches(&s->costs, &s->r, SWITCHES_CARRIED);
-		session_calibrate_samples(&s->sampling, &s->r);
-		session_sample_restore(&s->sampling, &s->r);
-		if (s->r.is_hybrid)
-			session_hybrid_rate(&s->hybrid, &s->r);
-		session_write_costs(&s->costs, &s->r);
-	}
-	bpfprog_hold_children(s->r.programs, session_events_are_swapped(&s->r));
-	for (size_t i = 0; i < n && !ret; i++) {
-		ret = bpfprog_add_target(s->r.programs, pids[i], 0);
-		drain_add_target(&s->r.drain, pids[i]);
-		if (ret)
-			return err_set(
-				err, ret,
-				"cannot note process %d: %s; ispot list says what this machine can do",
-				pids[i], strerror(-ret));
-	}
-	bpfprog_totals(s->r.programs, &s->r.totals_at_start);
-	drain_start(&s->r.drain, session_note_cpus(&s->hotplug));
-	bpfprog_forget_sampled(s->r.programs);
-	if (!ret)
-		ret = session_watch_mappings(&s->r, err);
+	if (ret)
+		return ret;
+	session_calibrate_switches(&s->costs, &s->r, SWITCHES_WATCHED);
+	session_calibrate_switches(&s->costs, &s->r, SWITCHES_CARRIED);
+	session_calibrate_samples(&s->sampling, &s->r);
+	session_sample_restore(&s->sampling, &s->r);
+	if (s->r.is_hybrid)
+		session_hybrid_rate(&s->hybrid, &s->r);
+	session_write_costs(&s->costs, &s->r);
+	return 0;
+}
+
+static int add_target(struct session *s, pid_t pid, struct err *err)
+{
+	int ret = bpfprog_add_target(s->r.programs, pid, 0);
+
+	drain_add_target(&s->r.drain, pid);
+	return ret ? err_set(err, ret,
+			     "cannot note process %d: %s; ispot list says what this machine can do",
+			     pid, strerror(-ret))
+		   : 0;
+}
+
+static int put_probes(struct session *s, const pid_t *pids, size_t n, struct err *err)
+{
+	int ret = session_watch_mappings(&s->r, err);
+
 	for (size_t k = 0; k < s->r.sets.n; k++)
 		for (size_t i = 0; i < n && !ret && session_is_on_targets(&s->r, k); i++)
 			ret = session_open_on_process(&s->attach, &s->r, &s->r.sets.data[k],
 						      pids[i], err);
+	return ret;
+}
+
+/* Lets the command execute. */
+static int execute(struct session *s, struct err *err)
+{
+	int ret = session_need_descriptors(err);
+
+	if (!ret && s->r.options->launching)
+		ret = s->r.options->launching(s->r.options->launching_ctx, s->r.launch.pid, err);
+	if (!ret && s->r.options->n_pids)
+		ret = session_beside_attach(&s->beside, &s->r, err);
+	if (ret || !s->r.options->argv)
+		return ret;
+	return s->r.options->n_pids ? launch_exec(&s->r.launch, s->r.options->argv, err)
+				    : session_beside_launch(&s->beside, &s->r, err);
+}
+
+/* Puts the probes onto the processes. The records of a launched command begin with its exec. */
+static int start(struct session *s, struct err *err)
+{
+	const pid_t *pids = s->r.options->n_pids ? s->r.options->pids : &s->r.launch.pid;
+	size_t n = s->r.options->n_pids ? s->r.options->n_pids : 1;
+	int ret = watch_scheduler(s, err);
+
+	bpfprog_hold_children(s->r.programs, session_events_are_swapped(&s->r));
+	for (size_t i = 0; i < n && !ret; i++)
+		ret = add_target(s, pids[i], err);
+	bpfprog_totals(s->r.programs, &s->r.totals_at_start);
+	drain_start(&s->r.drain, session_note_cpus(&s->hotplug));
+	bpfprog_forget_sampled(s->r.programs);
+	if (!ret)
+		ret = put_probes(s, pids, n, err);
 	if (ret)
 		return ret;
 	session_retire_calibration(&s->attach, &s->r);
@@ -136,15 +170,7 @@ static int start(struct session *s, struct err *err)
 	on_signal(s); /* a signal came meanwhile: it ends the command, which has not started yet */
 	progress_end(&s->progress);
 	mem_reserve(ENDING_RESERVED_BYTES);
-	ret = session_need_descriptors(err);
-	if (!ret && s->r.options->launching)
-		ret = s->r.options->launching(s->r.options->launching_ctx, s->r.launch.pid, err);
-	if (!ret && s->r.options->n_pids)
-		ret = session_beside_attach(&s->beside, &s->r, err);
-	if (ret || !s->r.options->argv)
-		return ret;
-	return s->r.options->n_pids ? launch_exec(&s->r.launch, s->r.options->argv, err)
-				    : session_beside_launch(&s->beside, &s->r, err);
+	return execute(s, err);
 }
 
 static bool any_target_alive(const struct session *s)

@@ -46,7 +46,7 @@ void session_describe_again(struct recording *r, const struct planned *p, uint64
 struct meta_not_traced session_left_out(const struct planned *p); /* borrows the names */
 /* Writes the functions that the first of two passes skipped. */
 void session_write_left_out(struct recording *r);
-/* For probeset_create(): notes that the kernel refused a probe. ctx is the session. */
+/* For probeset_create(): notes that the kernel refused a probe. ctx is the recording. */
 void session_point_refused(void *ctx, uint32_t function_id, int errnum);
 
 #endif
