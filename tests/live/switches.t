@@ -25,6 +25,20 @@ else
 	skip "mutex: no switch is a second one of its kind" "records were lost"
 fi
 
+# What a switch costs is measured with threads that yield to each other, and is not the cost of a traced sched_yield().
+by="env -u ISPOT_CALIBRATION" record yields -v -F sched_yield -- "$MB/mutex" -n 2000
+is "$status" 0 "sched_yield: status" || diag yields.err
+switch_ns=$(sed -n 's/.*of threads with events to be inherited \([0-9]*\) ns more/\1/p' yields.err | tail -1)
+class=$("$ISPOT" dump -i yields.data | sed -n 's/.*"kind":"function".*"name":"sched_yield".*"class":"\([^"]*\)","exit":"\([^"]*\)".*/"class":"\1","exit":"\2"/p')
+call_ns=$("$ISPOT" dump -i yields.data | grep '"kind":"calibration"' | grep -F "$class" | sed -n 's/.*"full_p50_ns":\([0-9]*\).*/\1/p' | head -1)
+case $class in
+*single-step*)
+	[ "${switch_ns:-$call_ns}" -lt "$call_ns" ]
+	ok $? "sched_yield: a switch costs less than such a call" || diag "$switch_ns ns and $call_ns ns"
+	;;
+*) skip "sched_yield: a switch costs less than such a call" "a traced call of it is as cheap as a switch here" ;;
+esac
+
 # Half of the program's threads' waits are for each other, the rest for a busy neighbour and for what else runs.
 perf_here() { command -v perf >/dev/null && perf sched timehist -h 2>&1 | grep -q -- --state; }
 EVENTS=sched:sched_switch,sched:sched_waking,sched:sched_wakeup,sched:sched_wakeup_new,sched:sched_migrate_task
