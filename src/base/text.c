@@ -201,12 +201,53 @@ static size_t columns_of(const char *s)
 	return n;
 }
 
+/* Returns the end of the caller at s in "f in g in h", which is its offset in a file if that has no
+ * symbols: "app+0xc73f". *name: the bytes of the file's name; 0: the caller has a name. */
+static char *end_of_place(char *s, size_t *name)
+{
+	char *plus = strstr(s, "+0x"), *next = strstr(s, " in "), *end;
+
+	*name = 0;
+	if (!plus || (next && next < plus))
+		return next;
+	end = plus + 3 + strspn(plus + 3, "0123456789abcdef");
+	if (end == next || !*end || *end == ',' || *end == ']')
+		*name = (size_t)(plus - s);
+	return *name ? end : next;
+}
+
+/* Offsets say nothing to a reader: "f in g in app+0x1a2 in app+0xc73f" is "f in g in app". */
+static void drop_offsets(char *s)
+{
+	static const char in[] = " in ";
+	char *at = strstr(s, in), *last = NULL, *end;
+	size_t name, last_name = 0;
+
+	for (; at; at = strstr(at, in)) {
+		end = end_of_place(at + strlen(in), &name);
+		if (name && name == last_name &&
+		    !memcmp(last + strlen(in), at + strlen(in), name)) {
+			memmove(at, end, strlen(end) + 1);
+			continue;
+		}
+		last = at;
+		last_name = name;
+		at += strlen(in) + name;
+		if (name)
+			memmove(at, end, strlen(end) + 1);
+	}
+}
+
 /* Half the name of a caller says nothing. The outermost caller tells one place from others. */
 static void drop_callers(char *s, size_t columns)
 {
 	static const char in[] = " in ", gap[] = "..";
-	char *at = strstr(s, in), *from = at ? at + strlen(in) : NULL, *next;
+	char *at, *from, *next;
 
+	if (columns_of(s) > columns)
+		drop_offsets(s);
+	at = strstr(s, in);
+	from = at ? at + strlen(in) : NULL;
 	for (bool any = false; from && columns_of(s) > columns; any = true) {
 		next = strstr(any ? from + strlen(gap) + strlen(in) : from, in);
 		if (!next || (size_t)(next - from) < strlen(gap))

@@ -49,8 +49,9 @@ char *text_printable_new(const char *s);
 
 /*
  * The same in at most `columns` terminal columns (at least 8). A chain of callers ("f in g in h")
- * loses callers between its ends, the innermost first; a name that is still longer loses its
- * middle, so that names which begin alike still differ. n: the size of buf, 4 bytes a column and 1.
+ * loses offsets in files without symbols ("app+0x1a2" is "app"), then callers between its ends, the
+ * innermost first; a name that is still longer loses its middle, so that names which begin alike
+ * still differ. n: the size of buf, 4 bytes a column and 1.
  */
 char *text_shortened(char *buf, size_t n, const char *s, size_t columns);
 

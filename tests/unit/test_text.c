@@ -289,7 +289,15 @@ static void shortens_in_the_middle(void **state)
 	assert_string_equal(text_shortened(a, 5, "abcdefgh", 8), "abcd");
 	assert_string_equal(
 		text_shortened(a, sizeof(a), "lock in app+0x1a421 in app+0xc73f, at x", 32),
-		"lock in .. in app+0xc73f, at x");
+		"lock in app, at x");
+	assert_string_equal(
+		text_shortened(a, sizeof(a), "wait in run in xz+0x55eb in xz+0x37e6", 30),
+		"wait in run in xz");
+	assert_string_equal(text_shortened(a, sizeof(a), "[wait in xz+0x55eb in lzma+0x7]", 24),
+			    "[wait in xz in lzma]");
+	assert_string_equal(
+		text_shortened(a, sizeof(a), "wait in a+0xb in a+0xb in g in a+0xb", 20),
+		"wait in a in g in a");
 	assert_string_equal(text_shortened(a, sizeof(a), "f in get in hh in main", 21),
 			    "f in .. in hh in main");
 	assert_string_equal(text_shortened(a, sizeof(a), "f in get in hh in main", 18),
