@@ -4,6 +4,7 @@
 #include <linux/perf_event.h>
 #include <stdio.h>
 
+#include "base/log.h"
 #include "base/text.h"
 #include "probes/recording/meta.h"
 #include "probes/recording/recording.h"
@@ -41,5 +42,6 @@ void session_report_mappings(struct recording *r)
 		 "the kernel dropped %s of new mappings, of all processes: libraries that a "
 		 "program loaded late may be untraced, and their functions without names",
 		 text_counted(mappings, r->drain.mappings_lost, "event"));
-	session_write_notice(r, "lost-mappings", words);
+	log_detail("%s", words);
+	session_note(r, "lost-mappings", words);
 }

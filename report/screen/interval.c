@@ -16,6 +16,7 @@
 #include "report/block/json.h"
 #include "report/screen/text.h"
 #include "report/table/table.h"
+#include "report/table/wrap.h"
 
 #define ROWS_DEFAULT 5
 #define TIME_WIDTH   8
@@ -52,10 +53,8 @@ static const struct block **in_order(const struct blocks *blocks)
 	return rows;
 }
 
-static void print_head(struct table *t)
+static void print_column_heads(struct table *t)
 {
-	table_right(t, "TIME", TIME_WIDTH);
-	table_right(t, "LOST", LOST_WIDTH);
 	for (unsigned i = 0; i < N_SCREEN; i++) {
 		const struct column *c = column_find(screen[i]);
 		char head[32] = "";
@@ -66,6 +65,13 @@ static void print_head(struct table *t)
 	}
 	table_left(t, " CAUSE", WHY_WIDTH);
 	table_last(t, "FUNCTION");
+}
+
+static void print_head(struct table *t)
+{
+	table_right(t, "TIME", TIME_WIDTH);
+	table_right(t, "LOST", LOST_WIDTH);
+	print_column_heads(t);
 }
 
 /* Prints the cause, or the verdict if the time does not count as interference. */
@@ -95,13 +101,11 @@ static void print_lost(struct table *t, const struct interval *iv, const struct 
 		    LOST_WIDTH);
 }
 
-static void print_row(struct table *t, const char *time, const struct interval *iv,
-		      const struct block *b)
+/* Prints the columns that need no interval, and ends the line. */
+static void print_columns(struct table *t, const struct block *b)
 {
 	char scratch[VALUE_SCRATCH];
 
-	table_right(t, time, TIME_WIDTH);
-	print_lost(t, iv, b);
 	for (unsigned i = 0; i < N_SCREEN; i++) {
 		const struct column *c = column_find(screen[i]);
 		struct value value = c->get(b, scratch);
@@ -113,6 +117,38 @@ static void print_row(struct table *t, const char *time, const struct interval *
 	}
 	print_why(t, b);
 	table_last(t, text_printable(scratch, sizeof(scratch), b->name));
+}
+
+static void print_row(struct table *t, const char *time, const struct interval *iv,
+		      const struct block *b)
+{
+	table_right(t, time, TIME_WIDTH);
+	print_lost(t, iv, b);
+	print_columns(t, b);
+}
+
+/* Below the head, says which interval would have the calls that a verdict needs, if none has. */
+static void print_longer(const struct interval *iv, const struct blocks *blocks,
+			 const struct interval_view *v, struct text *out)
+{
+	double seconds = (double)(iv->until_ns - iv->since_ns) / 1e9;
+	struct text line = { 0 };
+	uint64_t most = 0;
+
+	vec_for_each (blocks, const struct block, b) {
+		if (b->verdict != VERDICT_TOO_FEW_CALLS)
+			return;
+		most = b->calls > most ? b->calls : most;
+	}
+	if (!most)
+		return;
+	text_printf(
+		&line,
+		"note: a verdict needs %d calls of a function in an interval; -I %.0fs would have "
+		"them",
+		CALLS_MIN, ceil(seconds * CALLS_MIN / (double)most));
+	text_wrap(line.s, v->width, out);
+	text_release(&line);
 }
 
 /* Returns the time since the start of the recording. The sums may have begun later. */
@@ -139,7 +175,25 @@ void report_interval(const struct interval *iv, const struct blocks *blocks,
 	}
 	for (size_t i = 0; i < blocks->n && i < room; i++)
 		print_row(&t, i ? "" : time.s, iv, rows[i]);
+	if (v->head)
+		print_longer(iv, blocks, v, out);
 	text_release(&time);
+	free(rows);
+}
+
+void report_calls(const struct blocks *blocks, const struct interval_view *v, struct text *out)
+{
+	const struct block **rows = in_order(blocks);
+	struct table t = { .out = out, .width = v->width };
+	uint64_t room = v->top ? v->top : ROWS_DEFAULT, n = 0;
+
+	for (size_t i = 0; i < blocks->n && n < room; i++) {
+		if (rows[i]->kind != BLOCK_FUNCTION || !rows[i]->calls)
+			continue;
+		if (!n++)
+			print_column_heads(&t);
+		print_columns(&t, rows[i]);
+	}
 	free(rows);
 }
 

@@ -18,6 +18,8 @@ struct interval_view {
 
 void report_interval(const struct interval *iv, const struct blocks *blocks,
 		     const struct interval_view *v, struct text *out);
+/* Prints how many calls the functions made and how long they took, whatever their verdict is. */
+void report_calls(const struct blocks *blocks, const struct interval_view *v, struct text *out);
 /* Prints one line: the interval, and its blocks with the members that `report --json` prints. */
 void report_interval_json(const struct interval *iv, const struct blocks *blocks,
 			  const struct interval_view *v, struct text *out);

@@ -202,6 +202,23 @@ static void note_joined(struct watch *w)
 			(double)(w->joined_ns - w->result.meta->session.start_ns) / 1e9);
 }
 
+static bool any_lost(const struct view *v)
+{
+	for (size_t i = 0; i < v->n_rows; i++)
+		if (report_worth(v->rows[i]))
+			return true;
+	return false;
+}
+
+/* A program that loses nothing, or makes too few calls to tell, has no row above. */
+static void show_calls(const struct watch *w, struct text *out)
+{
+	const struct interval_view v = { .top = w->o->top, .width = w->width };
+
+	text_add(out, "\n");
+	report_calls(&w->result.blocks, &v, out);
+}
+
 static void show_summary(struct watch *w)
 {
 	struct text out = { 0 };
@@ -219,6 +236,8 @@ static void show_summary(struct watch *w)
 		text_add(&out, "\n");
 	view_rank(&v);
 	(w->o->json ? report_json : report_text)(&v, &out);
+	if (!w->o->json && !w->n_shown && !v.all && !any_lost(&v))
+		show_calls(w, &out);
 	free(v.rows);
 	print(w, &out);
 }
