@@ -3,8 +3,9 @@
 
 #include <math.h>
 
-#include "probes/select/marker.h"
 #include "probes/place/plan.h"
+#include "probes/recording/recording.h"
+#include "probes/select/marker.h"
 #include "probes/session/budget.h"
 #include "probes/session/choose.h"
 #include "probes/session/overhead.h"
@@ -235,8 +236,36 @@ static void dropped_calls_cost_what_others_do(void **state)
 	assert_true(session_dropped_cost_ns(0, 0, 0) == 0);
 	assert_true(session_dropped_cost_ns(1e6, 1000, 0) == 0);
 	assert_true(session_dropped_cost_ns(1e6, 1000, 9000) == 9e6);
-	/* None was read: as dear as the dearest call, of whose two records each is one. */
+	/* None was read: as much as the costliest call, of whose two records each is one. */
 	assert_true(session_dropped_cost_ns(0, 0, 10) == 10 * 3000.0);
+}
+
+/* The budget alone, without the other parts: it is given what it asks of them as a recording. */
+static void a_debt_is_repaid_unless_threads_contend(void **state)
+{
+	static struct recording r;
+	struct budget b = { .debt_ns = 20e6 };
+
+	assert_true(session_repayment(&b, &r, 0.05) == 0.01);
+	b.debt_ns = 1e9; /* by no more than half of the room */
+	assert_true(session_repayment(&b, &r, 0.05) == 0.025);
+	b.debt_ns = -1e6;
+	assert_true(session_repayment(&b, &r, 0.05) == 0);
+	b.debt_ns = 1e9;
+	r.drain.waits[WAIT_FUTEX] = 10000;
+	assert_true(session_repayment(&b, &r, 0.05) == 0);
+}
+
+static void shares_are_spent_and_spared(void **state)
+{
+	struct budget b = { 0 };
+
+	session_spend(&b, 0.5);
+	session_spend(&b, -0.25);
+	assert_true(session_share_spent(&b) == 0.25);
+	session_add_counting_cost(&b, 7);
+	session_add_counting_cost(&b, 8);
+	assert_true(session_counting_cost_ns(&b) == 15);
 }
 
 int main(void)
@@ -259,6 +288,8 @@ int main(void)
 		cmocka_unit_test(no_room_takes_what_is_never_called),
 		cmocka_unit_test(what_is_called_no_more_is_spent_no_more),
 		cmocka_unit_test(dropped_calls_cost_what_others_do),
+		cmocka_unit_test(a_debt_is_repaid_unless_threads_contend),
+		cmocka_unit_test(shares_are_spent_and_spared),
 	};
 
 	return unit_run(tests);
