@@ -471,7 +471,7 @@ static void advice(const struct view *v, const struct block *worst, struct text 
 
 void text_details(const struct view *v, struct text *out)
 {
-	const struct block *b = report_worst(v);
+	const struct block *b = report_told_row(v);
 	struct text line = { 0 };
 
 	if (b) {

@@ -691,7 +691,7 @@ static void holder(const struct view *v, const struct block *worst, struct text 
 void text_conclusion(const struct view *v, struct text *out)
 {
 	const struct result *res = v->result;
-	const struct block *worst = report_worst(v);
+	const struct block *worst = report_told_row(v);
 	const struct block *unexplained = report_most_unexplained(v);
 	/* the calls that take a lock show its contention, whatever else runs */
 	const bool locks = res->keyed.rule.kind == BLOCK_LOCK;

@@ -8,11 +8,12 @@
 #include "analysis/result/result.h"
 #include "analysis/threads/handout.h"
 #include "analysis/threads/standard.h"
-#include "symbol/name.h"
 #include "base/text.h"
 #include "report/block/rank.h"
 #include "report/block/view.h"
+#include "report/screen/spin.h"
 #include "report/table/table.h"
+#include "symbol/name.h"
 #include "trace/meta/meta.h"
 #include "trace/meta/wrapper.h"
 
@@ -185,6 +186,20 @@ struct giver report_giver(const struct view *v)
 		return (struct giver){ 0 };
 	g.leads = leads(v, &g);
 	return g;
+}
+
+const struct block *report_told_row(const struct view *v)
+{
+	const struct block *worst = report_worst(v);
+	struct untold_functions untold = { 0 };
+	bool leads;
+
+	if (!worst || report_loses_much(v, worst))
+		return worst;
+	result_untold(v->result, &untold);
+	leads = report_giver(v).leads || report_spins_lead(v, &untold);
+	vec_release(&untold);
+	return leads ? NULL : worst;
 }
 
 void text_giver(const struct view *v, const struct giver *giver, struct text *out)

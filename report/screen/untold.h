@@ -45,6 +45,9 @@ struct giver {
 	bool leads;
 };
 struct giver report_giver(const struct view *v);
+/* Returns the row with the largest loss, or NULL if there is none or if it loses little while the
+ * first screen leads with something else: then words and advice about it would distract. */
+const struct block *report_told_row(const struct view *v);
 /* The sentence on it; nothing if there is none. */
 void text_giver(const struct view *v, const struct giver *giver, struct text *out);
 /* What to do about it; nothing if there is none. */
