@@ -4,6 +4,7 @@
 
 #include "analysis/calls/ended.h"
 #include "analysis/calls/internal.h"
+#include "analysis/threads/unwatched.h"
 #include "base/likely.h"
 #include "trace/meta/meta.h"
 #include "trace/record.h"
@@ -274,6 +275,7 @@ static inline void settle_running(struct calls *c, struct thread *t, uint64_t ti
 		 * runs.
 		 */
 		thread_seen(&c->threads, t, time_ns);
+		unwatched_runs(t);
 		t->since_ns = time_ns;
 		thread_runs(t, time_ns);
 	}
@@ -512,6 +514,17 @@ static void no_more_calls(struct thread *t)
 	t->n_open = t->room_open = 0;
 }
 
+/* Follows stretches in which switches have no records. */
+static void follow(struct calls *c, const struct record *r)
+{
+	if (r->kind == REC_SWITCHES_OFF)
+		unwatched_begin(&c->threads, r->time_ns);
+	else if (r->kind == REC_SWITCHES_ON)
+		unwatched_end(&c->threads, r->time_ns, r->values[0]);
+	else
+		unwatched_meet(&c->threads, r);
+}
+
 static void other(struct calls *c, const struct record *r)
 {
 	struct thread *t = NULL;
@@ -520,16 +533,23 @@ static void other(struct calls *c, const struct record *r)
 		calls_lose(c, r);
 	else if (r->kind == REC_SET_OFF)
 		calls_set_off(c, r);
+	else if (r->kind == REC_SWITCHES_OFF)
+		calls_switches_off(c, r->time_ns);
 	if (r->kind == REC_TASK_EXIT || r->kind == REC_EXEC)
 		t = threads_alive(&c->threads, r->tid);
 	if (t)
 		calls_drop_all(c, t, CALL_OPEN, r->time_ns);
+	follow(c, r);
 	t = threads_record(&c->threads, r);
 	calls_describe(c, t, r);
 	for (unsigned i = 0; i < c->n_visitors; i++)
 		if (c->visitors[i].record)
 			c->visitors[i].record(c->visitors[i].self, t, r);
 	check_sight_of_both(c, t, r);
+	if (r->kind == REC_SWITCHES_OFF)
+		calls_forget_threads(c);
+	else if (r->kind == REC_SWITCHES_ON)
+		calls_switches_on(c, r->time_ns);
 	if (r->kind == REC_TASK_EXIT && t && t->dead) {
 		no_more_calls(t);
 		ended_sum_up(c, r->time_ns);
@@ -547,6 +567,10 @@ static inline __attribute__((always_inline)) void take(struct calls *c, const st
 		end_untimed(c, r);
 	if (unlikely(r->time_ns >= c->gap_ends_ns))
 		calls_end_gaps(c, record_due_ns(r), true);
+	if (unlikely(c->threads.unwatched.now) && !unwatched_keeps(r)) {
+		c->unwatched += r->kind == REC_ENTRY || r->kind == REC_EXIT;
+		return;
+	}
 	if (r->kind == REC_ENTRY)
 		enter(c, r);
 	else if (r->kind == REC_EXIT)
@@ -571,12 +595,16 @@ void calls_skip(struct calls *c, const struct record *r)
 	end_untimed(c, r);
 	if (record_due_ns(r) >= c->gap_ends_ns)
 		calls_end_gaps(c, record_due_ns(r), false);
+	if (c->threads.unwatched.now && !unwatched_keeps(r))
+		return;
 	if (r->kind == REC_LOST)
 		calls_lose(c, r);
-	if (r->kind == REC_ENTRY || r->kind == REC_EXIT)
+	if (r->kind == REC_ENTRY || r->kind == REC_EXIT) {
 		check_sight_of_both(c, runs(c, r), r);
-	else
-		check_sight_of_both(c, threads_record(&c->threads, r), r);
+		return;
+	}
+	follow(c, r);
+	check_sight_of_both(c, threads_record(&c->threads, r), r);
 }
 
 void calls_restart(struct calls *c, uint64_t time_ns)
@@ -592,23 +620,39 @@ void calls_restart(struct calls *c, uint64_t time_ns)
 	}
 	calls_end_gaps(c, time_ns, false);
 	calls_restart_losses(c);
+	unwatched_restart(&c->threads, time_ns);
 	threads_restart(&c->threads, time_ns);
+}
+
+/* Ends the calls that are still open at the end of the recording, or of its records of switches. */
+static void end_open(struct calls *c, struct thread *t, uint64_t time_ns)
+{
+	/* a thread whose tid was reused has ended without a record */
+	if (!t->dead)
+		thread_settle(t, time_ns);
+	if (!t->dead && thread_sleeps(t) && t->n_open)
+		wait_add_new(&t->open[t->n_open - 1].waits, t, time_ns);
+	calls_drop_all(c, t, CALL_OPEN, t->dead ? t->end_ns : time_ns);
+}
+
+void calls_switches_off(struct calls *c, uint64_t time_ns)
+{
+	if (c->threads.unwatched.now)
+		return;
+	end_untimed(c, NULL);
+	vec_for_each (&c->threads.all, struct thread *, t)
+		if ((*t)->n_open)
+			end_open(c, *t, time_ns);
 }
 
 void calls_end(struct calls *c, uint64_t time_ns)
 {
 	end_untimed(c, NULL);
 	calls_end_gaps(c, UINT64_MAX, true);
-	vec_for_each (&c->threads.all, struct thread *, it) {
-		struct thread *t = *it;
-
-		/* a thread whose tid was reused has ended without a record */
-		if (!t->dead)
-			thread_settle(t, time_ns);
-		if (!t->dead && thread_sleeps(t) && t->n_open)
-			wait_add_new(&t->open[t->n_open - 1].waits, t, time_ns);
-		calls_drop_all(c, t, CALL_OPEN, t->dead ? t->end_ns : time_ns);
-	}
+	if (c->threads.unwatched.now)
+		unwatched_end(&c->threads, time_ns, 0);
+	vec_for_each (&c->threads.all, struct thread *, t)
+		end_open(c, *t, time_ns);
 	for (unsigned i = 0; i < c->n_visitors; i++)
 		if (c->visitors[i].end)
 			c->visitors[i].end(c->visitors[i].self);

@@ -18,6 +18,10 @@
  * concerns that thread alone. Losses must be passed in when they begin (record_due_ns()), which
  * readers do.
  *
+ * While switches have no records (analysis/threads/unwatched.h), calls are not paired either: open
+ * ones end as CALL_OPEN when such a stretch begins, and those in it are passed over, as nobody
+ * knows how long they were off the CPU.
+ *
  * Duration: exit - entry - cost of the probes of traced calls inside (median full pair cost,
  * paircost.h). Half of all pairs cost less than the median, so the cost is bounded by the time that
  * contains it: inside a callee's duration by that duration; outside of it by the time between the
@@ -114,6 +118,8 @@ struct calls {
 	uint64_t brief;		 /* calls that were too short for records of their own
 				  * (REC_BRIEF) */
 	uint64_t unknown_ids;	 /* records of functions that meta does not describe */
+	uint64_t unwatched;	 /* entries and exits in stretches that are not analysed, as
+				  * switches have no records there */
 	uint64_t orphan_exits;	 /* exits without an entry: the probes came on during the call,
 				  * or records were dropped */
 	uint64_t bounded;	 /* calls too short for the median cost of the probes inside them */

@@ -23,17 +23,36 @@ static bool is_in_sight(const struct calls *c, const struct thread *t)
 	return true;
 }
 
-static void lose_sight(struct calls *c, struct thread *t, uint64_t since_ns)
+static void forget(struct calls *c, struct thread *t)
 {
-	if (t->dead || t->unseen_ns)
-		return;
-	thread_unseen(t, since_ns);
-	calls_drop_all(c, t, CALL_LOST, since_ns);
 	t->after_exit = t->returns = t->inner = false;
 	t->exit_stack = 0;
 	for (unsigned i = 0; i < c->n_visitors; i++)
 		if (c->visitors[i].unseen)
 			c->visitors[i].unseen(c->visitors[i].self, t);
+}
+
+static void lose_sight(struct calls *c, struct thread *t, uint64_t since_ns)
+{
+	/* while switches have no records, no thread is in sight anyway */
+	if (t->dead || t->unseen_ns || c->threads.unwatched.now)
+		return;
+	thread_unseen(t, since_ns);
+	calls_drop_all(c, t, CALL_LOST, since_ns);
+	forget(c, t);
+}
+
+void calls_forget_threads(struct calls *c)
+{
+	vec_for_each (&c->threads.all, struct thread *, t)
+		if (!(*t)->dead)
+			forget(c, *t);
+}
+
+void calls_switches_on(struct calls *c, uint64_t time_ns)
+{
+	vec_for_each (&c->threads.all, struct thread *, t)
+		calls_check_sight(c, *t, time_ns);
 }
 
 void calls_check_sight(struct calls *c, struct thread *t, uint64_t time_ns)

@@ -66,7 +66,7 @@ static void cost_notice(struct result *res)
 static void made_notice(struct result *res)
 {
 	const struct meta_end *e = &res->meta->end;
-	uint64_t read = res->records + res->calls.unknown_ids + 2 * res->calls.brief;
+	uint64_t read = result_records_read(res);
 	char *line;
 
 	if (res->windowed || !e->present || e->made_records == META_UNKNOWN ||
@@ -131,6 +131,23 @@ static void calibration_notice(struct result *res)
 			"are n/a");
 	/* Only -v shows floors. */
 	vec_last(&res->notices)->small = without != timed;
+}
+
+static void unwatched_notice(struct result *res)
+{
+	const struct unwatched *u = &res->calls.threads.unwatched;
+	char seen[TEXT_NUMBER], all[TEXT_NUMBER], share[TEXT_NUMBER], *line;
+	uint64_t seen_ns;
+
+	if (!u->n || u->ns > res->duration_ns)
+		return;
+	seen_ns = res->duration_ns - u->ns;
+	line = xasprintf("to keep the overhead budget, context switches were recorded for %s of %s "
+			 "(%s); times and shares are of that part",
+			 text_time(seen, seen_ns), text_time(all, res->duration_ns),
+			 text_share(share, (double)seen_ns / (double)res->duration_ns));
+	result_notice(res, line);
+	free(line);
 }
 
 static void sampling_notice(struct result *res)
@@ -300,6 +317,7 @@ void result_find_notices(struct result *res)
 		vec_last(&res->notices)->small = n->code && is_small(res, n);
 	}
 	made_notice(res);
+	unwatched_notice(res);
 	cost_notice(res);
 	sampling_notice(res);
 	solo_notice(res);

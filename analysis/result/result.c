@@ -147,8 +147,8 @@ static bool pass(struct result *res, struct calls *calls, struct trace_reader *r
 }
 
 /*
- * Returns the duration without the time before the first probes and without the pauses between
- * bursts.
+ * Returns the duration without the time before the first probes, without the pauses between bursts,
+ * and without the time in which switches had no records.
  */
 static uint64_t without_pauses_ns(struct result *res)
 {
@@ -160,8 +160,11 @@ static uint64_t without_pauses_ns(struct result *res)
 		uint64_t first = setclock_first_on_ns(th, set);
 
 		ns += first > res->start_ns ? first - res->start_ns : 0;
+		ns += th->unwatched.of_set ? th->unwatched.of_set[set] : 0;
 		paused = ns < paused ? ns : paused;
 	}
+	if (!th->n_sets)
+		paused = th->unwatched.ns;
 	return paused < res->duration_ns ? res->duration_ns - paused : res->duration_ns;
 }
 
@@ -263,6 +266,11 @@ static void self_cost(struct result *res)
 	res->overhead_cpus *= (double)res->probed_ns / (double)res->duration_ns;
 }
 
+uint64_t result_records_read(const struct result *res)
+{
+	return res->records + res->calls.unknown_ids + res->calls.unwatched + 2 * res->calls.brief;
+}
+
 /*
  * Limits the number of dropped events. The unreadable part of a file holds scheduler records as
  * well, but the number of entries and exits that were made is known, so no more than the difference
@@ -270,7 +278,7 @@ static void self_cost(struct result *res)
  */
 static void bound_losses(struct result *res, uint64_t made)
 {
-	uint64_t read = res->records + res->calls.unknown_ids + 2 * res->calls.brief;
+	uint64_t read = result_records_read(res);
 
 	if (made != META_UNKNOWN && read < made && made - read < res->lost_records)
 		res->lost_records = made - read;

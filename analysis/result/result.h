@@ -149,6 +149,12 @@ static inline void result_record(struct result *result, const struct record *r)
 void result_end(struct result *result, uint64_t end_ns);
 
 /*
+ * Returns how many entries and exits were read, with those of functions that the recording does not
+ * name, those that are not analysed, and those of calls without records of their own.
+ */
+uint64_t result_records_read(const struct result *res);
+
+/*
  * Finds CPU time that no score covers: time outside every traced call, or in functions with too few
  * calls to compare. The entry with the most time comes first. The caller releases the vector.
  */

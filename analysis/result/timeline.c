@@ -24,13 +24,21 @@ static void on_lost(void *self, const struct thread *t, const struct call_loss *
 	last->count += loss->count;
 }
 
-/* Collects pauses. A pause ends when the probes come back; there is none after the last probes. */
+/* Collects pauses, and stretches in which switches have no records. A pause ends when the probes
+ * come back; there is none after the last probes. */
 static void on_record(void *self, const struct thread *t, const struct record *r)
 {
 	struct timeline *tl = self;
 
 	(void)t;
-	if (r->kind == REC_SET_ON) {
+	if (r->kind == REC_SWITCHES_OFF) {
+		tl->unwatched_ns = r->time_ns;
+	} else if (r->kind == REC_SWITCHES_ON) {
+		if (tl->unwatched_ns && tl->pauses.n < TIMELINE_LOSSES_MAX)
+			*vec_add(&tl->pauses) =
+				(struct timeline_loss){ tl->unwatched_ns, r->time_ns, 0 };
+		tl->unwatched_ns = 0;
+	} else if (r->kind == REC_SET_ON) {
 		if (!tl->sets_on++ && tl->paused_ns && tl->pauses.n < TIMELINE_LOSSES_MAX)
 			*vec_add(&tl->pauses) =
 				(struct timeline_loss){ tl->paused_ns, r->time_ns, 0 };

@@ -27,7 +27,8 @@ struct timeline {
 		VEC(struct timeline_loss)
 	} pauses;
 	uint32_t sets_on;
-	uint64_t paused_ns; /* when the pause began; 0: no pause */
+	uint64_t paused_ns;    /* when the pause began; 0: no pause */
+	uint64_t unwatched_ns; /* the same of a time without records of switches */
 };
 
 /* Both visitors must be added. */

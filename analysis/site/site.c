@@ -209,7 +209,9 @@ static void fall_asleep(struct sites *s, const struct thread *t)
 {
 	struct site_sleep *sleep = sleep_of(s, t);
 
-	*sleep = (struct site_sleep){ .stack = MAP_NONE, .off = t->off };
+	*sleep = (struct site_sleep){ .stack = MAP_NONE,
+				      .off = t->off,
+				      .since_ns = t->sleep.since_ns };
 	sleep->asleep = !t->n_open && thread_sleeps(t);
 	sleep->on = sleep->asleep && setclocks_any_on(t->all, t->tgid);
 }
@@ -278,6 +280,9 @@ static void remember_stack(struct sites *s, const struct thread *t, uint32_t sta
 static void wake(struct sites *s, const struct thread *t, bool ended)
 {
 	struct site_sleep *sleep = sleep_of(s, t);
+	/* if not, it ended while switches had no records */
+	bool same = t->sleep.since_ns == sleep->since_ns;
+	const struct offcpu *until = same ? &t->off : &sleep->left;
 	struct site_cell *cell;
 	struct site *site;
 	uint32_t index;
@@ -286,9 +291,9 @@ static void wake(struct sites *s, const struct thread *t, bool ended)
 	sleep->asleep = false;
 	if (!sleep->on)
 		return;
-	if (sleep->stack == MAP_NONE)
+	if (same && sleep->stack == MAP_NONE)
 		sleep->stack = likely_stack(s, t);
-	else
+	else if (same)
 		remember_stack(s, t, sleep->stack);
 	if (sleep->stack == MAP_NONE)
 		return;
@@ -297,12 +302,13 @@ static void wake(struct sites *s, const struct thread *t, bool ended)
 	count_visit(s, index, sleep->stack);
 	site = &s->all.data[index];
 	cell = cell_of(s, index, t->index);
-	wait_add(&site->waits, t, t->since_ns);
-	blocked = t->off.blocked_ns - sleep->off.blocked_ns;
-	idle = t->off.idle_ns - sleep->off.idle_ns;
+	if (same)
+		wait_add(&site->waits, t, t->since_ns);
+	blocked = until->blocked_ns - sleep->off.blocked_ns;
+	idle = until->idle_ns - sleep->off.idle_ns;
 	site->blocked_ns += blocked;
 	site->idle_ns += idle;
-	if (!ended) {
+	if (!ended || !same) {
 		site->open++;
 		cell->open++;
 		cell->open_ns += blocked + idle;
@@ -342,6 +348,13 @@ static void end_unwatched(struct sites *s, uint64_t time_ns)
 	}
 }
 
+/* Switches have no records from here on. Sleeps may go on: what they were so far is kept. */
+static void note_left(struct sites *s)
+{
+	for (size_t i = 0; i < s->asleep.n; i++)
+		s->asleep.data[i].left = s->calls->threads.all.data[i]->off;
+}
+
 static void on_record(void *self, const struct thread *t, const struct record *r)
 {
 	struct sites *s = self;
@@ -350,6 +363,8 @@ static void on_record(void *self, const struct thread *t, const struct record *r
 		begin_watched(s, r->time_ns);
 	if (r->kind == REC_SET_OFF)
 		end_unwatched(s, r->time_ns);
+	if (r->kind == REC_SWITCHES_OFF)
+		note_left(s);
 	if (!t)
 		return;
 	switch (r->kind) {
@@ -370,9 +385,12 @@ static void on_record(void *self, const struct thread *t, const struct record *r
 	}
 }
 
-/* Ends the sleep at a loss, because it may have been several sleeps. */
+/* Ends the sleep at a loss, because it may have been several sleeps. After a time without records
+ * of switches, the thread's next record tells whether it was (analysis/threads/unwatched.h). */
 static void on_unseen(void *self, const struct thread *t)
 {
+	if (t->doubtful)
+		return;
 	sleep_of(self, t)->asleep = sleep_of(self, t)->on = false;
 }
 

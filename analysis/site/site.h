@@ -106,10 +106,12 @@ struct site_cell {
 };
 
 struct site_sleep {
-	bool asleep;	/* the thread sleeps outside every recorded call */
-	bool on;	/* probes are on as well */
-	uint32_t stack; /* index of stacks; MAP_NONE: unknown */
+	bool asleep;	   /* the thread sleeps outside every recorded call */
+	bool on;	   /* probes are on as well */
+	uint32_t stack;	   /* index of stacks; MAP_NONE: unknown */
+	uint64_t since_ns; /* of the thread's sleep */
 	struct offcpu off;
+	struct offcpu left; /* the same when switches last ceased to have records */
 };
 
 void sites_init(struct sites *s, const struct calls *calls);

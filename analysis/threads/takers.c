@@ -56,6 +56,13 @@ void takers_switch(struct takers *t, uint32_t cpu, uint64_t time_ns, uint64_t be
 	c->who = next;
 }
 
+void takers_forget(struct takers *t)
+{
+	vec_for_each (&t->cpus, struct taker_cpu *, cpu)
+		if (*cpu)
+			(*cpu)->since_ns = 0;
+}
+
 /*
  * Visits each period's part of the time from from_ns on, latest first. Returns the sum of the
  * parts.

@@ -24,19 +24,6 @@ static void set_comm(struct thread *t, const char *s, size_t n)
 	t->comm[n] = '\0';
 }
 
-/* Sets a thread that was asleep before the first record. The reason of this sleep is unknown. */
-static void sleep_unknown(struct thread *t, uint64_t time_ns)
-{
-	t->sleep = (struct sleep){
-		.since_ns = time_ns,
-		.uninterruptible = true,
-		.word = SLEEP_NOBODY,
-		.for_end = SLEEP_NOBODY,
-		.waker = SLEEP_NOBODY,
-		.waker_function = SLEEP_NOBODY,
-	};
-}
-
 static struct thread *new_place(struct threads *th)
 {
 	struct thread *t = arena_alloc(&th->arena, sizeof(*t));
@@ -196,7 +183,7 @@ void thread_settle(struct thread *t, uint64_t time_ns)
 {
 	/* The thread's first record decides what an unknown state was, or the end of the recording
 	 * if there is none. */
-	if (time_ns <= t->since_ns || t->state == THREAD_UNKNOWN)
+	if (time_ns <= t->since_ns || t->state == THREAD_UNKNOWN || t->all->unwatched.now)
 		return;
 	t->off_changes += t->state != THREAD_RUNNING;
 	if (t->state == THREAD_PREEMPTED) {
@@ -326,7 +313,7 @@ static void waking(struct threads *th, const struct record *r)
 			      OVERSUBSCRIPTION_WAITING, r->time_ns);
 }
 
-static void not_observed(struct threads *th, struct thread *t, uint64_t from_ns, uint64_t to_ns)
+void thread_not_observed(struct threads *th, struct thread *t, uint64_t from_ns, uint64_t to_ns)
 {
 	if (from_ns < t->born_ns)
 		from_ns = t->born_ns;
@@ -357,7 +344,7 @@ void thread_seen(struct threads *th, struct thread *t, uint64_t time_ns)
 {
 	if (!t->unseen_ns)
 		return;
-	not_observed(th, t, t->unseen_ns, time_ns);
+	thread_not_observed(th, t, t->unseen_ns, time_ns);
 	t->unseen_ns = 0;
 	if (t->since_ns < time_ns)
 		t->since_ns = time_ns;

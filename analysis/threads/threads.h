@@ -138,6 +138,8 @@ struct thread {
 	uint32_t off_changes; /* how often off was changed: most calls see none */
 	uint64_t lost_ns, lost_until_ns;
 	uint64_t unseen_ns; /* records of it may be missing from then to its next one; 0: none */
+	uint64_t switches;  /* how often it had left a CPU at its latest switch-out; 0: not known */
+	bool doubtful;	    /* it slept before an unwatched stretch, and may have run in it */
 	uint64_t *watch_ns; /* [set]: observed, valid after the thread's end */
 	uint32_t **slots;   /* [id / THREAD_SLOTS]: pages of slot numbers */
 	/* of analysis/calls/calls.c: the calls open on this thread, outermost first */
@@ -175,6 +177,17 @@ struct set_pause {
 	uint64_t from_ns, to_ns;
 };
 
+/* Stretches in which switches have no records (unwatched.h). */
+struct unwatched {
+	bool now;	   /* in a stretch */
+	uint64_t since_ns; /* when the present or latest stretch began */
+	uint64_t until_ns; /* when the latest stretch ended; 0: none has */
+	uint64_t n;
+	uint64_t ns;	   /* of all stretches that have ended */
+	uint64_t switches; /* how often threads left a CPU in them */
+	uint64_t *of_set;  /* [set]: part of ns in which the set was on; NULL: no stretch yet */
+};
+
 struct threads {
 	const struct meta *meta;
 	struct arena arena;
@@ -205,6 +218,7 @@ struct threads {
 	struct thread *rest; /* stands for those that were summed up; NULL: none was */
 	uint64_t n_rest;     /* how many those are */
 	bool have_switch, have_waking, have_wait;
+	struct unwatched unwatched;
 	uint32_t n_sets;
 	uint32_t *set_of; /* [function id]: index of its set */
 	struct {
@@ -266,6 +280,12 @@ void thread_runs(struct thread *t, uint64_t time_ns);
  */
 void thread_unseen(struct thread *t, uint64_t since_ns);
 void thread_seen(struct threads *th, struct thread *t, uint64_t time_ns);
+
+/*
+ * Takes the time from from_ns to to_ns, which is now, out of the thread's observed time. A part
+ * that was taken out before is not taken out again.
+ */
+void thread_not_observed(struct threads *th, struct thread *t, uint64_t from_ns, uint64_t to_ns);
 
 /* The thread that stands for those that were summed up, made if need be. */
 struct thread *threads_rest(struct threads *th);

@@ -95,6 +95,18 @@ static void note_behind(struct thread *t, const struct thread *waker)
 	behind_add(&t->all->behind, &sleep, own);
 }
 
+void sleep_unknown(struct thread *t, uint64_t time_ns)
+{
+	t->sleep = (struct sleep){
+		.since_ns = time_ns,
+		.uninterruptible = true,
+		.word = SLEEP_NOBODY,
+		.for_end = SLEEP_NOBODY,
+		.waker = SLEEP_NOBODY,
+		.waker_function = SLEEP_NOBODY,
+	};
+}
+
 void sleep_begin(struct thread *t, const struct record *r)
 {
 	t->before = past(&t->sleep);

@@ -89,6 +89,8 @@ struct sleep {
 	uint64_t pause_ns;	 /* of that: the thread that ended it let a time pass */
 };
 
+/* The thread sleeps since time_ns, if it sleeps; what it waits for is not known. */
+void sleep_unknown(struct thread *t, uint64_t time_ns);
 /* A thread left the CPU to sleep. */
 void sleep_begin(struct thread *t, const struct record *r);
 /* What it sleeps in. */

@@ -125,6 +125,10 @@ static struct json *trace_json(const struct view *v)
 	if (res->usable_cpus < (double)s->cpus)
 		json_set_f64(j, "usable_cpus", res->usable_cpus);
 	json_set_u64(j, "probed_ns", res->probed_ns);
+	if (res->calls.threads.unwatched.n) {
+		json_set_u64(j, "switches_unrecorded_ns", res->calls.threads.unwatched.ns);
+		json_set_u64(j, "switches_unrecorded", res->calls.threads.unwatched.switches);
+	}
 	if (res->meta->solos.n)
 		json_set_take(j, "solo", solo_json(res->meta));
 	json_set_u64(j, "threads_ns", res->threads_ns);

@@ -58,6 +58,8 @@ static void on_record(struct export *e, const struct thread *t, const struct rec
 	struct chrome *s = e->state;
 
 	(void)t;
+	if (r->kind == REC_SWITCHES_OFF)
+		s->running = 0; /* it is not known until they run again */
 	if (r->kind != REC_SWITCH_IN && r->kind != REC_SWITCH_OUT)
 		return;
 	s->running += r->kind == REC_SWITCH_IN ? 1 : -1;

@@ -64,8 +64,9 @@ enum record_kind {
 	REC_EXIT = 1,
 	REC_THREAD = 2, /* encoding only, readers never hand it out */
 	/* extended; the payload's varints in order: */
-	REC_SWITCH_OUT = 16, /* state: enum switch_state; next tid (0: idle); next tgid */
-	REC_SWITCH_IN = 17,  /* who had the CPU before: enum switch_before */
+	REC_SWITCH_OUT = 16, /* state: enum switch_state; next tid (0: idle); next tgid; how often
+				the thread has left a CPU so far (0: not known) */
+	REC_SWITCH_IN = 17,  /* who had the CPU before: enum switch_before; the same count */
 	REC_FORK =
 		18, /* by the parent: child tid, child tgid (equal tgids: a new thread); address of
 		       the word that the kernel clears at the thread's end (0: none, or not known):
@@ -79,7 +80,8 @@ enum record_kind {
 	REC_SET_ON = 23,  /* set id, tgid (0: every process): its probes fire from now on */
 	REC_SET_OFF = 24, /* set id, tgid */
 	REC_SAMPLE = 25,  /* weight ns; ip; stack id (0: none; meta kind "stack") */
-	REC_WAKING = 26,  /* by the waker (tid 0: no thread): woken tid; enum waking_how */
+	REC_WAKING = 26,  /* by the waker (tid 0: no thread): woken tid; enum waking_how; the count
+			     of a REC_SWITCH_OUT, of the woken thread */
 	REC_FAULTS =
 		27, /* minor faults, major faults of the thread since its previous REC_FAULTS */
 	REC_BLOCK_STACK = 28, /* z(stack id): call stack the thread blocked with, follows its
@@ -115,9 +117,12 @@ enum record_kind {
 	REC_HELD = 40, /* lock, as an argument of the calls that wait for it; ns that this thread
 			  has held it until now, when it gives it back and another thread waits for
 			  it. Where it was taken: the innermost open call that holds a lock */
+	REC_SWITCHES_OFF = 41, /* nothing: from now on, switches and wakeups have no records */
+	REC_SWITCHES_ON = 42,  /* how often threads have left a CPU since the REC_SWITCHES_OFF, and
+				  how many wakeups there were, without records */
 };
 
-#define REC_KIND_LAST REC_HELD
+#define REC_KIND_LAST REC_SWITCHES_ON
 
 enum pause_kind {
 	PAUSE_COLLECTION = 1, /* of garbage */

@@ -4,8 +4,9 @@
 #include <stddef.h>
 
 static const struct record_shape shapes[] = {
-	[REC_SWITCH_OUT] = { .name = "switch-out", .values = { "state", "next-tid", "next-tgid" } },
-	[REC_SWITCH_IN] = { .name = "switch-in", .values = { "after" } },
+	[REC_SWITCH_OUT] = { .name = "switch-out",
+			     .values = { "state", "next-tid", "next-tgid", "count" } },
+	[REC_SWITCH_IN] = { .name = "switch-in", .values = { "after", "count" } },
 	[REC_FORK] = { .name = "fork", .values = { "child", "tgid", "word" } },
 	[REC_TASK_EXIT] = { .name = "task-exit" },
 	[REC_COMM] = { .name = "comm", .has_bytes = true },
@@ -14,7 +15,7 @@ static const struct record_shape shapes[] = {
 	[REC_SET_ON] = { .name = "set-on", .values = { "", "tgid" } },
 	[REC_SET_OFF] = { .name = "set-off", .values = { "", "tgid" } },
 	[REC_SAMPLE] = { .name = "sample", .values = { "weight", "ip", "stack" } },
-	[REC_WAKING] = { .name = "waking", .values = { "tid", "how" } },
+	[REC_WAKING] = { .name = "waking", .values = { "tid", "how", "count" } },
 	[REC_FAULTS] = { .name = "faults", .values = { "minor", "major" } },
 	[REC_BLOCK_STACK] = { .name = "block-stack", .values = { "" }, .zigzag = true },
 	[REC_STACK] = { .name = "stack", .values = { "" } },
@@ -28,6 +29,8 @@ static const struct record_shape shapes[] = {
 	[REC_CONTENDED] = { .name = "contended", .values = { "" } },
 	[REC_EXIT_STACK] = { .name = "exit-stack", .values = { "" } },
 	[REC_HELD] = { .name = "held", .values = { "lock", "ns" } },
+	[REC_SWITCHES_OFF] = { .name = "switches-off" },
+	[REC_SWITCHES_ON] = { .name = "switches-on", .values = { "", "wakeups" } },
 	[REC_INSIDE] = { .name = "inside", .values = { "", "ns", "cost", "beside" } },
 };
 

@@ -101,7 +101,7 @@ numbered() { # numbered ROOT
 }
 valued() { # valued ROOT: what dump's text of a switch-out is, no table says
 	rows "$1" | sed 's/^REC_[A-Z_]* //' | sed -n 's/^\([^ ]*\).*\.values = {\([^}]*\)}.*/\1 \2/p; t; s/^\([^ ]*\).*/\1/p' |
-		tr -d '",' | sed 's/ id\b//; s/  */ /g; s/ $//; s/^\(switch-out\) .*/\1 next/' | sort
+		tr -d '",' | sed 's/ id\b//; s/  */ /g; s/ $//; s/^\(switch-out\) .*/\1 next count/' | sort
 }
 paged_numbers() { sed -n 's/^\.It \([0-9][0-9]*\) \([a-z-]*\)$/\1 \2/p' "$1/man/ispot.data.5" | awk '$1 >= 16' | sort -n; }
 paged_values() {

@@ -151,7 +151,7 @@ static void bytes_are_quoted(void **state)
 
 static void more_and_fewer_values_than_known(void **state)
 {
-	static const char lines[] = "1 0 1/1 waking tid=7 how=8 9\n"
+	static const char lines[] = "1 0 1/1 waking tid=7 how=8 count=9 10\n"
 				    "2 0 1/1 fork child=3\n"
 				    "3 0 1/1 set-on\n"
 				    "4 0 1/1 args mask=0x3 5 6\n";
