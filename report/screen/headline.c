@@ -164,8 +164,9 @@ static const struct meta_frame *stack_caller(const struct result *res, const str
 	return same > all / 2 ? f : NULL;
 }
 
-/* Adds the caller of a library's function. The reader knows the program's own functions. */
-static void library_called_from(const struct result *res, const struct block *b, struct text *out)
+/* Adds the caller of a library's function, or nothing. The reader knows the program's own
+ * functions. Returns whether it is known. */
+static bool library_called_from(const struct result *res, const struct block *b, struct text *out)
 {
 	const struct meta_object *object = meta_object(res->meta, b->function->object);
 	char buf[NAME_BYTES];
@@ -173,13 +174,17 @@ static void library_called_from(const struct result *res, const struct block *b,
 	const struct meta_frame *f = stack_caller(res, b, &direct);
 
 	if (!f || !strcmp(f->object, object->path))
-		return;
-	text_printf(out, ", called %s ", direct ? "from" : "under");
+		return false;
+	text_printf(out, ", %s ",
+		    !direct	  ? "called under"
+		    : row_lock(b) ? "taken in"
+				  : "called from");
 	short_name(f->symbol, NAME_COLUMNS, out);
 	if (f->file && *f->file && f->line)
 		text_printf(out, " (%s:%u)",
 			    text_printable(buf, sizeof(buf), text_base_name(f->file)), f->line);
 	text_add(out, ",");
+	return true;
 }
 
 /*
@@ -216,6 +221,11 @@ static void called_from(const struct result *res, const struct block *b, struct 
 		text_add(out, ",");
 		return;
 	}
+	/* a traced caller of a lock may have joined late: until then, its own caller was the
+	 * nearest */
+	if (b->function && b->kind == BLOCK_FUNCTION && row_lock(b) &&
+	    library_called_from(res, b, out))
+		return;
 	caller = b->function && !by_place && b->kind != BLOCK_SEQUENCE ? main_caller(res, b) : NULL;
 	if (!caller && b->function && b->kind == BLOCK_FUNCTION)
 		library_called_from(res, b, out);
