@@ -48,7 +48,8 @@ void holding_add_sample(struct holding *h, const struct meta_frame *at, uint64_t
 {
 	h->sampled.samples++;
 	h->sampled.ns += (double)weight_ns;
-	add_samples(&h->sampled, &(struct holding_samples){ at, (double)weight_ns });
+	if (at)
+		add_samples(&h->sampled, &(struct holding_samples){ at, (double)weight_ns });
 }
 
 static void join_sampled(struct holding_sampled *into, const struct holding_sampled *from,

@@ -61,7 +61,7 @@ struct holding_sums {
 
 /* Adds a call that ended inside the hold. */
 void holding_add(struct holding *h, const struct call *c);
-/* Adds a sample of the holder inside the hold, in the function of that frame. */
+/* Adds a sample of the holder inside the hold, in the function of that frame. NULL: unknown. */
 void holding_add_sample(struct holding *h, const struct meta_frame *at, uint64_t weight_ns);
 /* Adds a wait of wait_ns for a hold of hold_ns. off: the holder's off-CPU time in that hold. */
 void holding_sum(struct holding_sums *sums, const struct holding *h, const struct offcpu *off,

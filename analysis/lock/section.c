@@ -662,33 +662,69 @@ static void set_off(struct sections *s, uint64_t set, uint64_t tgid)
 		}
 }
 
-/* Returns the frame of the function that the program's author knows: not one of the standard
- * libraries that it calls. NULL: the stack names none. */
-static const struct meta_frame *own_frame(const struct meta *meta, uint64_t id)
+static const struct meta_frame *frame_at(const struct meta *meta, const struct meta_stack *stack,
+					 uint32_t i)
 {
-	const struct meta_stack *stack = id < meta->stacks.n ? &meta->stacks.data[id] : NULL;
+	return stack->frames[i] < meta->frames.n ? &meta->frames.data[stack->frames[i]] : NULL;
+}
 
-	for (uint32_t i = 0; stack && i < stack->n_frames; i++) {
-		const struct meta_frame *f = stack->frames[i] < meta->frames.n
-						     ? &meta->frames.data[stack->frames[i]]
-						     : NULL;
+/* Returns the index of the frame of the function that the program's author knows: not one of the
+ * standard libraries that it calls. UINT32_MAX: the stack names none. */
+static uint32_t own_frame(const struct meta *meta, const struct meta_stack *stack)
+{
+	for (uint32_t i = 0; i < stack->n_frames; i++) {
+		const struct meta_frame *f = frame_at(meta, stack, i);
 
 		if (f && *f->symbol && !standard_is_library(f->object) && !meta_frame_is_wrapper(f))
-			return f;
+			return i;
 	}
-	return NULL;
+	return UINT32_MAX;
+}
+
+/* Returns whether a frame from the i-th on is of the function that took the lock. */
+static bool is_inside_taker(const struct sections *s, const struct hold *h,
+			    const struct meta_stack *stack, uint32_t i)
+{
+	struct text site = { 0 };
+	bool found = h->site == MAP_NONE;
+
+	if (!found)
+		callsites_name(&s->sites, h->site, &site);
+	for (; !found && i < stack->n_frames; i++) {
+		const struct meta_frame *f = frame_at(s->meta, stack, i);
+		size_t n = f ? strlen(f->symbol) : 0;
+
+		found = n && site.n >= n && !memcmp(site.s, f->symbol, n) &&
+			(!site.s[n] || site.s[n] == ' ');
+	}
+	text_release(&site);
+	return found;
+}
+
+/*
+ * Returns the function in which the holder runs, or NULL if that is unknown: a library's function
+ * without a frame pointer hides its caller. If the stack does not have the function that took the
+ * lock, that one may be hidden, and the next frame is only who called it.
+ */
+static const struct meta_frame *runs_in(const struct sections *s, const struct hold *h,
+					const struct meta_stack *stack, uint32_t i)
+{
+	return !i || is_inside_taker(s, h, stack, i) ? frame_at(s->meta, stack, i) : NULL;
 }
 
 /* Counts a sample in the critical sections that the thread is inside of. */
 static void add_sample_to_holds(struct sections *s, const struct thread *t, const struct record *r)
 {
 	const struct section_thread *now = thread_of(s, t);
-	const struct meta_frame *at = now->n_held ? own_frame(s->meta, r->values[2]) : NULL;
+	const struct meta_stack *stack =
+		r->values[2] < s->meta->stacks.n ? &s->meta->stacks.data[r->values[2]] : NULL;
+	uint32_t at = stack && now->n_held ? own_frame(s->meta, stack) : UINT32_MAX;
 
-	for (uint32_t i = 0; at && i < now->n_held; i++)
+	for (uint32_t i = 0; at != UINT32_MAX && i < now->n_held; i++)
 		vec_for_each (&s->locks.data[now->held[i]].holds, struct hold, h)
 			if (h->thread == t->index)
-				holding_add_sample(&h->holding, at, r->values[0]);
+				holding_add_sample(&h->holding, runs_in(s, h, stack, at),
+						   r->values[0]);
 }
 
 static void on_record(void *self, const struct thread *t, const struct record *r)
