@@ -72,9 +72,11 @@ static void made_notice(struct result *res)
 	if (res->windowed || !e->present || e->made_records == META_UNKNOWN ||
 	    (read <= e->made_records && e->made_records <= read + res->lost_records))
 		return;
-	line = xasprintf("probes made %llu records, %llu were read and %llu are known lost",
-			 (unsigned long long)e->made_records, (unsigned long long)res->records,
-			 (unsigned long long)res->lost_records);
+	line = xasprintf(
+		"events do not add up: probes wrote %llu, %llu were read, and %llu are known "
+		"to be dropped",
+		(unsigned long long)e->made_records, (unsigned long long)res->records,
+		(unsigned long long)res->lost_records);
 	result_notice(res, line);
 	free(line);
 }

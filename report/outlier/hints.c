@@ -73,6 +73,9 @@ const char *outlier_hint_title(const struct outlier_hint *h)
 		{ "contention", "lock contention" },
 		{ "first execution", "first call" },
 		{ "executed once", "called once" },
+		{ "cheap accessor", "very short calls" },
+		{ "locality", "cache misses" },
+		{ "input/output", "waiting for I/O" },
 	};
 
 	for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++)

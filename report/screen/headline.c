@@ -264,7 +264,7 @@ static const char *unit(const struct block *b)
 {
 	if (!b->function || b->function->contended_only)
 		return "wait";
-	return b->kind == BLOCK_SEQUENCE ? "execution" : "call";
+	return b->kind == BLOCK_SEQUENCE ? "run" : "call";
 }
 
 /* Adds the causes, as in "Lock contention and waiting for a CPU". Returns their number. */
@@ -300,10 +300,7 @@ void text_headline(const struct result *res, const struct block *b, struct text 
 	const char *bare = n ? NULL : bare_story(b);
 
 	if (n || bare)
-		text_printf(out, "%s %s ", bare ? bare : "",
-			    !b->function  ? "outside every traced function, in"
-			    : row_lock(b) ? "on"
-					  : "in");
+		text_printf(out, "%s %s ", bare ? bare : "", row_lock(b) ? "on" : "in");
 	else
 		text_printf(out, "Slow %ss of ", unit(b));
 	place(res->meta, b, out);

@@ -571,6 +571,7 @@ static struct load load_of(const struct result *res)
 static void full_cpus(const struct result *res, bool spins, struct text *out)
 {
 	const struct load l = load_of(res);
+	const bool others = l.busy - l.own > OTHERS_LEAST;
 	double cpus = res->usable_cpus;
 	char all[TEXT_NUMBER], part[TEXT_NUMBER];
 
@@ -582,7 +583,7 @@ static void full_cpus(const struct result *res, bool spins, struct text *out)
 			"The program may use %g of the %u CPUs (affinity or cgroup), and %s of that "
 			"is busy",
 			round(100 * cpus) / 100, res->meta->session.cpus, text_share(all, l.busy));
-	else if (l.busy - l.own > OTHERS_LEAST)
+	else if (others)
 		text_printf(out, "The %u CPU%s %s busy, %s with this program", (unsigned)cpus,
 			    cpus == 1 ? " is" : "s are", text_share(all, l.busy),
 			    text_share(part, l.own));
@@ -592,7 +593,9 @@ static void full_cpus(const struct result *res, bool spins, struct text *out)
 	text_add(out, l.foreign ? ". Other programs have the rest: stop them, or record on a quiet "
 				  "machine."
 		      : spins	? ": no CPU is free."
-				: ": no CPU is free, so only less work helps.");
+		      : others
+			      ? ": no CPU is free, so only less work helps, also of other programs."
+			      : ": no CPU is free, so only less work helps.");
 }
 
 #define IDLE_MOST 0.75 /* of thread time: above this, shares of the remaining time are printed */

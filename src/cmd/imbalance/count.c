@@ -72,8 +72,8 @@ size_t imbalance_notices(const struct parallel *p, struct trace_reader *r, bool 
 	if (damage)
 		notices[n++] = xstrdup(damage);
 	if (p->lost_records)
-		notices[n++] = xasprintf("%s dropped: where a thread's were, its region is "
-					 "without that thread",
+		notices[n++] = xasprintf("%s dropped: a region does not have the threads "
+					 "that lost events in it",
 					 text_counted(number, p->lost_records, "event"));
 	if (p->sampled)
 		notices[n++] = xasprintf("%s of barriers left no record, because calls were "
