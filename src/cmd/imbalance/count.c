@@ -59,6 +59,24 @@ static char *advice(const struct parallel *p)
 			 text_counted(threads, n, "thread"));
 }
 
+static bool is_barrier(const char *symbol)
+{
+	return symbol && !strcmp(symbol, "pthread_barrier_wait");
+}
+
+/* Returns whether threads slept in a barrier that was not traced: its regions are missing. */
+static bool has_untraced_barrier(const struct meta *meta)
+{
+	bool waits = false;
+
+	vec_for_each (&meta->functions, const struct meta_function, f)
+		if (is_barrier(f->symbol))
+			return false;
+	vec_for_each (&meta->frames, const struct meta_frame, f)
+		waits |= is_barrier(f->symbol);
+	return waits;
+}
+
 /* Finds the notices that belong to the sections' numbers; freed by the caller. */
 size_t imbalance_notices(const struct parallel *p, struct trace_reader *r, bool interrupted,
 			 char **notices)
@@ -84,7 +102,11 @@ size_t imbalance_notices(const struct parallel *p, struct trace_reader *r, bool 
 					 "-F GOMP_parallel -F '*._omp_fn.*' (clang: -F "
 					 "__kmpc_fork_call -F '*.omp_outlined*')",
 					 text_counted(number, p->bodiless, "OpenMP region"));
-	if (!p->imbalance.sections.n && !p->bodiless)
+	if (!p->named && has_untraced_barrier(p->meta))
+		notices[n++] =
+			xstrdup("threads also wait in pthread_barrier_wait, which was not traced: "
+				"record it (-F pthread_barrier_wait) to see those regions");
+	else if (!p->imbalance.sections.n && !p->bodiless)
 		notices[n++] = advice(p);
 	return n;
 }
