@@ -14,6 +14,7 @@
 #include "report/block/view.h"
 #include "report/screen/headline.h"
 #include "report/screen/spin.h"
+#include "report/screen/taken.h"
 #include "report/screen/text.h"
 #include "report/screen/told.h"
 #include "report/screen/next.h"
@@ -691,6 +692,18 @@ static void holder(const struct view *v, const struct block *worst, struct text 
 	text_release(&doing);
 }
 
+/* Reports who keeps the CPUs busy. Returns whether none is free for threads that wait less. */
+static bool busy_cpus(const struct result *res, const struct block *worst, bool spins,
+		      struct text *out)
+{
+	if (!worst || !frees_cpus(worst))
+		full_cpus(res, spins, out);
+	if (out->n)
+		return true;
+	text_mostly_taken(res, out);
+	return false;
+}
+
 void text_conclusion(const struct view *v, struct text *out)
 {
 	const struct result *res = v->result;
@@ -701,7 +714,7 @@ void text_conclusion(const struct view *v, struct text *out)
 	struct untold_functions untold = { 0 };
 	struct text line = { 0 };
 	const struct block *unjudged = report_most_unjudged(v);
-	bool no_score, spins_lead;
+	bool no_score, spins_lead, is_full;
 	struct giver giver = report_giver(v);
 	size_t said; /* length of the text after the sentence about the CPUs */
 
@@ -709,8 +722,7 @@ void text_conclusion(const struct view *v, struct text *out)
 	no_score = untold.n && untold.share > MOST;
 	if (!worst && !res->calls.entries && !no_score)
 		goto out;
-	if (!worst || !frees_cpus(worst))
-		full_cpus(res, report_spins(&untold), &line);
+	is_full = busy_cpus(res, worst, report_spins(&untold), &line);
 	said = line.n;
 	spins_lead = report_spins_lead(v, &untold);
 	if (spins_lead)
@@ -720,7 +732,7 @@ void text_conclusion(const struct view *v, struct text *out)
 	if (worst) {
 		text_new_sentence(&line);
 		text_headline(res, worst, &line);
-		costs(v, worst, said > 0, &line);
+		costs(v, worst, is_full, &line);
 		holder(v, worst, &line);
 		if (v->shortened >= SHORTEN_OTHERS) {
 			if (unexplained && unexplained->unexplained_threads > worst->lost_threads)

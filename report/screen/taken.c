@@ -13,6 +13,7 @@
 #define READY_LEAST 0.1	 /* of thread time: a smaller share gets no line */
 #define OTHER_LEAST 0.05 /* of thread time, behind other programs: from here on they are named */
 #define PART_LEAST  0.01
+#define TAKEN_MOST  0.5 /* of thread time behind other programs: from here on the first sentence */
 #define NAMED_MAX   3
 #define NAMED_LEAST 0.05 /* of the run queue time */
 
@@ -166,4 +167,24 @@ void text_taken(const struct result *res, bool names, struct text *out)
 {
 	add_taken(res, names, out);
 	add_stolen(res, out);
+}
+
+void text_mostly_taken(const struct result *res, struct text *out)
+{
+	const struct takers *t = &res->calls.threads.takers;
+	double all = 0, ready;
+	char share[TEXT_NUMBER];
+
+	vec_for_each (t, const struct taker, taker)
+		all += (double)taker->ns;
+	if (!(all > 0) || res->ready_ns == BLOCK_NONE || !res->threads_ns)
+		return;
+	ready = (double)res->ready_ns / (double)res->threads_ns;
+	if (ready * (double)sum_of(t, TAKER_OTHER) / all < TAKEN_MOST)
+		return;
+	text_printf(
+		out,
+		"Threads wait for a CPU for %s of thread time, mostly behind other programs: stop "
+		"these, or record on a quiet machine.",
+		text_share(share, ready));
 }
