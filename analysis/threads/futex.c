@@ -159,6 +159,14 @@ void futexes_wake(struct futexes *w, uint32_t i, uint32_t waker, uint64_t time_n
 	word->round_ns = time_ns;
 }
 
+void futexes_forget_present(struct futexes *w)
+{
+	vec_for_each (&w->pairs, struct futex_pair, pair)
+		pair->released = false;
+	vec_for_each (&w->all, struct futex, word)
+		word->waiting = word->round_size = word->tail_releases = 0;
+}
+
 static double share(uint64_t part, uint64_t whole)
 {
 	return whole ? (double)part / (double)whole : 0;

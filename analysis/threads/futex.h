@@ -119,6 +119,11 @@ uint32_t futexes_wait(struct futexes *w, uint32_t tgid, uint64_t address,
 		      const struct futex_wait *wait);
 /* Notes a release. waker is the index of a thread of the program, or UINT32_MAX for any other. */
 void futexes_wake(struct futexes *w, uint32_t word, uint32_t waker, uint64_t time_ns);
+/*
+ * Waits and releases are not seen for a time. Who waits after it is not known, nor whether a thread
+ * that releases a word then has waited for it before; what was counted stays.
+ */
+void futexes_forget_present(struct futexes *w);
 
 /*
  * Returns the index of the thread that released the word last, or UINT32_MAX if none of the program

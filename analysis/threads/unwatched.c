@@ -35,6 +35,7 @@ void unwatched_begin(struct threads *th, uint64_t time_ns)
 		if (!(*t)->dead)
 			leave(th, *t, time_ns);
 	takers_forget(&th->takers);
+	futexes_forget_present(&th->futexes);
 	u->now = true;
 	u->since_ns = time_ns;
 }

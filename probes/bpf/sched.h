@@ -101,6 +101,20 @@ static __always_inline int stack_of_wait(struct bpf_raw_tracepoint_args *ctx, st
 	return walks ? bpf_get_stackid(ctx, &stacks, BPF_F_USER_STACK) : WIRE_NO_STACK;
 }
 
+/*
+ * Returns how often the task has left a CPU, if records are to tell that: whoever slept while
+ * switches had no records has the same count afterwards, if it slept all the time.
+ */
+static __always_inline __u32 switches_of(__u64 task)
+{
+	struct task_struct___counted *counted = (void *)task;
+
+	if (!control.count_switches)
+		return 0;
+	return READ(task_struct___counted, counted, nvcsw) +
+	       READ(task_struct___counted, counted, nivcsw);
+}
+
 static __always_inline void write_switch(struct bpf_raw_tracepoint_args *ctx, struct wire_totals *t,
 					 struct thread_ids prev, struct thread_ids next,
 					 __u32 flags, __u64 now_ns)
@@ -116,6 +130,8 @@ static __always_inline void write_switch(struct bpf_raw_tracepoint_args *ctx, st
 	r->next_tgid = next.tgid;
 	r->flags = flags;
 	r->stack = WIRE_NO_STACK;
+	r->prev_count = switches_of(ctx->args[1]);
+	r->next_count = switches_of(ctx->args[2]);
 	if (!(flags & WIRE_PREV) || (r->state != 1 && r->state != 2)) {
 		emit_more(t, r, sizeof(*r));
 		return;
@@ -194,7 +210,7 @@ int on_switch(struct bpf_raw_tracepoint_args *ctx)
 	struct thread_ids prev, next;
 	__u64 from_ns, now_ns, *ran;
 	__u32 flags = 0;
-	bool untold;
+	bool untold, off = control.switches_off; /* before the time is taken (govern.c) */
 
 	if (!control.recording || !t)
 		return 0;
@@ -210,7 +226,7 @@ int on_switch(struct bpf_raw_tracepoint_args *ctx)
 	if (!flags && !t->in_ns && !t->on_is_target)
 		return 0;
 	now_ns = bpf_ktime_get_ns();
-	if (untold)
+	if (untold && !off)
 		write_missing(ctx, t, prev, flags, now_ns);
 	t->on_is_target = flags & WIRE_NEXT;
 	account(t, ran, flags & WIRE_NEXT, now_ns);
@@ -219,7 +235,10 @@ int on_switch(struct bpf_raw_tracepoint_args *ctx)
 	t->switches++;
 	if (config.n_perf_counters)
 		count_switch(flags & WIRE_PREV ? prev.tid : 0, flags & WIRE_NEXT ? next.tid : 0);
-	write_switch(ctx, t, prev, next, flags, now_ns);
+	if (off)
+		t->unrecorded += flags & WIRE_PREV;
+	else
+		write_switch(ctx, t, prev, next, flags, now_ns);
 	timed_until_now(t, from_ns, next.tid);
 	return 0;
 }
@@ -332,8 +351,9 @@ int on_waking(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct task_struct *woken = (void *)ctx->args[0];
 	struct wire_totals *t = my_totals();
+	bool off = control.switches_off; /* before the time is taken */
 	struct thread_ids ids;
-	struct wire_task r;
+	struct wire_waking r;
 	__u64 waker, from_ns;
 
 	if (!control.recording || !t)
@@ -343,11 +363,16 @@ int on_waking(struct bpf_raw_tracepoint_args *ctx)
 	if (!is_target(ids.tgid))
 		return 0;
 	t->wakings++;
-	waker = waker_id(woken);
-	set_head(&r.h, WIRE_WAKING, waker, waker >> 32);
-	r.other_tid = ids.tid;
-	r.other_tgid = ids.tgid;
-	emit_more(t, &r, sizeof(r));
+	if (off) {
+		t->unrecorded_wakings++;
+	} else {
+		waker = waker_id(woken);
+		set_head(&r.task.h, WIRE_WAKING, waker, waker >> 32);
+		r.task.other_tid = ids.tid;
+		r.task.other_tgid = ids.tgid;
+		r.count = switches_of(ctx->args[0]);
+		emit_more(t, &r, sizeof(r));
+	}
 	timed_until_now(t, from_ns, (__u32)bpf_get_current_pid_tgid());
 	return 0;
 }

@@ -26,9 +26,9 @@ enum wire_point { WIRE_POINT_ENTRY, WIRE_POINT_EXIT, WIRE_POINT_BEGIN, WIRE_POIN
 enum wire_kind {
 	WIRE_ENTRY = 1, /* struct wire_call; the head's id is the probe's */
 	WIRE_EXIT,
-	WIRE_SWITCH, /* struct wire_switch */
-	WIRE_WAKING, /* struct wire_task: other = woken; without a waker tgid is enum waking_how */
-	WIRE_FORK,   /* struct wire_fork */
+	WIRE_SWITCH,	/* struct wire_switch */
+	WIRE_WAKING,	/* struct wire_waking; without a waker tgid is enum waking_how */
+	WIRE_FORK,	/* struct wire_fork */
 	WIRE_TASK_EXIT, /* struct wire_task */
 	WIRE_COMM,	/* struct wire_name */
 	WIRE_EXEC,	/* struct wire_name */
@@ -97,6 +97,8 @@ struct wire_switch {
 	 * number in the file; < 0: none, -EEXIST: no room for the stack
 	 */
 	int stack;
+	/* how often each of the two has left a CPU so far; 0: not asked for (control) */
+	unsigned int prev_count, next_count;
 } __attribute__((packed));
 
 /* A switch with WIRE_WAIT: what the thread waits for, as in REC_WAIT of trace/format.h. */
@@ -204,6 +206,11 @@ struct wire_task {
 	unsigned int other_tid, other_tgid;
 } __attribute__((packed));
 
+struct wire_waking {
+	struct wire_task task; /* other = woken */
+	unsigned int count;    /* of the woken thread, as in struct wire_switch */
+} __attribute__((packed));
+
 struct wire_fork {
 	struct wire_task task;	 /* other = child */
 	unsigned long long word; /* the kernel clears it at the child's end; 0: none */
@@ -292,6 +299,8 @@ struct wire_totals {
 	unsigned long long in_ns;	  /* since when a thread of the target runs; 0: none */
 	unsigned long long ended_ns;	  /* that ended processes have run */
 	unsigned long long samples;	  /* of the target */
+	unsigned long long unrecorded;	  /* times that a thread of the target has left a CPU … */
+	unsigned long long unrecorded_wakings; /* … and wakeups, while those had no records */
 };
 
 /* Sampling (period > 1) of the calls of one function on one thread. */
@@ -343,14 +352,16 @@ struct wire_config {
 
 /* Shared with the running programs. */
 struct wire_control {
-	_Bool recording;	     /* records are written from now on */
-	_Bool muted;		     /* but none of calls: between two bursts */
-	_Bool sampling;		     /* CPU samples of the target go into the sampler's rings */
-	_Bool keep_samples;	     /* and, while recording, into those of the calls */
-	_Bool written;		     /* some thread has itself written to a block device */
-	_Bool steps_full;	     /* no more stacks of waits are copied */
-	_Bool hold_children;	     /* the reader is woken at forks (probes/session/hold.c) */
-	unsigned int launched_tgid;  /* the exec of this process sets recording */
+	_Bool recording;	    /* records are written from now on */
+	_Bool muted;		    /* but none of calls: between two bursts */
+	_Bool switches_off;	    /* and none of switches and wakeups (probes/session/govern.c) */
+	_Bool count_switches;	    /* their records have the kernel's counts */
+	_Bool sampling;		    /* CPU samples of the target go into the sampler's rings */
+	_Bool keep_samples;	    /* and, while recording, into those of the calls */
+	_Bool written;		    /* some thread has itself written to a block device */
+	_Bool steps_full;	    /* no more stacks of waits are copied */
+	_Bool hold_children;	    /* the reader is woken at forks (probes/session/hold.c) */
+	unsigned int launched_tgid; /* the exec of this process sets recording */
 	unsigned int count_first_id; /* of the counted functions: index 0 of the counts */
 	unsigned long long since_ns; /* when recording was last set */
 	unsigned long long births;   /* births and ends of target processes so far */

@@ -156,7 +156,11 @@ static void on_switch(struct drain *d, const struct wire_switch *w, uint32_t cpu
 {
 	if (w->flags & WIRE_PREV) {
 		struct record r = drain_record(&w->h, cpu, REC_SWITCH_OUT);
-		drain_write_values(d, &r, 3, w->state, w->next_tid, w->next_tgid);
+		const uint64_t values[] = { w->state, w->next_tid, w->next_tgid, w->prev_count };
+
+		r.values = values;
+		r.n_values = w->prev_count ? 4 : 3;
+		drain_write(d, &r);
 		if (w->state == SWITCH_PREEMPTED && w->next_tid && !(w->flags & WIRE_NEXT))
 			drain_taker(&d->takers, (pid_t)w->next_tgid);
 		if (w->flags & WIRE_WAIT)
@@ -167,7 +171,8 @@ static void on_switch(struct drain *d, const struct wire_switch *w, uint32_t cpu
 		struct record r = drain_record(&w->h, cpu, REC_SWITCH_IN);
 		r.tid = w->next_tid;
 		r.tgid = w->next_tgid;
-		drain_write_values(d, &r, 1, SWITCH_AFTER_IDLE + w->h.tgid, 0, 0);
+		drain_write_values(d, &r, w->next_count ? 2 : 1, SWITCH_AFTER_IDLE + w->h.tgid,
+				   w->next_count, 0);
 	}
 }
 
@@ -196,26 +201,30 @@ static void on_fork(struct drain *d, const struct wire_fork *f, uint32_t cpu)
 			(struct drain_fork){ w->h.time_ns, (pid_t)w->h.tgid, (pid_t)w->other_tgid };
 }
 
-static void on_task(struct drain *d, const struct wire_task *w, uint32_t cpu, uint32_t kind)
+static void on_waking(struct drain *d, const struct wire_waking *w, uint32_t cpu)
 {
-	struct record r = drain_record(&w->h, cpu, kind);
-	uint32_t how = w->h.tid ? WAKING_BY_THREAD : w->h.tgid;
+	const struct wire_head *h = &w->task.h;
+	struct record r = drain_record(h, cpu, REC_WAKING);
+	uint32_t how = h->tid ? WAKING_BY_THREAD : h->tgid;
 
-	if (kind == REC_WAKING) {
-		r.tgid = w->h.tid ? w->h.tgid : 0;
-		drain_write_values(d, &r, how ? 2 : 1, w->other_tid, how, 0);
-	} else {
-		/* the BPF programs remove a process from the targets when its last thread ends */
-		if (!bpfprog_is_target(d->programs, w->h.tgid)) {
-			if (d->n_ended < DRAIN_ENDED_MAX)
-				d->ended[d->n_ended++] = (pid_t)w->h.tgid;
-		} else if (d->watched && map_get(d->watched, w->h.tid) != MAP_NONE &&
-			   d->n_bereft < DRAIN_EXECS_MAX) {
-			d->bereft[d->n_bereft++] =
-				(struct drain_bereft){ (pid_t)w->h.tgid, (pid_t)w->h.tid };
-		}
-		drain_write_values(d, &r, 0, 0, 0, 0);
+	r.tgid = h->tid ? h->tgid : 0;
+	drain_write_values(d, &r, w->count ? 3 : how ? 2 : 1, w->task.other_tid, how, w->count);
+}
+
+static void on_task_exit(struct drain *d, const struct wire_task *w, uint32_t cpu)
+{
+	struct record r = drain_record(&w->h, cpu, REC_TASK_EXIT);
+
+	/* the BPF programs remove a process from the targets when its last thread ends */
+	if (!bpfprog_is_target(d->programs, w->h.tgid)) {
+		if (d->n_ended < DRAIN_ENDED_MAX)
+			d->ended[d->n_ended++] = (pid_t)w->h.tgid;
+	} else if (d->watched && map_get(d->watched, w->h.tid) != MAP_NONE &&
+		   d->n_bereft < DRAIN_EXECS_MAX) {
+		d->bereft[d->n_bereft++] =
+			(struct drain_bereft){ (pid_t)w->h.tgid, (pid_t)w->h.tid };
 	}
+	drain_write_values(d, &r, 0, 0, 0, 0);
 }
 
 static void write_name(struct drain *d, const struct wire_head *h, uint32_t cpu, uint32_t kind,
@@ -320,14 +329,14 @@ static void on_record(void *ctx, uint32_t cpu, const void *data)
 		on_untold_in(d, data, cpu);
 		break;
 	case WIRE_WAKING:
-		on_task(d, data, cpu, REC_WAKING);
+		on_waking(d, data, cpu);
 		break;
 	case WIRE_FORK:
 		on_fork(d, data, cpu);
 		break;
 	case WIRE_TASK_EXIT:
 		drain_on_thread_end(d, data, cpu);
-		on_task(d, data, cpu, REC_TASK_EXIT);
+		on_task_exit(d, data, cpu);
 		break;
 	case WIRE_COMM:
 		write_name(d, data, cpu, REC_COMM, ((const struct wire_name *)data)->name,

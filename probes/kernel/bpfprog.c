@@ -440,6 +440,16 @@ void bpfprog_mute(struct bpfprog *b, bool muted)
 	b->control->muted = muted;
 }
 
+void bpfprog_count_switches(struct bpfprog *b)
+{
+	b->control->count_switches = true;
+}
+
+void bpfprog_leave_switches_out(struct bpfprog *b, bool out)
+{
+	b->control->switches_off = out;
+}
+
 void bpfprog_record_from_exec(struct bpfprog *b, pid_t tgid)
 {
 	b->control->launched_tgid = tgid;
@@ -469,6 +479,8 @@ void bpfprog_totals(const struct bpfprog *b, struct wire_totals *sum)
 		sum->births += all[i].births;
 		sum->ended_ns += all[i].ended_ns;
 		sum->samples += all[i].samples;
+		sum->unrecorded += all[i].unrecorded;
+		sum->unrecorded_wakings += all[i].unrecorded_wakings;
 	}
 	free(all);
 }

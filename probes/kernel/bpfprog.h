@@ -103,6 +103,11 @@ uint64_t bpfprog_count(const struct bpfprog *b, uint32_t id);
 void bpfprog_record(struct bpfprog *b, bool on);
 /* While muted, calls are not recorded; everything else is. */
 void bpfprog_mute(struct bpfprog *b, bool muted);
+/* From now on, records of switches and wakeups have the kernel's counts of the threads' switches.
+ */
+void bpfprog_count_switches(struct bpfprog *b);
+/* Switches and wakeups have no records, and are counted, or have them again. */
+void bpfprog_leave_switches_out(struct bpfprog *b, bool out);
 /* Recording begins with the exec of this process. */
 void bpfprog_record_from_exec(struct bpfprog *b, pid_t tgid);
 

@@ -30,6 +30,7 @@
 #include "probes/session/burst.h"
 #include "probes/session/count.h"
 #include "probes/session/follow.h"
+#include "probes/session/govern.h"
 #include "probes/session/hold.h"
 #include "probes/session/hybrid.h"
 #include "probes/session/newcomers.h"
@@ -78,6 +79,7 @@ struct session {
 	struct costs costs;
 	struct after after;
 	struct overhead overhead;
+	struct governor governor;
 };
 
 #endif

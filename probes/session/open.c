@@ -201,6 +201,7 @@ static void connect_parts(struct session *s)
 				     .sampling = &s->sampling,
 				     .count = &s->count,
 				     .budget = &s->budget };
+	s->governor = (struct governor){ .follow = &s->follow, .overhead = &s->overhead };
 	s->overhead = (struct overhead){ .costs = &s->costs,
 					 .cputime = &s->cputime,
 					 .follow = &s->follow,

@@ -238,6 +238,7 @@ static void wait_for_something(struct session *s, struct pollfd *fds, uint32_t n
 	if (moment_ns > now_ns && (moment_ns - now_ns) / 1000000 < (uint64_t)timeout_ms)
 		timeout_ms = (int)((moment_ns - now_ns) / 1000000) + 1;
 	timeout_ms = session_burst_timeout_ms(&s->burst, &s->r, timeout_ms);
+	timeout_ms = session_govern_timeout_ms(&s->governor, timeout_ms);
 	wait_ns = (uint64_t)timeout_ms * 1000000;
 	if (session_newcomers_wait_ns(&s->newcomers) < wait_ns)
 		wait_ns = session_newcomers_wait_ns(&s->newcomers);
@@ -285,6 +286,7 @@ static void adapt(struct session *s)
 		session_join_mapped(&s->select, &s->r);
 	session_note_after(&s->after, &s->r, clock_now_ns(), false);
 	session_solo_step(&s->solo, &s->r);
+	session_govern_step(&s->governor, &s->r);
 	ret = session_burst_step(&s->burst, &s->r, &err);
 	if (!ret)
 		ret = session_follow_look(&s->follow, &s->r, clock_now_ns(), counting, &err);
@@ -411,6 +413,7 @@ static void stop(struct session *s)
 
 	session_solo_stop(&s->solo, &s->r);
 	bpfprog_record(s->r.programs, false);
+	session_govern_stop(&s->governor, &s->r);
 	session_note_stop(&s->cputime, &s->r);
 	session_beside_stop(&s->beside, &s->r);
 	bpfprog_keep_samples(s->r.programs, false);

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* For which part of the time switches have records, by what they cost. */
+#include "unit.h"
+
+#include <math.h>
+
+#include "probes/session/govern.h"
+
+#define ON_NS 2e8
+
+/* Shares of the program's own work that switches cost with and without records, and the budget. */
+struct program {
+	double on, off, allowed;
+	double works; /* CPU time in each ns */
+};
+
+struct outcome {
+	double on, cost; /* part of the time with records; share that switches cost in all */
+};
+
+/* Lets a program run for some hundred stretches. */
+static struct outcome outcome_of(const struct program *p)
+{
+	struct govern_debt d = { .allowed = p->allowed, .work_rate = p->works };
+	double on_ns = 0, off_ns = 0, cost_ns = 0;
+
+	d.off_rate = p->off * p->works;
+	for (int i = 0; i < 400; i++) {
+		double pause;
+
+		on_ns += ON_NS;
+		cost_ns += p->on * p->works * ON_NS;
+		d.debt_ns += (p->on - p->allowed) * p->works * ON_NS;
+		if (d.debt_ns < 0)
+			d.debt_ns = 0;
+		pause = (double)govern_pause_ns(&d);
+		off_ns += pause;
+		cost_ns += p->off * p->works * pause;
+		d.debt_ns += (p->off - p->allowed) * p->works * pause;
+	}
+	return (struct outcome){ .on = on_ns / (on_ns + off_ns),
+				 .cost = cost_ns / p->works / (on_ns + off_ns) };
+}
+
+static void the_cost_is_what_is_allowed(void **state)
+{
+	static const struct program programs[] = {
+		{ 0.25, 0.05, 0.10, 1.7 }, { 0.15, 0.06, 0.10, 0.9 }, { 0.20, 0.02, 0.05, 0.06 },
+		{ 0.11, 0.05, 0.10, 2 },   { 0.9, 0.05, 0.15, 64 },
+	};
+
+	for (unsigned i = 0; i < sizeof(programs) / sizeof(*programs); i++) {
+		const struct program *p = &programs[i];
+		struct outcome o = outcome_of(p);
+		double part = (p->allowed - p->off) / (p->on - p->off);
+
+		assert_true(o.cost < 1.02 * p->allowed);
+		/* and no more is left out than that takes, but for pauses that are never longer */
+		if (part > 0.15)
+			assert_true(fabs(o.on - part) < 0.02);
+	}
+}
+
+static void cheap_switches_have_all_their_records(void **state)
+{
+	struct outcome o = outcome_of(&(struct program){ 0.09, 0.03, 0.10, 1 });
+
+	assert_true(o.on == 1);
+}
+
+/* What costs more than the budget even without records is recorded for a tenth of the time. */
+static void some_records_are_always_written(void **state)
+{
+	struct outcome o = outcome_of(&(struct program){ 0.6, 0.2, 0.10, 1 });
+
+	assert_true(o.on > 0.09 && o.on < 0.11);
+}
+
+static void others_use_up_to_half_of_the_budget(void **state)
+{
+	assert_true(govern_allowed(0.1, 0) == 0.1);
+	assert_true(fabs(govern_allowed(0.1, 0.03) - 0.07) < 1e-9);
+	assert_true(fabs(govern_allowed(0.1, 0.3) - 0.05) < 1e-9);
+	assert_true(govern_allowed(0.1, -0.2) == 0.1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_cost_is_what_is_allowed),
+		cmocka_unit_test(cheap_switches_have_all_their_records),
+		cmocka_unit_test(some_records_are_always_written),
+		cmocka_unit_test(others_use_up_to_half_of_the_budget),
+	};
+
+	return unit_run(tests);
+}
