@@ -52,7 +52,8 @@ void calls_forget_threads(struct calls *c)
 void calls_switches_on(struct calls *c, uint64_t time_ns)
 {
 	vec_for_each (&c->threads.all, struct thread *, t)
-		calls_check_sight(c, *t, time_ns);
+		if (!(*t)->dead)
+			calls_check_sight(c, *t, time_ns);
 }
 
 void calls_check_sight(struct calls *c, struct thread *t, uint64_t time_ns)

@@ -241,7 +241,7 @@ static const struct cause_kind rounds = {
 	.story = "Waiting for the next round of work",
 	.idle = "waits for work",
 	.needs_cpu = true,
-	.advice = { { .text = "give each thread as much work, in larger rounds, and do less between them" } },
+	.advice = { { .text = "give each thread the same amount of work, in larger rounds, and do less between them" } },
 };
 
 /*

@@ -519,7 +519,8 @@ static void on_record(void *self, const struct thread *thread, const struct reco
 	}
 	if (r->kind == REC_SWITCHES_OFF)
 		vec_for_each (&co->calls->threads.all, struct thread *, t)
-			stop(co, thread_of(co, *t), r->time_ns);
+			if (!(*t)->dead)
+				stop(co, thread_of(co, *t), r->time_ns);
 	if (!thread)
 		return;
 	if (r->kind == REC_SWITCH_OUT)

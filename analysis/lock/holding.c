@@ -31,17 +31,26 @@ static bool is_same_function(const struct meta_frame *a, const struct meta_frame
 	return !strcmp(a->symbol, b->symbol) && !strcmp(a->object, b->object);
 }
 
+/* Adds samples to their function. If there is no room, the new function replaces the one with the
+ * least weight and inherits that (space saving). */
 static void add_samples(struct holding_sampled *s, const struct holding_samples *more)
 {
-	unsigned i = 0;
+	struct holding_samples *least = &s->at[0];
 
-	while (i < s->n && !is_same_function(s->at[i].at, more->at))
-		i++;
-	if (i == HOLDING_SAMPLED)
+	for (unsigned i = 0; i < s->n; i++) {
+		if (is_same_function(s->at[i].at, more->at)) {
+			s->at[i].ns += more->ns;
+			return;
+		}
+		if (s->at[i].ns < least->ns)
+			least = &s->at[i];
+	}
+	if (s->n < HOLDING_SAMPLED) {
+		s->at[s->n++] = *more;
 		return;
-	if (i == s->n)
-		s->at[s->n++] = (struct holding_samples){ .at = more->at };
-	s->at[i].ns += more->ns;
+	}
+	least->at = more->at;
+	least->ns += more->ns;
 }
 
 void holding_add_sample(struct holding *h, const struct meta_frame *at, uint64_t weight_ns)
@@ -119,7 +128,7 @@ static const char *mostly(const struct holding_sum *part)
 /* Names the function that most samples of a running holder are in, if they are enough. */
 static void find_sampled(const struct holding_sampled *s, struct holding_most *most)
 {
-	if (s->samples < SAMPLES_LEAST)
+	if (s->samples < SAMPLES_LEAST || !(s->ns > 0))
 		return;
 	for (unsigned i = 0; i < s->n; i++)
 		if (most->share * s->at[i].ns >= MOST * s->ns) {

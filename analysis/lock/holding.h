@@ -19,7 +19,7 @@ struct meta;
 struct meta_frame;
 
 #define HOLDING_PARTS	6 /* functions; the time in further ones is in none of them */
-#define HOLDING_SAMPLED 4 /* functions in samples; the weight of further ones is in none */
+#define HOLDING_SAMPLED 4 /* functions in samples that are told apart */
 /* Samples in one function. */
 struct holding_samples {
 	const struct meta_frame *at; /* one of its frames */

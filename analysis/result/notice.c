@@ -141,7 +141,7 @@ static void unwatched_notice(struct result *res)
 	char seen[TEXT_NUMBER], all[TEXT_NUMBER], share[TEXT_NUMBER], *line;
 	uint64_t seen_ns;
 
-	if (!u->n || u->ns > res->duration_ns)
+	if (!u->n || !res->duration_ns || u->ns > res->duration_ns)
 		return;
 	seen_ns = res->duration_ns - u->ns;
 	line = xasprintf("to keep the overhead budget, context switches were recorded for %s of %s "

@@ -23,6 +23,7 @@
 #define GATHER_SPAN   0.5  /* of the time, for all rounds: queued threads wake each other always */
 #define GIVER_SHARE   0.75 /* of the time waited where it gives work: with less, others give, too */
 #define RESULTS_SHARE 0.25 /* of its life: with less, a thread works beside those it waits for */
+#define AT_A_TIME     1.25 /* threads that work on average while one waits for them */
 #define QUEUE_FRAMES  3	   /* stacks with fewer frames do not identify a place */
 
 static uint64_t pair_key(uint32_t waiter, uint32_t waker)
@@ -189,6 +190,13 @@ static bool gathers(const struct handouts *h, uint32_t place)
 	       (double)p->spans_ns <= GATHER_SPAN * (double)(p->last_ns - p->since_ns);
 }
 
+void handouts_restart(struct handouts *h, uint64_t time_ns)
+{
+	h->shown_from_ns = time_ns;
+	vec_for_each (&h->rows, struct handout, row)
+		row->shown_ns = 0;
+}
+
 void handouts_add(struct handouts *h, struct thread *t)
 {
 	const struct sleep *s = &t->sleep;
@@ -204,6 +212,9 @@ void handouts_add(struct handouts *h, struct thread *t)
 	if (!row)
 		return;
 	row->ns += s->woken_ns - s->since_ns;
+	if (s->woken_ns > h->shown_from_ns)
+		row->shown_ns += s->woken_ns -
+				 (s->since_ns > h->shown_from_ns ? s->since_ns : h->shown_from_ns);
 	row->sleeps++;
 	if (s->stack) {
 		row->stack = (uint32_t)s->stack;
@@ -459,28 +470,63 @@ static uint32_t only_waiter(const struct handout *rows, size_t n)
 	return (double)own >= NEAR_SHARE * (double)all ? rows[most].waiter : SLEEP_NOBODY;
 }
 
-/* Returns whether a thread waits at the place of the rows, for much of its life, until several
- * others are done that wait for work from it, none of which it waits for most. */
+static double life_ns(const struct threads *th, uint32_t thread)
+{
+	return (double)(th->all.data[thread]->end_ns - th->all.data[thread]->first_ns);
+}
+
+/* What a thread waits for in the rows of one place. */
+struct results {
+	uint64_t ns, most_ns; /* in all; for one other thread */
+	uint64_t workers_ns;  /* for threads that wait for its work */
+	double work_ns;	      /* how long these do not wait for it, added up */
+};
+
+static struct results results_of(const struct threads *th, const struct handout *rows, size_t n,
+				 const struct all_waits *all, uint32_t waiter)
+{
+	struct results x = { 0 };
+	struct waited by = { 0 };
+	struct map seen = { 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		const uint64_t for_work_ns = waited_ns(&all->for_work, rows[i].waker, waiter);
+
+		if (rows[i].waiter != waiter)
+			continue;
+		x.ns += rows[i].ns;
+		add_waited(&by, waiter, rows[i].waker, rows[i].ns);
+		if (waited_ns(&by, waiter, rows[i].waker) > x.most_ns)
+			x.most_ns = waited_ns(&by, waiter, rows[i].waker);
+		if (!for_work_ns)
+			continue;
+		x.workers_ns += rows[i].ns;
+		if (map_get(&seen, rows[i].waker) == MAP_NONE)
+			x.work_ns += life_ns(th, rows[i].waker) - (double)for_work_ns;
+		map_put(&seen, rows[i].waker, 1);
+	}
+	map_release(&seen);
+	waited_release(&by);
+	return x;
+}
+
+/*
+ * Returns whether a thread waits at the place of the rows, for much of its life, until several
+ * others are done that wait for work from it, none of which it waits for most. If it asks one after
+ * the other, these work no longer in all than it waits: they take turns with it.
+ */
 static bool awaits_results(const struct threads *th, const struct handout *rows, size_t n,
 			   const struct all_waits *all, uint32_t waiter)
 {
-	const struct thread *t = th->all.data[waiter];
-	uint64_t ns = 0, most_ns = 0, workers_ns = 0;
+	const struct results x = results_of(th, rows, n, all, waiter);
 
-	for (size_t i = 0; i < n; i++) {
-		if (rows[i].waiter != waiter)
-			continue;
-		if (is_beside(&rows[i], all))
+	for (size_t i = 0; i < n; i++)
+		if (rows[i].waiter == waiter && is_beside(&rows[i], all))
 			return false;
-		ns += rows[i].ns;
-		if (rows[i].ns > most_ns)
-			most_ns = rows[i].ns;
-		if (waited_ns(&all->for_work, rows[i].waker, waiter))
-			workers_ns += rows[i].ns;
-	}
-	return (double)most_ns < GIVER_SHARE * (double)ns &&
-	       (double)workers_ns >= NEAR_SHARE * (double)ns &&
-	       (double)ns >= RESULTS_SHARE * (double)(t->end_ns - t->born_ns);
+	return (double)x.most_ns < GIVER_SHARE * (double)x.ns &&
+	       (double)x.workers_ns >= NEAR_SHARE * (double)x.ns &&
+	       x.work_ns >= AT_A_TIME * (double)x.ns &&
+	       (double)x.ns >= RESULTS_SHARE * life_ns(th, waiter);
 }
 
 /* Returns whether most of the wait in the rows is for work of threads in the map. */
@@ -582,22 +628,23 @@ void handouts_judge(struct threads *th)
 	waited_release(&all.for_work);
 }
 
-/* Returns whether the place of the stack is in the map. */
-static bool is_among(const struct threads *th, uint32_t stack, const struct map *places)
+uint32_t handouts_place(const struct handouts *h, uint64_t stack)
 {
-	uint32_t place = stack ? map_get(&th->handouts.place_of, stack) : MAP_NONE;
+	uint32_t place = stack ? map_get(&h->place_of, stack) : MAP_NONE;
 
-	return place != MAP_NONE && map_get(places, place) != MAP_NONE;
+	return place == MAP_NONE ? 0 : place;
 }
 
-bool handouts_is_queue(const struct threads *th, uint32_t stack)
+bool handouts_is_queue(const struct handouts *h, uint64_t stack)
 {
-	return is_among(th, stack, &th->handouts.queues);
+	uint32_t place = handouts_place(h, stack);
+
+	return place && map_get(&h->queues, place) != MAP_NONE;
 }
 
-bool handouts_awaits_results(const struct threads *th, uint32_t stack)
+bool handouts_awaits_results(const struct handouts *h, uint32_t place)
 {
-	return is_among(th, stack, &th->handouts.results);
+	return place && map_get(&h->results, place) != MAP_NONE;
 }
 
 /* How long others waited for the work of a thread, and of all threads that give work in the same
@@ -614,21 +661,21 @@ struct given {
 static void add_given(struct given *given, const struct handout *rows, size_t n, double behind_ns)
 {
 	struct map waiters = { 0 }, givers = { 0 };
-	uint64_t all_ns = 0;
+	uint64_t all_ns = 0, shown_ns = 0;
 	double more;
 
 	for (size_t i = 0; i < n; i++)
 		map_put(&waiters, rows[i].waiter, 1);
 	for (size_t i = 0; i < n; i++)
 		if (map_get(&waiters, rows[i].waker) == MAP_NONE)
-			all_ns += rows[i].ns;
+			all_ns += rows[i].ns, shown_ns += rows[i].shown_ns;
 	more = all_ns ? 1 + behind_ns / (double)all_ns : 1;
 	for (size_t i = 0; i < n; i++) {
 		if (map_get(&waiters, rows[i].waker) != MAP_NONE)
 			continue;
-		given[rows[i].waker].own_ns += (uint64_t)(more * (double)rows[i].ns);
+		given[rows[i].waker].own_ns += (uint64_t)(more * (double)rows[i].shown_ns);
 		if (map_get(&givers, rows[i].waker) == MAP_NONE)
-			given[rows[i].waker].all_ns += (uint64_t)(more * (double)all_ns);
+			given[rows[i].waker].all_ns += (uint64_t)(more * (double)shown_ns);
 		map_put(&givers, rows[i].waker, 1);
 	}
 	map_release(&waiters);

@@ -39,6 +39,7 @@ struct handouts {
 		VEC(struct handout)
 	} rows;
 	struct map row_of;
+	uint64_t shown_from_ns; /* when the reported window begins */
 	struct {
 		VEC(struct handout_place)
 	} rounds;		     /* by place - 1 */
@@ -66,6 +67,7 @@ struct handout {
 	uint32_t stack;		/* a stack of them, its number + 1; 0: none is known */
 	uint32_t place;		/* of that stack: the functions further inside; 0: none is known */
 	uint64_t ns, sleeps;
+	uint64_t shown_ns; /* part of ns in the window that is reported */
 };
 
 /* How deep inside a thread's calls its waits are. */
@@ -75,6 +77,8 @@ struct thread_depth {
 	uint32_t shortest; /* of them, of no standard library; 0: none is known */
 };
 
+/* The reported window begins here. What was seen before still tells what the waits are for. */
+void handouts_restart(struct handouts *h, uint64_t time_ns);
 /* The thread's present sleep was ended. */
 void handouts_add(struct handouts *h, struct thread *t);
 /* Threads is_one[index] are summed up: their rows are of the thread with that index from here on.
@@ -88,11 +92,12 @@ void handouts_judge(struct threads *th);
  */
 const struct thread *handouts_giver(const struct threads *th, uint64_t *waited_ns);
 /* Whether those who wait with that stack, its number + 1, wait for others who do so in turn. */
-bool handouts_is_queue(const struct threads *th, uint32_t stack);
-/* Whether it is, at no futex, for the results of several threads to which the waiter hands out
- * work.
- */
-bool handouts_awaits_results(const struct threads *th, uint32_t stack);
+bool handouts_is_queue(const struct handouts *h, uint64_t stack);
+/* Returns the place of a sleep with that stack, its number + 1, or 0 if none is known. */
+uint32_t handouts_place(const struct handouts *h, uint64_t stack);
+/* Whether waits at no futex in that place are for the results of several threads, to which the
+ * waiter hands out work. */
+bool handouts_awaits_results(const struct handouts *h, uint32_t place);
 void handouts_release(struct handouts *h);
 
 #endif

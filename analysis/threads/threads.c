@@ -48,7 +48,7 @@ static struct thread *thread_new(struct threads *th, uint32_t tid, uint32_t tgid
 
 	t->tid = tid;
 	t->tgid = tgid;
-	t->born_ns = t->since_ns = time_ns;
+	t->first_ns = t->born_ns = t->since_ns = time_ns;
 	t->all = th;
 	t->parent = SLEEP_NOBODY;
 	sleep_unknown(t, time_ns);
@@ -512,6 +512,7 @@ void threads_restart(struct threads *th, uint64_t time_ns)
 {
 	th->start_ns = time_ns;
 	setclocks_restart(th, time_ns);
+	handouts_restart(&th->handouts, time_ns);
 	vec_for_each (&th->all, struct thread *, it) {
 		struct thread *t = *it;
 

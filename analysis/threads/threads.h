@@ -119,6 +119,7 @@ struct thread {
 	bool dead;
 	bool vacant; /* none: its sums are the rest's, the next one to be born takes its place */
 	uint64_t born_ns, end_ns; /* end_ns: valid once dead, or after threads_end() */
+	uint64_t first_ns;	  /* when it was born, though the reported window begins later */
 	uint64_t since_ns;	  /* of state; off is settled up to here */
 	struct threads *all;	  /* those it is one of */
 	uint32_t parent;	  /* index of the thread that made it; UINT32_MAX: not seen */

@@ -26,7 +26,7 @@ struct threads;
  * after one it decides what the thread did until now, of which the record is the first one.
  */
 void unwatched_meet(struct threads *th, const struct record *r);
-/* The thread runs, as an entry or exit shows. */
+/* Notes that the thread runs, as its entry or exit shows: a doubtful sleep has ended. */
 void unwatched_runs(struct thread *t);
 
 void unwatched_begin(struct threads *th, uint64_t time_ns);

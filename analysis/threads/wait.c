@@ -14,7 +14,8 @@ static bool same_cell(const struct wait_cell *a, const struct wait_cell *b)
 {
 	return a->kind == b->kind && a->word == b->word && a->call == b->call && a->end == b->end &&
 	       a->uninterruptible == b->uninterruptible && a->iowait == b->iowait &&
-	       a->standard == b->standard && a->by_call == b->by_call && a->tries == b->tries;
+	       a->standard == b->standard && a->by_call == b->by_call && a->tries == b->tries &&
+	       a->place == b->place;
 }
 
 static struct wait_cell *cell_of(struct wait_sums *sums, const struct wait_cell *like)
@@ -30,6 +31,7 @@ static struct wait_cell *cell_of(struct wait_sums *sums, const struct wait_cell 
 		.standard = like->standard,
 		.by_call = like->by_call,
 		.tries = room ? like->tries : 0,
+		.place = room ? like->place : 0,
 	};
 
 	vec_for_each (sums, struct wait_cell, old)
@@ -102,6 +104,9 @@ static struct wait_cell *cell_of_sleep(struct wait_sums *sums, const struct thre
 		.standard = s->kind == WAIT_OTHER ? s->standard : STANDARD_NONE,
 		.by_call = s->by_call,
 		.tries = sleep_place(t),
+		.place = s->word == SLEEP_NOBODY && s->end == SLEEP_BY_THREAD
+				 ? handouts_place(&t->all->handouts, s->stack)
+				 : 0,
 	};
 
 	return cell_of(sums, &like);
@@ -261,8 +266,7 @@ int64_t wait_reconsider(const struct threads *th, struct wait_sums *sums)
 			lost += none_idle(c);
 		if (c->pause_ns && is_behind_others(th, c))
 			lost += held_up(c);
-		if (c->word == SLEEP_NOBODY && c->end == SLEEP_BY_THREAD &&
-		    handouts_awaits_results(th, c->stack))
+		if (handouts_awaits_results(&th->handouts, c->place))
 			lost += all_idle(c);
 		if (c->word == SLEEP_NOBODY)
 			continue;
@@ -415,7 +419,7 @@ bool wait_is_queue(const struct threads *th, const struct wait_cell *c)
 {
 	if (c->kind == WAIT_FUTEX && c->word != SLEEP_NOBODY)
 		return th->futexes.all.data[c->word].work == WORK_QUEUE;
-	return c->end == SLEEP_BY_THREAD && handouts_is_queue(th, c->stack);
+	return c->end == SLEEP_BY_THREAD && handouts_is_queue(&th->handouts, c->stack);
 }
 
 bool wait_is_tried(const struct threads *th, const struct wait_cell *c)

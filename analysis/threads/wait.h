@@ -27,8 +27,10 @@ struct wait_cell {
 	uint32_t kind, word, call; /* as in struct sleep */
 	enum sleep_end end;
 	bool uninterruptible, iowait, by_call;
-	uint32_t stack;	   /* of one of its sleeps, its number + 1; 0: none is known */
-	uint32_t tries;	   /* of a timed sleep: the place (tries.h); 0: none is known */
+	uint32_t stack; /* of one of its sleeps, its number + 1; 0: none is known */
+	uint32_t tries; /* of a timed sleep: the place (tries.h); 0: none is known */
+	uint32_t
+		place; /* at no futex, ended by a thread: the place (handout.h); 0: none is known */
 	uint32_t standard; /* enum standard_wait, where the system call says no more than that */
 	uint64_t sleeps, ns, idle_ns; /* ns: until the wakeup, idle_ns of it */
 	uint64_t pause_ns; /* of idle_ns: whoever ended the sleeps let a time pass meanwhile */

@@ -175,10 +175,10 @@ static bool library_called_from(const struct result *res, const struct block *b,
 
 	if (!f || !strcmp(f->object, object->path))
 		return false;
-	text_printf(out, ", %s ",
-		    !direct	  ? "called under"
-		    : row_lock(b) ? "taken in"
-				  : "called from");
+	text_printf(out, ", %s %s ", row_lock(b) ? "taken" : "called",
+		    !direct	  ? "under"
+		    : row_lock(b) ? "in"
+				  : "from");
 	short_name(f->symbol, NAME_COLUMNS, out);
 	if (f->file && *f->file && f->line)
 		text_printf(out, " (%s:%u)",
@@ -240,8 +240,8 @@ static void called_from(const struct result *res, const struct block *b, struct 
 
 void text_via(const struct result *res, const struct block *b, struct text *out)
 {
-	const struct block *caller =
-		b->kind == BLOCK_FUNCTION && b->function ? main_caller(res, b) : NULL;
+	const bool function = b->kind == BLOCK_FUNCTION && b->function;
+	const struct block *caller = function ? main_caller(res, b) : NULL;
 	const struct meta_frame *f = NULL;
 	bool direct;
 
@@ -250,14 +250,17 @@ void text_via(const struct result *res, const struct block *b, struct text *out)
 		short_name(tries_in(res->meta, b), NAME_COLUMNS, out);
 		return;
 	}
-	/* the reader knows the program's own functions */
-	if (!caller && b->kind == BLOCK_FUNCTION && b->function && b->object &&
+	/* the reader knows the program's own functions; of a lock, as in the sentence on it, a
+	 * traced caller may have joined late */
+	if ((!caller || row_lock(b)) && function && b->object &&
 	    cause_is_installed(b->object->path))
 		f = stack_caller(res, b, &direct);
-	if (!caller && (!f || !strcmp(f->object, b->object->path)))
+	if (f && !strcmp(f->object, b->object->path))
+		f = NULL;
+	if (!caller && !f)
 		return;
 	text_add(out, " via ");
-	short_name(caller ? caller->name : f->symbol, NAME_COLUMNS, out);
+	short_name(f ? f->symbol : caller->name, NAME_COLUMNS, out);
 }
 
 static const char *unit(const struct block *b)

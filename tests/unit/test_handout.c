@@ -233,12 +233,19 @@ static void one_that_waits_for_results_at_a_pipe(void **state)
 		wake_up(&s, us + 13, 3, 1, 0);
 		sleep_in(&s, us + 20, 1, WAIT_PIPE, 0, 5, 0);
 		other(&s, REC_BLOCK_STACK, us * 1000 + 20000, TID(1), TID(1), FAR, 0);
+		sleep_in(&s, us + 30, 4, WAIT_PIPE, 0, 5, 0);
+		other(&s, REC_BLOCK_STACK, us * 1000 + 30000, TID(4), TID(4), OUTER, 0);
+		wake_up(&s, us + 80, 4, 5, 0);
+		wait_add(&sums, thread(&s, 4), (us + 80) * 1000);
 	}
 	wake_up(&s, us, 1, 2, 0);
 	wait_add(&sums, thread(&s, 1), us * 1000);
 	finish(&s, us);
 	assert_int_equal(work_at(&s, LOOP), WORK_ROUNDS);
-	assert_int_equal(wait_reconsider(&s.calls.threads, &sums), -(int64_t)sums.data[0].ns);
+	/* of all waits at pipes, only those in its place */
+	assert_int_equal(sums.n, 2);
+	assert_int_equal(wait_reconsider(&s.calls.threads, &sums), -(int64_t)sums.data[1].ns);
+	assert_int_equal(sums.data[0].idle_ns, 0);
 	vec_release(&sums);
 	end_stacks(&s);
 }
@@ -257,6 +264,29 @@ static void one_that_does_not_await_several(void **state)
 	finish(&s, rounds(&s, 300, 2));
 	assert_int_equal(work_at(&s, DONE), WORK_IN_TURN);
 	assert_int_equal(work_at(&s, LOOP), WORK_IN_TURN);
+	end_stacks(&s);
+}
+
+/* Nor where it asks one of two after the other: only one of the three works at a time. */
+static void one_that_asks_one_after_the_other(void **state)
+{
+	struct scene s;
+	uint64_t us = 100;
+
+	begin_stacks(&s);
+	sleep_at(&s, 50, 2, LOOP, NEAR);
+	sleep_at(&s, 51, 3, LOOP, NEAR);
+	for (unsigned round = 0; round < 40; round++, us += 100) {
+		uint32_t asked = round % 2 + 2;
+
+		wake_up(&s, us, asked, 1, 0);
+		sleep_at(&s, us + 1, 1, DONE, OUTER);
+		wake_up(&s, us + 90, 1, asked, 0);
+		sleep_at(&s, us + 91, asked, LOOP, NEAR);
+	}
+	finish(&s, us);
+	assert_int_not_equal(work_at(&s, DONE), WORK_RESULTS);
+	assert_int_not_equal(work_at(&s, LOOP), WORK_ROUNDS);
 	end_stacks(&s);
 }
 
@@ -493,6 +523,7 @@ int main(void)
 		cmocka_unit_test(one_that_waits_for_results_of_several),
 		cmocka_unit_test(one_that_waits_for_results_at_a_pipe),
 		cmocka_unit_test(one_that_does_not_await_several),
+		cmocka_unit_test(one_that_asks_one_after_the_other),
 		cmocka_unit_test(one_that_waits_for_their_lock),
 		cmocka_unit_test(deep_inside),
 		cmocka_unit_test(without_whole_stacks),

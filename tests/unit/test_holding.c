@@ -83,12 +83,16 @@ static void samples_tell_where_it_runs(void **state)
 	const struct meta_frame sort = { .symbol = "sort", .object = "app" },
 				line_of_sort = { .symbol = "sort", .object = "app", .line = 9 },
 				other = { .symbol = "sort", .object = "lib" };
-	struct holding_sums sums = { 0 };
-	struct holding h = { 0 };
+	struct holding_sums sums = { 0 }, none = { 0 };
+	struct holding h = { 0 }, weightless = { 0 };
 
 	for (unsigned i = 0; i < 3; i++)
 		holding_add_sample(&h, i ? &sort : &line_of_sort, 10);
 	holding_add_sample(&h, &other, 10);
+	for (unsigned i = 0; i < 8; i++)
+		holding_add_sample(&weightless, &sort, 0);
+	holding_sum(&none, &weightless, &(struct offcpu){ 0 }, 1000, 1000);
+	assert_null(holding_most(&none).sampled);
 	holding_sum(&sums, &h, &(struct offcpu){ 0 }, 1000, 1000);
 	assert_null(holding_most(&sums).sampled);
 	assert_string_equal(holding_most(&sums).doing, "runs");
