@@ -17,12 +17,12 @@
 #include "trace/record.h"
 #include "trace/write/writer.h"
 
-#define ON_NS	    200000000ull
+#define ON_NS	    500000000ull /* after a shorter one, more of the waits began unseen */
 #define FIRST_ON_NS 500000000ull /* short programs are recorded in full */
 /* With -p, the default budget is so small that next to nothing would be recorded. */
 #define ATTACHED_LEAST	0.1
 #define OFF_LEAST_NS	50000000ull /* for less, an edge is not worth its calls that are cut */
-#define OFF_MOST_NS	600000000ull
+#define OFF_MOST_NS	1500000000ull
 #define CREDIT_NS	100000000.0 /* time of the target; what it leaves unused before is not kept */
 #define UNDER_WAY_NS	50000	    /* a program that has read the flag has ended by then */
 #define EXPECTED_OF_OFF 0.3	    /* cost of a switch without a record, before it is measured */

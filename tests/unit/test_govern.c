@@ -6,7 +6,7 @@
 
 #include "probes/session/govern.h"
 
-#define ON_NS 2e8
+#define ON_NS 5e8
 
 /* Shares of the program's own work that switches cost with and without records, and the budget. */
 struct program {
