@@ -127,7 +127,7 @@ static void print_row(struct table *t, const char *time, const struct interval *
 	print_columns(t, b);
 }
 
-/* Below the head, says which interval would have the calls that a verdict needs, if none has. */
+/* Below the rows, says which interval would have the calls that a verdict needs, if none has. */
 static void print_longer(const struct interval *iv, const struct blocks *blocks,
 			 const struct interval_view *v, struct text *out)
 {
@@ -136,12 +136,15 @@ static void print_longer(const struct interval *iv, const struct blocks *blocks,
 	uint64_t most = 0;
 
 	vec_for_each (blocks, const struct block, b) {
-		if (b->verdict != VERDICT_TOO_FEW_CALLS)
+		if (b->verdict != VERDICT_TOO_FEW_CALLS) {
+			*v->is_longer_due = false;
 			return;
+		}
 		most = b->calls > most ? b->calls : most;
 	}
 	if (!most)
 		return;
+	*v->is_longer_due = false;
 	text_printf(
 		&line,
 		"note: a verdict needs %d calls of a function in an interval; -I %.0fs would have "
@@ -175,7 +178,7 @@ void report_interval(const struct interval *iv, const struct blocks *blocks,
 	}
 	for (size_t i = 0; i < blocks->n && i < room; i++)
 		print_row(&t, i ? "" : time.s, iv, rows[i]);
-	if (v->head)
+	if (*v->is_longer_due)
 		print_longer(iv, blocks, v, out);
 	text_release(&time);
 	free(rows);

@@ -14,6 +14,9 @@ struct interval_view {
 	uint64_t top;	/* blocks printed for each interval; 0: the default of the view */
 	unsigned width; /* of the screen */
 	bool head;	/* print the table's head above this interval */
+	/* whether to say which interval would have the calls that a verdict needs; cleared once
+	 * that was said, or a function had a verdict */
+	bool *is_longer_due;
 };
 
 void report_interval(const struct interval *iv, const struct blocks *blocks,

@@ -98,6 +98,7 @@ struct watch {
 	unsigned width;
 	size_t n_shown; /* intervals */
 	bool begun;
+	bool is_longer_due; /* no interval had calls so far, to say from them which would do */
 	struct result result;
 	struct interval interval;
 	uint64_t joined_ns; /* functions joined and all sums began again; 0: never */
@@ -167,6 +168,7 @@ static void show_interval(struct watch *w, uint64_t until_ns)
 		.top = w->o->top,
 		.width = w->width,
 		.head = w->n_shown % 20 == 0,
+		.is_longer_due = &w->is_longer_due,
 	};
 	struct blocks blocks = { 0 };
 	struct text out = { 0 };
@@ -202,10 +204,10 @@ static void note_joined(struct watch *w)
 			(double)(w->joined_ns - w->result.meta->session.start_ns) / 1e9);
 }
 
-static bool any_lost(const struct view *v)
+static bool any_listed(const struct view *v)
 {
 	for (size_t i = 0; i < v->n_rows; i++)
-		if (report_worth(v->rows[i]))
+		if (report_listed(v, v->rows[i]))
 			return true;
 	return false;
 }
@@ -214,9 +216,12 @@ static bool any_lost(const struct view *v)
 static void show_calls(const struct watch *w, struct text *out)
 {
 	const struct interval_view v = { .top = w->o->top, .width = w->width };
+	struct text table = { 0 };
 
-	text_add(out, "\n");
-	report_calls(&w->result.blocks, &v, out);
+	report_calls(&w->result.blocks, &v, &table);
+	if (table.n)
+		text_printf(out, "\n%s", table.s);
+	text_release(&table);
 }
 
 static void show_summary(struct watch *w)
@@ -236,7 +241,7 @@ static void show_summary(struct watch *w)
 		text_add(&out, "\n");
 	view_rank(&v);
 	(w->o->json ? report_json : report_text)(&v, &out);
-	if (!w->o->json && !w->n_shown && !v.all && !any_lost(&v))
+	if (!w->o->json && !w->n_shown && !v.all && !any_listed(&v))
 		show_calls(w, &out);
 	free(v.rows);
 	print(w, &out);
@@ -396,7 +401,7 @@ static int run_stat(int argc, char **argv, struct err *err)
 		.n_no_key = 1,
 		.calibrate = true,
 	};
-	struct watch w = { .o = &o };
+	struct watch w = { .o = &o, .is_longer_due = true };
 	struct text command = { 0 }, own = { 0 };
 	struct identity user;
 	pid_t *pids = NULL;

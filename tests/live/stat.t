@@ -41,6 +41,11 @@ like few.txt '^ +CALLS +P50 +P99 +CAUSE +FUNCTION$' "few calls: a table all the 
 like few.txt '^ +12 +10[0-9]ms .*\(too few calls\) +clock_nanosleep' "few calls: how long they take" || diag few.txt
 "$ISPOT" stat -q -o few.txt -I 500 -F 'libc.so.6:clock_nanosleep' -- sh naps
 like few.txt 'a verdict needs 100 calls' "few calls: the note on the interval" || diag few.txt
+printf 'sleep 0.7; sleep 0.1; sleep 0.1; sleep 0.1; sleep 0.1; sleep 0.1\n' >late
+"$ISPOT" stat -q -o late.txt -I 200 -F 'libc.so.6:clock_nanosleep' -- sh late
+head -3 late.txt >first.txt
+unlike first.txt 'a verdict needs' "no call in the first interval: no note there" || diag late.txt
+is "$(grep -c 'a verdict needs 100 calls' late.txt)" 1 "the note comes once, with the first interval that has calls" || diag late.txt
 
 # Without -F it chooses functions, as record does: some that its threads wait in, or where the time goes.
 stat chosen -I 500 -d 6 -- "$MB/contended" -t 60
