@@ -149,8 +149,11 @@ static int start(struct session *s, struct err *err)
 	int ret = watch_scheduler(s, err);
 
 	bpfprog_hold_children(s->r.programs, session_events_are_swapped(&s->r));
-	for (size_t i = 0; i < n && !ret; i++)
+	for (size_t i = 0; i < n && !ret; i++) {
 		ret = add_target(s, pids[i], err);
+		if (ret)
+			return ret;
+	}
 	bpfprog_totals(s->r.programs, &s->r.totals_at_start);
 	drain_start(&s->r.drain, session_note_cpus(&s->hotplug));
 	bpfprog_forget_sampled(s->r.programs);
