@@ -4,8 +4,9 @@
  * is probed. Each part has a state of its own beside this, in the header of its name, which only
  * its own functions read and change.
  *
- * This folder has the parts that need no others: they describe what is recorded and write it into
- * the file. probes/session puts probes onto processes, chooses functions, and runs the loop.
+ * This folder has the parts that need none of probes/session: they describe what is recorded and
+ * write it into the file. probes/session puts probes onto processes, chooses functions, and runs
+ * the loop.
  */
 #ifndef ISPOT_PROBES_RECORDING_RECORDING_H
 #define ISPOT_PROBES_RECORDING_RECORDING_H

@@ -111,4 +111,23 @@ duration_ms=$(jq '.trace.duration_ns / 1e6 | floor' stopped.json)
 [ "$(seen_ms stopped)" -lt $((duration_ms - 500)) ]
 ok $? "stopped: no thread was observed meanwhile" || diag "$(seen_ms stopped) of $duration_ms ms"
 
+# So many new mappings that their ring, or what is kept of them, is full before it is read again.
+if command -v python3 >/dev/null; then
+	cat >mappings.py <<-'PY'
+		import mmap, sys
+		file = open(sys.executable, "rb")
+		for _ in range(60000):
+		    mmap.mmap(file.fileno(), 4096, prot=mmap.PROT_READ | mmap.PROT_EXEC, flags=mmap.MAP_PRIVATE).close()
+	PY
+	record mappings -F 'libc.so.6:nanosleep' -- python3 mappings.py
+	is "$status" 0 "lost mappings: status" || diag mappings.err
+	"$ISPOT" dump -i mappings.data >mappings.dump
+	like mappings.dump '"code":"lost-mappings","text":"the kernel dropped [0-9.k]+ events of new mappings' "lost mappings: said in the file"
+	unlike mappings.err 'events of new mappings' "lost mappings: not on the terminal"
+	record mappings -v -F 'libc.so.6:nanosleep' -- python3 mappings.py
+	like mappings.err 'events of new mappings' "lost mappings: on the terminal with -v" || diag mappings.err
+else
+	skip "lost mappings" "python3 is missing"
+fi
+
 done_testing
