@@ -74,7 +74,7 @@ double session_call_cost_ns(const struct costs *costs, const struct planned *p)
 	return measured(costs, p, &inner_ns, &full_ns) ? full_ns : COSTLIEST_CALL_NS;
 }
 
-void session_report_costs(const struct costs *costs, const struct recording *r, size_t first)
+void session_report_costs(const struct costs *costs, struct recording *r, size_t first)
 {
 	double inner_ns, full_ns;
 

@@ -53,7 +53,7 @@ double session_call_cost_ns(const struct costs *costs, const struct planned *p);
 /* Returns the cost of a call that is only counted. */
 double session_count_cost_ns(const struct costs *costs, const struct planned *p);
 /* Passes the costs of the planned functions from index first on to --keep-slower. */
-void session_report_costs(const struct costs *costs, const struct recording *r, size_t first);
+void session_report_costs(const struct costs *costs, struct recording *r, size_t first);
 /*
  * Measures the cost of a switch. The first time is before the scheduler is watched; the others give
  * the cost beyond that and beyond the programs' own, timed time, for threads without and with

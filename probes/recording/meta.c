@@ -89,14 +89,14 @@ void session_write_notice(struct recording *r, const char *code, const char *wor
 	session_note(r, code, words);
 }
 
-void session_write_set(const struct recording *r, const struct probeset *set, bool on)
+void session_write_set(struct recording *r, const struct probeset *set, bool on)
 {
 	/* What joins between two bursts begins with the next. */
 	if (!on || !r->is_between_bursts)
 		session_write_set_at(r, set, on, clock_now_ns());
 }
 
-void session_write_set_at(const struct recording *r, const struct probeset *set, bool on,
+void session_write_set_at(struct recording *r, const struct probeset *set, bool on,
 			  uint64_t time_ns)
 {
 	const uint64_t values[RECORD_VALUES_MIN] = { set->id, 0 };

@@ -30,8 +30,8 @@ double session_cycles_per_ns(void);
 void session_write_threads(struct recording *r, pid_t pid);
 void session_note(struct recording *r, const char *code, const char *words); /* in the file only */
 void session_write_notice(struct recording *r, const char *code, const char *text);
-void session_write_set(const struct recording *r, const struct probeset *set, bool on);
-void session_write_set_at(const struct recording *r, const struct probeset *set, bool on,
+void session_write_set(struct recording *r, const struct probeset *set, bool on);
+void session_write_set_at(struct recording *r, const struct probeset *set, bool on,
 			  uint64_t time_ns);
 /* With -c: writes the calls that were not recorded, by thread and function. */
 void session_write_call_counts(struct recording *r);

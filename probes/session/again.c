@@ -30,8 +30,8 @@ static bool was_too_costly(const struct planned *p)
 	return p->reason == session_over_budget || p->reason == session_over_budget_traced;
 }
 
-size_t session_ask_again(const struct budget *b, const struct recording *r,
-			 const struct profile *profile, size_t first)
+size_t session_ask_again(const struct budget *b, struct recording *r, const struct profile *profile,
+			 size_t first)
 {
 	double room = session_choice_room(b, r) - session_share_spent(b);
 

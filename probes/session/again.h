@@ -25,14 +25,15 @@ struct recording;
  * Called at the end of a window: marks the functions that may fit now to be counted, beside those
  * from the plan's index first on. Returns the index of the first of all.
  */
-size_t session_ask_again(const struct budget *b, const struct recording *r,
-			 const struct profile *profile, size_t first);
+size_t session_ask_again(const struct budget *b, struct recording *r, const struct profile *profile,
+			 size_t first);
 /*
  * Returns functions that were counted and fit, or whose turn it is, to the sets from which the
  * throttle removed them.
  */
 int session_rejoin(struct attach *a, struct recording *r, struct err *err);
-/* Begins the next turn of functions that are traced in turns, once the debt is repaid. */
+/* Begins the next turn of functions that are traced in turns, once the debt is repaid, but not
+ * while calls are being counted (counting). */
 int session_next_turn(struct budget *b, struct attach *a, struct recording *r, bool counting,
 		      struct err *err);
 

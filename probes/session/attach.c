@@ -2,10 +2,8 @@
 #include "probes/session/attach.h"
 
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -13,10 +11,8 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/log.h"
-#include "base/text.h"
 #include "probes/kernel/bpfprog.h"
 #include "probes/process/child.h"
-#include "probes/recording/meta.h"
 #include "probes/recording/options.h"
 #include "probes/recording/recording.h"
 #include "probes/session/follow.h"

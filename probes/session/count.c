@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -11,16 +10,13 @@
 #include "probes/recording/after.h"
 #include "probes/recording/costs.h"
 #include "probes/recording/cputime.h"
-#include "probes/recording/meta.h"
 #include "probes/recording/options.h"
 #include "probes/recording/recording.h"
-#include "probes/select/blocking.h"
 #include "probes/session/attach.h"
 #include "probes/session/beside.h"
 #include "probes/session/budget.h"
 #include "probes/session/choose.h"
 #include "probes/session/set.h"
-#include "symbol/dso/dso.h"
 
 #define COUNTING_NS	  100000000ull
 #define SCOUT_COUNTING_NS 30000000ull

@@ -57,18 +57,18 @@
 static const uint32_t first_rates[] = { 997, 797, 599, 397, 293, 197, LATER_HERTZ };
 #define N_RATES (sizeof(first_rates) / sizeof(*first_rates))
 
-/* Handles a sample. A chain by frame pointers ends early in code without them; the copy of the
- * stack shows more if it can be unwound. */
-struct sampled {
+struct reading {
 	struct hybrid *h;
 	struct recording *r;
 };
 
+/* Handles a sample. A chain by frame pointers ends early in code without them; the copy of the
+ * stack shows more if it can be unwound. */
 static void on_sample(void *ctx, const struct sample *sample)
 {
 	uint64_t frames[SAMPLE_FRAMES_MAX];
 	struct sample unwound = *sample;
-	const struct sampled *x = ctx;
+	const struct reading *x = ctx;
 	struct hybrid *h = x->h;
 
 	/* Counting makes the counted functions look hotter than they are. */
@@ -87,7 +87,7 @@ static void on_sample(void *ctx, const struct sample *sample)
 
 static void read_samples(struct hybrid *h, struct recording *r)
 {
-	struct sampled x = { h, r };
+	struct reading x = { h, r };
 
 	session_sample_read(h->sampling, on_sample, &x);
 }

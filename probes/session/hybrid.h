@@ -38,8 +38,9 @@ struct hybrid {
 	struct sampling *sampling;
 	struct count *count;
 	struct budget *budget;
-	bool is_counting; /* candidates are being counted */
-	uint64_t since_ns, window_since_ns, looked_ns;
+	bool is_counting;  /* candidates are being counted */
+	uint64_t since_ns; /* when sampling began */
+	uint64_t window_since_ns, looked_ns;
 	unsigned rounds;      /* selections made so far */
 	uint32_t first_hertz; /* rate of samples before anything is chosen */
 	bool seldom;	      /* samples come at the low rate */

@@ -55,7 +55,7 @@ struct session {
 	const char *reason;
 	struct err write_error; /* why the file could not grow */
 
-	/* the parts, each with a header of its name: what is recorded */
+	/* the parts, each of which has a header: what is recorded */
 	struct cputime cputime;
 	struct session_cpus hotplug;
 	struct session_counters counters;

@@ -165,7 +165,7 @@ static bool may_patch(const struct newcomers *all, const struct recording *r, ui
 	return all->n_later < MOST && all->later_ns <= FIRST_NS + (now_ns - r->open_ns) / ONE_IN;
 }
 
-static int patch(struct newcomers *all, const struct recording *r, pid_t pid, struct err *why)
+static int patch(struct newcomers *all, struct recording *r, pid_t pid, struct err *why)
 {
 	const struct session_beside *engine = r->options->beside;
 	const uint64_t began_ns = clock_now_ns();
@@ -188,7 +188,7 @@ static bool may_try_again(const struct newcomer *n, int ret, uint64_t now_ns)
 }
 
 /* Returns whether it is to be tried again. */
-static bool take_in(struct newcomers *all, const struct recording *r, struct newcomer *n)
+static bool take_in(struct newcomers *all, struct recording *r, struct newcomer *n)
 {
 	struct err why = { 0 };
 	const int ret = patch(all, r, n->pid, &why);
@@ -223,7 +223,7 @@ static bool is_ready(const struct newcomer *n, uint64_t now_ns)
 	return now_ns >= n->ready_ns;
 }
 
-void session_newcomers_patch(struct newcomers *all, const struct recording *r)
+void session_newcomers_patch(struct newcomers *all, struct recording *r)
 {
 	const uint64_t now_ns = clock_now_ns();
 	size_t kept = 0;
@@ -284,10 +284,10 @@ void session_newcomers_report(struct newcomers *all, struct recording *r)
 		session_write_notice(r, "in-process-late", words);
 	}
 	text_release(&parts);
-	vec_release(&all->patched);
 }
 
 void session_newcomers_release(struct newcomers *all)
 {
 	vec_release(&all->next);
+	vec_release(&all->patched);
 }

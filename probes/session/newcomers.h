@@ -33,23 +33,25 @@ struct patched_newcomer {
 
 struct newcomers {
 	/* parts that it asks */
-	struct beside *beside;
+	const struct beside *beside;
 	struct {
 		VEC(struct newcomer)
-	} next;				      /* that are to be patched */
-	uint64_t n_later, n_ended, n_refused; /* patched, not any more, not at all */
-	uint64_t n_loaded; /* processes that loaded a library after they were patched */
+	} next; /* that are to be patched */
+	/* processes that were patched, that had ended before they could be, that were refused, and
+	 * that loaded a library after they were patched */
+	uint64_t n_later, n_ended, n_refused, n_loaded;
 	struct {
 		VEC(struct patched_newcomer)
 	} patched;
-	uint64_t late_most_ns, later_ns; /* until they were; for all of them */
-	struct err refused;		 /* why the first was */
+	uint64_t late_most_ns; /* the longest time until a process was patched */
+	uint64_t later_ns;     /* that patching them has taken */
+	struct err refused;    /* why the first was refused */
 };
 
 /* Notes what was mapped, before session_join_mapped() forgets it. */
 void session_newcomers_note(struct newcomers *all, const struct recording *r);
 /* Patches those that have mapped what they map at their start. */
-void session_newcomers_patch(struct newcomers *all, const struct recording *r);
+void session_newcomers_patch(struct newcomers *all, struct recording *r);
 /* Returns how long the loop may wait. */
 uint64_t session_newcomers_wait_ns(const struct newcomers *all);
 /* Writes a notice, at the end, about processes that lack some of their calls. */

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "probes/session/overhead.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "probes/cost/known.h"
-#include "probes/drain/keep.h"
 #include "probes/kernel/bpfprog.h"
 #include "probes/recording/after.h"
 #include "probes/recording/costs.h"
@@ -19,12 +15,10 @@
 #include "probes/recording/options.h"
 #include "probes/recording/recording.h"
 #include "probes/recording/solo.h"
-#include "probes/select/pattern.h"
 #include "probes/session/beside.h"
 #include "probes/session/budget.h"
 #include "probes/session/engine.h"
 #include "probes/session/follow.h"
-#include "trace/meta/print.h"
 
 #define WARN_AFTER_NS	  1000000000ull
 #define WARN_EVERY_NS	  5000000000ull
