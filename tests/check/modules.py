@@ -163,14 +163,17 @@ def print_parts(root, objects):
     own = states(root)
     if not own:
         print("struct session has no parts")
-    texts = {s: re.sub(r"/\*.*?\*/", "", read(root, s), flags=re.S) for s in sources(root) if folder(s) in PARTS}
+    texts = {s: re.sub(r"/\*.*?\*/|^#include[^\n]*", "", read(root, s), flags=re.S | re.M) for s in sources(root) if folder(s) in PARTS}
     for name, header in own.items():
-        held = rf"struct {name} (?:\*(?:const )?)?(\w+)"
-        members = {m for h, text in texts.items() if h.endswith(".h") for m in re.findall(rf"\t(?:const )?{held};", text)}
+        copied, pointed = rf"struct {name} (\w+)", rf"struct {name} \*(?:const )?(\w+)"
+        members = {m for h, text in texts.items() if h.endswith(".h")
+                   for held in (copied, pointed) for m in re.findall(rf"\t(?:const )?{held};", text)}
         for s, text in texts.items():
-            if module(s) == module(header) or not s.endswith(".c"):
+            if module(s) == module(header):
                 continue
-            ways = [rf"\b{v}->\w+" for v in set(re.findall(held, text))] + [rf"(?:->|\.){m}(?:->|\.)\w+" for m in members]
+            ways = [way for v in set(re.findall(pointed, text)) for way in (rf"\b{v}->\w+", rf"\(\*{v}\)\.\w+")]
+            ways += [rf"(?<![\w.>]){v}\.\w+" for v in set(re.findall(copied, text))]
+            ways += [way for m in members for way in (rf"(?:->|\.){m}(?:->|\.)\w+", rf"\(&\w+(?:->|\.){m}\)->\w+")]
             for found in sorted({f for way in ways for f in re.findall(way, text)}):
                 print(f"{s} reaches into struct {name} of {header}: {found}")
 

@@ -42,6 +42,15 @@ catches "a part that reaches through its own state" \
 	"probes/session/burst.c reaches into struct follow of probes/session/follow.h: ->follow->late" parts "$planted" "$planted/build/obj"
 catches "a file that reads a part's state" \
 	"probes/session/open.c reaches into struct follow of probes/session/follow.h: f->late" parts "$planted" "$planted/build/obj"
+plant probes/session/hold.c <<<'int now(const struct follow *f) { struct follow copy = *f; return copy.late; }'
+plant probes/session/count.c <<<'int first(const struct session *s) { return (&s->follow)->late; }'
+plant probes/session/budget.h <<<'static inline int soon(const struct follow *x) { return (*x).late; }'
+catches "a file that copies a part's state" \
+	"probes/session/hold.c reaches into struct follow of probes/session/follow.h: copy.late" parts "$planted" "$planted/build/obj"
+catches "a file that takes a part's address first" \
+	"probes/session/count.c reaches into struct follow of probes/session/follow.h: (&s->follow)->late" parts "$planted" "$planted/build/obj"
+catches "a function in a header that reads another part's state" \
+	"probes/session/budget.h reaches into struct follow of probes/session/follow.h: (*x).late" parts "$planted" "$planted/build/obj"
 catches "a circle of folders by calls" "analysis/score analysis/stat" folders "$planted" "$planted/build/obj"
 catches "a circle of eight modules" "8 modules use each other in a circle: probes/ring/c0" circles "$planted" "$planted/build/obj"
 catches "a function that another header declares" \
