@@ -10,8 +10,7 @@ struct recording;
 int session_watch_mappings(struct recording *r, struct err *err);
 /* Reads the mappings so far, then closes their rings. */
 void session_unwatch_mappings(struct recording *r);
-/* Writes a notice, into the file only, if some mappings are unknown. The terminal shows it with -v.
- */
+/* Writes a notice, which the terminal shows with -v only, if some mappings are unknown. */
 void session_report_mappings(struct recording *r);
 
 #endif
