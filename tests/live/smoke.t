@@ -242,6 +242,7 @@ fi
 record stacks --slow-stacks 1us -F outer -- "$MB/exact" -n 11
 record recursive -c 3 -F factorial -- "$MB/exact" -n 101
 record faults -F touch_pages -- "$MB/pagefault" -n 101
+record costly --overhead 1 -- timeout 3 "$MB/pipe" -n 10000000 # its switches cost more than 1%
 # What may not come in so short a run: a garbage collection, calls inside of others of one method. Nobody writes faults.
 elsewhere=" pause inside faults "
 command -v javac >/dev/null || elsewhere+="held contended "
