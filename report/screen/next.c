@@ -328,6 +328,8 @@ static bool move_out(const struct view *v, const struct block *worst, const char
 	return true;
 }
 
+#define ADVISED_LEAST 0.15 /* of the lost time: advice on a smaller second cause distracts */
+
 void text_what_to_try(const struct view *v, const struct block *worst, const char *label,
 		      struct text *out)
 {
@@ -341,6 +343,8 @@ void text_what_to_try(const struct view *v, const struct block *worst, const cha
 		groups_to_try(v, label, out);
 	for (size_t c = 0; c < told.n; c++) {
 		if (full && cause_needs_cpu(worst, told.causes[c]->kind))
+			continue;
+		if (c && report_cause_share(worst, told.causes[c]) < ADVISED_LEAST)
 			continue;
 		if (move_out(v, worst, told.causes[c]->kind, &moved)) {
 			text_detail(v, n++ ? "" : label, moved.s, out);
