@@ -371,7 +371,7 @@ done
 "$ISPOT" check --json -F often -F jumps ./both >check.json 2>check.err
 is "$(engines_of check.json)" "jumps kernel, often kernel" "check says what record does by itself" || diag check.err
 "$ISPOT" check --engine auto -F often -F jumps ./both >check.out 2>&1
-like check.out 'engine +probe' "check --engine has a column of engines"
+like check.out 'ENGINE +FUNCTION' "check --engine has a column of engines"
 like check.out 'in-process often' "in which it stands"
 "$ISPOT" check --engine in-process -F often sh -c ./both >check.out 2>&1
 is "$?" 1 "check --engine in-process: a program that is a child"
