@@ -165,6 +165,12 @@ int refusal_of_rights(pid_t pid, struct err *err)
 
 	if (has_my_user(pid) && there && is_there && !(mine & ~its) && is_in_my_user_namespace(pid))
 		return 0;
+	if (geteuid() && !has_my_user(pid))
+		return err_set(
+			err, -EPERM,
+			"process %d belongs to another user; run ispot as root, or as that user "
+			"(sudo -u USER)",
+			pid);
 	return err_set(
 		err, -EPERM,
 		"process %d does not have all the rights that ispot has, and what ispot does "

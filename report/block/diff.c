@@ -362,8 +362,42 @@ static void warn_names(const struct diff *diff, size_t offset, const char *what,
 	text_release(&line);
 }
 
+#define ONE_SIDED_LEAST 0.01 /* of thread time: a function that lost less is not missed */
+
+/* Warns of the function that lost most time on one side and was not traced on the other: what it
+ * gained or lost since is in no row. */
+static void warn_one_sided(const struct diff_view *v, enum diff_side side, struct text *out)
+{
+	static const char *const words[DIFF_SIDES][2] = {
+		[DIFF_BEFORE] = { "before", "after" }, [DIFF_AFTER] = { "after", "before" }
+	};
+	const enum diff_verdict verdict = side == DIFF_BEFORE ? DIFF_ONLY_BEFORE : DIFF_ONLY_AFTER;
+	const double part = v->diff->duration_ns[side] / v->diff->threads_ns[side];
+	const struct diff_block *most = NULL;
+	struct text line = { 0 };
+	char name[NAME_BYTES], share[TEXT_NUMBER];
+
+	vec_for_each (&v->diff->blocks, const struct diff_block, b)
+		if (b->verdict == verdict && !b->half[side].idle &&
+		    b->half[side].lost_threads * part >= ONE_SIDED_LEAST &&
+		    (!most || b->half[side].lost_threads > most->half[side].lost_threads))
+			most = b;
+	if (!most)
+		return;
+	text_printf(&line,
+		    "warning: %s cost %s of thread time %s and was not traced %s: its change is "
+		    "unknown. Record the same functions on both sides: ispot record -F @",
+		    named(most, name), text_share(share, most->half[side].lost_threads * part),
+		    words[side][0], words[side][1]);
+	text_shell_word(&line, v->diff->runs[side].data[0].path);
+	text_wrap(line.s, v->width, out);
+	text_release(&line);
+}
+
 static void print_warnings(const struct diff_view *v, struct text *out)
 {
+	warn_one_sided(v, DIFF_BEFORE, out);
+	warn_one_sided(v, DIFF_AFTER, out);
 	warn_names(v->diff, offsetof(struct diff_block, other_probe),
 		   "probed differently on the two sides; do not compare short calls", v->width,
 		   out);
