@@ -8,6 +8,7 @@
 #include "analysis/cause/coactivity_find.h"
 #include "analysis/score/block.h"
 #include "analysis/score/sci.h"
+#include "analysis/threads/threads.h"
 #include "analysis/threads/wait.h"
 #include "trace/meta/meta.h"
 
@@ -117,19 +118,32 @@ enum verdict block_verdict(const struct block *b)
 }
 
 /*
- * Returns the running time that nothing explains. Code that other threads run only during the slow
- * calls disturbs them in some way, so nothing is unexplained then.
+ * Returns the time that nothing explains. Code that other threads run only during the slow calls
+ * disturbs them in some way, so no running time is unexplained then. Where no record says who ended
+ * a wait, as without root, what blocks for an unknown reason may as well wait for work.
  */
 static double unexplained_ns(const struct block *b, const struct block *whole)
 {
-	if (!b->off_known || coactive_interferer(&whole->coactive))
+	double ns = 0;
+
+	if (!b->off_known)
 		return 0;
-	return b->unexplained[POOL_RUNNING];
+	if (!coactive_interferer(&whole->coactive))
+		ns += b->unexplained[POOL_RUNNING];
+	if (b->all_threads && !b->all_threads->have_waking)
+		ns += b->unexplained[POOL_BLOCKED];
+	return ns;
 }
 
 bool block_is_unexplained(const struct block *b)
 {
 	return b->verdict == VERDICT_CANNOT_TELL && b->unexplained_threads > 0;
+}
+
+bool block_waits_unexplained(const struct block *b)
+{
+	return b->all_threads && !b->all_threads->have_waking &&
+	       b->unexplained[POOL_BLOCKED] > b->unexplained[POOL_RUNNING];
 }
 
 void block_take_unexplained(struct block *b, const struct block *whole, uint64_t duration_ns)

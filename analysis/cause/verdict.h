@@ -20,8 +20,11 @@ enum verdict block_verdict(const struct block *b);
  */
 void block_take_unexplained(struct block *b, const struct block *whole, uint64_t duration_ns);
 
-/* Whether most of the excess is running time that nothing explains. */
+/* Whether most of the excess is time that nothing explains: running, or blocked where no record
+ * says who ended the waits. */
 bool block_is_unexplained(const struct block *b);
+/* Whether most of what nothing explains is blocked time. */
+bool block_waits_unexplained(const struct block *b);
 
 /*
  * Whether the file belongs to the system (/usr, /lib, …), so that the user will not edit its

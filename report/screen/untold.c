@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/cause/verdict.h"
 #include "analysis/evidence/untold.h"
 #include "analysis/result/result.h"
 #include "analysis/threads/handout.h"
@@ -32,15 +33,25 @@ void text_unexplained(const struct view *v, const struct block *b, struct text *
 {
 	char name[4 * NAME_COLUMNS + 1], key[4 * NAME_COLUMNS + 1];
 	const struct result *res = v->result;
+	const double percent =
+		100 * b->unexplained_threads * (double)res->probed_ns / (double)res->threads_ns;
 	bool misses = text_cache_misses(b);
 
 	text_new_sentence(out);
-	text_printf(out, "%s%s%s varies while it runs, %s: ",
-		    name_brief(name, sizeof(name), b->name, NAME_COLUMNS), b->key ? " " : "",
-		    b->key ? text_shortened(key, sizeof(key), b->key, NAME_COLUMNS) : "",
+	text_printf(out, "%s%s%s ", name_brief(name, sizeof(name), b->name, NAME_COLUMNS),
+		    b->key ? " " : "",
+		    b->key ? text_shortened(key, sizeof(key), b->key, NAME_COLUMNS) : "");
+	if (block_waits_unexplained(b)) {
+		text_printf(out,
+			    "blocks for %.1f%% of thread time, for work or for other threads: no "
+			    "record says which, as none says who woke it.",
+			    percent);
+		return;
+	}
+	text_printf(out, "varies while it runs, %s: ",
 		    misses ? "mostly with its cache misses" : "for an unknown reason");
 	text_printf(out, "its calls run for %.1f%% of thread time longer than its fastest call. %s",
-		    100 * b->unexplained_threads * (double)res->probed_ns / (double)res->threads_ns,
+		    percent,
 		    misses ? "Their data is spread over more memory, or others have the cache."
 			   : "They do more work, or threads interfere in a way that only hardware "
 			     "counters show.");

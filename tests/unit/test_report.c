@@ -42,7 +42,7 @@ static const char calibration[] =
 	"\"when\":\"before\",\"inner_min_ns\":50,\"inner_p50_ns\":52,\"inner_p99_ns\":90,"
 	"\"inner_mean_ns\":53.0,\"full_p50_ns\":80.0,\"calls\":1000}\n";
 
-/* Three threads call "take(int, char)", which sleeps inside, and "a,\"b\"", for n rounds. */
+/* Three threads call "take(int, char)", which waits for the disk, and "a,\"b\"", for n rounds. */
 static void make_text(struct text *t, unsigned n, uint64_t least)
 {
 	text_add(t, calibration);
@@ -54,8 +54,10 @@ static void make_text(struct text *t, unsigned n, uint64_t least)
 				    (unsigned long long)now, tid, tid);
 			now += least;
 			if (i % 3) {
-				text_printf(t, "%llu %u %u/1 switch-out sleeping next=0/0\n",
-					    (unsigned long long)now, tid, tid);
+				text_printf(t,
+					    "%llu %u %u/1 switch-out sleeping next=0/0\n"
+					    "+0 %u %u/1 wait kind=2 syscall=76 what=0 how=1\n",
+					    (unsigned long long)now, tid, tid, tid, tid);
 				now += random_below(20000);
 				text_printf(t, "%llu %u %u/1 switch-in\n", (unsigned long long)now,
 					    tid, tid);

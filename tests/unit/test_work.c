@@ -175,7 +175,7 @@ static void other_argument_does_not(void **state)
 	end(&st);
 }
 
-/* A mutex whose queue gets longer and longer, in the end for every call: it sleeps. */
+/* A disk whose queue gets longer and longer, in the end for every call: it sleeps. */
 static void growing_queue_is_interference(void **state)
 {
 	const struct block *b;
@@ -188,6 +188,7 @@ static void growing_queue_is_interference(void **state)
 
 		enter(&st.scene, t, 1, 0, 0x1000);
 		other(&st.scene, REC_SWITCH_OUT, t + 200, 1, 1, SWITCH_SLEEPING, 0);
+		other(&st.scene, REC_WAIT, t + 200, 1, 1, WAIT_DISK, 0);
 		other(&st.scene, REC_SWITCH_IN, t + 200 + wait, 1, 1, 0, 0);
 		leave(&st.scene, t + 400 + wait, 1, 0, 0x1000);
 		t += 500 + wait;
