@@ -199,7 +199,7 @@ is $? 0 "attached: status" || diag attached.err
 is "$([ "$(calls attached '^Busy.step')" -gt 0 ] && echo yes)" yes "attached: a class that was loaded before is recorded" ||
 	diag attached.err
 "$ISPOT" outliers -i attached.data >attached.txt
-like attached.txt '  recording took [0-9.]+[mu]?s$' "attached: what recording took is told, as a time"
+like attached.txt '· recording took [0-9.]+[mu]?s$' "attached: what recording took is told, as a time"
 kill -0 $busy
 is $? 0 "attached: the program goes on"
 kill $busy

@@ -61,7 +61,8 @@ one room '^Monitors\$Room@' enter occupy
 like screen.txt 'Lock contention in monitorenter Monitors\$Store@[0-9a-f]+, called from$' "the first screen leads with it"
 "$ISPOT" report --by lock -i program.data >lock.txt
 like lock.txt 'blocked by +Monitors\$Store.put\(\)' "text names the holder"
-like lock.txt 'Of monitors, ' "and says what is recorded"
+"$ISPOT" report -v --by lock -i program.data >lock-v.txt # a tight screen has no room for it
+like lock-v.txt 'Of monitors, ' "and says what is recorded"
 unlike lock.txt 'pthread' "and nothing of a library that has no part in it"
 name=$(of "$hot" '.[0].name' | tr -d '"')
 "$ISPOT" report -v --slow "monitorenter $name" -i program.data >slow.txt
