@@ -244,11 +244,25 @@ void handouts_rename(struct handouts *h, const bool *is_one, uint32_t into)
 
 /* ---- at the end ---- */
 
+/* By futex; those at none by place. */
 static int by_word(const void *a, const void *b)
 {
 	const struct handout *x = a, *y = b;
 
+	if (x->word == SLEEP_NOBODY && y->word == SLEEP_NOBODY)
+		return (x->place > y->place) - (x->place < y->place);
 	return (x->word > y->word) - (x->word < y->word);
+}
+
+/* Returns how many of the sorted rows are at the same futex as the first, or in the same place if
+ * at none. */
+static size_t n_alike(const struct handout *rows, size_t n)
+{
+	size_t same = 1;
+
+	while (same < n && !by_word(&rows[same], &rows[0]))
+		same++;
+	return same;
 }
 
 /* How long threads slept, by the waiter and a second number. */
@@ -424,32 +438,14 @@ static void judge_place(struct threads *th, const struct handout *rows, size_t n
 		map_put(&th->handouts.queues, rows->place, 1);
 }
 
-static int by_place(const void *a, const void *b)
+static enum futex_work work_at(const struct threads *th, const struct handout *row)
 {
-	const struct handout *x = a, *y = b;
-
-	return (x->place > y->place) - (x->place < y->place);
-}
-
-/* Judges the rows from first on, which are at no futex. */
-static void judge_places(struct threads *th, size_t first, const struct all_waits *all)
-{
-	struct handout *rows = th->handouts.rows.data + first;
-	size_t all_rows = th->handouts.rows.n - first;
-
-	qsort(rows, all_rows, sizeof(*rows), by_place);
-	for (size_t i = 0, n; i < all_rows; i += n) {
-		for (n = 1; i + n < all_rows && rows[i + n].place == rows[i].place; n++)
-			;
-		if (rows[i].place)
-			judge_place(th, &rows[i], n, all);
-	}
+	return row->word == SLEEP_NOBODY ? WORK_NONE : th->futexes.all.data[row->word].work;
 }
 
 static bool gives_work(const struct threads *th, const struct handout *row)
 {
-	enum futex_work work =
-		row->word == SLEEP_NOBODY ? WORK_NONE : th->futexes.all.data[row->word].work;
+	enum futex_work work = work_at(th, row);
 
 	return work == WORK_HANDED_OUT || work == WORK_IN_TURN;
 }
@@ -475,7 +471,7 @@ static double life_ns(const struct threads *th, uint32_t thread)
 	return (double)(th->all.data[thread]->end_ns - th->all.data[thread]->first_ns);
 }
 
-/* What a thread waits for in the rows of one place. */
+/* How long a thread waits in one place, and for whom. */
 struct results {
 	uint64_t ns, most_ns; /* in all; for one other thread */
 	uint64_t workers_ns;  /* for threads that wait for its work */
@@ -542,18 +538,6 @@ static bool is_given_by(const struct map *givers, const struct handout *rows, si
 	return (double)given_ns >= NEAR_SHARE * (double)ns;
 }
 
-/* Returns how many of the rows are at the same futex as the first, or in the same place if at none.
- * The rows are sorted. */
-static size_t n_alike(const struct handout *rows, size_t n)
-{
-	size_t same = 1;
-
-	while (same < n && rows[same].word == rows[0].word &&
-	       (rows[0].word != SLEEP_NOBODY || rows[same].place == rows[0].place))
-		same++;
-	return same;
-}
-
 /* Marks where a thread waits for the results of several. Returns that thread, or SLEEP_NOBODY. */
 static uint32_t judge_results(struct threads *th, const struct handout *rows, size_t n,
 			      const struct all_waits *all)
@@ -590,9 +574,7 @@ static void judge_rounds(struct threads *th, struct all_waits *all)
 	}
 	for (size_t i = 0, n; i < n_rows; i += n) {
 		n = n_alike(&rows[i], n_rows - i);
-		if (rows[i].word != SLEEP_NOBODY &&
-		    th->futexes.all.data[rows[i].word].work == WORK_IN_TURN &&
-		    is_given_by(&givers, &rows[i], n))
+		if (work_at(th, &rows[i]) == WORK_IN_TURN && is_given_by(&givers, &rows[i], n))
 			futexes_set_work(&th->futexes, rows[i].word, WORK_ROUNDS);
 	}
 	map_release(&givers);
@@ -603,7 +585,6 @@ void handouts_judge(struct threads *th)
 	struct handouts *h = &th->handouts;
 	struct all_waits all = { 0 };
 	const struct handout *rows = h->rows.data;
-	size_t i = 0, n;
 
 	if (h->full)
 		return;
@@ -614,14 +595,13 @@ void handouts_judge(struct threads *th)
 			add_waited(&all.at_place, row->waiter, row->place, row->ns);
 	}
 	join_twins(th, h);
-	for (; i < h->rows.n && rows[i].word != SLEEP_NOBODY; i += n) {
-		for (n = 1; i + n < h->rows.n && rows[i + n].word == rows[i].word; n++)
-			;
-		if (is_condition(th, rows[i].word))
+	for (size_t i = 0, n; i < h->rows.n; i += n) {
+		n = n_alike(&rows[i], h->rows.n - i);
+		if (rows[i].word != SLEEP_NOBODY && is_condition(th, rows[i].word))
 			judge_word(th, &rows[i], n, &all);
+		else if (rows[i].word == SLEEP_NOBODY && rows[i].place)
+			judge_place(th, &rows[i], n, &all);
 	}
-	if (i < h->rows.n)
-		judge_places(th, i, &all);
 	judge_rounds(th, &all);
 	waited_release(&all.for_thread);
 	waited_release(&all.at_place);
@@ -667,8 +647,10 @@ static void add_given(struct given *given, const struct handout *rows, size_t n,
 	for (size_t i = 0; i < n; i++)
 		map_put(&waiters, rows[i].waiter, 1);
 	for (size_t i = 0; i < n; i++)
-		if (map_get(&waiters, rows[i].waker) == MAP_NONE)
-			all_ns += rows[i].ns, shown_ns += rows[i].shown_ns;
+		if (map_get(&waiters, rows[i].waker) == MAP_NONE) {
+			all_ns += rows[i].ns;
+			shown_ns += rows[i].shown_ns;
+		}
 	more = all_ns ? 1 + behind_ns / (double)all_ns : 1;
 	for (size_t i = 0; i < n; i++) {
 		if (map_get(&waiters, rows[i].waker) != MAP_NONE)
@@ -699,8 +681,7 @@ const struct thread *handouts_giver(const struct threads *th, uint64_t *waited_n
 
 	*waited_ns = 0;
 	for (size_t i = 0, n; i < th->handouts.rows.n; i += n) {
-		for (n = 1; i + n < th->handouts.rows.n && rows[i + n].word == rows[i].word; n++)
-			;
+		n = n_alike(&rows[i], th->handouts.rows.n - i);
 		if (gives_work(th, &rows[i]))
 			add_given(given, &rows[i], n, behind_given_ns(&th->behind, rows[i].word));
 	}
