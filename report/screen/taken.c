@@ -134,31 +134,44 @@ static void add_lost(const struct result *res, struct text *out)
 	text_printf(out, " + %s not lost)", text_share(number, other));
 }
 
+/* Time in the run queue, and how long the CPUs ran something else meanwhile. */
+struct queued {
+	double ready;	 /* of thread time, in the run queue */
+	double taken_ns; /* by whom it is known, added up */
+};
+
+/* Returns false if it is not known. */
+static bool find_queued(const struct result *res, struct queued *q)
+{
+	*q = (struct queued){ 0 };
+	vec_for_each (&res->calls.threads.takers, const struct taker, taker)
+		q->taken_ns += (double)taker->ns;
+	if (!(q->taken_ns > 0) || res->ready_ns == BLOCK_NONE || !res->threads_ns)
+		return false;
+	q->ready = (double)res->ready_ns / (double)res->threads_ns;
+	return true;
+}
+
 static void add_taken(const struct result *res, bool names, struct text *out)
 {
 	const struct takers *t = &res->calls.threads.takers;
-	double all = 0, other = (double)sum_of(t, TAKER_OTHER), ready, own, recorder;
+	const double other = (double)sum_of(t, TAKER_OTHER);
 	const char *before = names ? ": " : ", ";
 	char share[TEXT_NUMBER];
+	struct queued q;
 
-	vec_for_each (t, const struct taker, taker)
-		all += (double)taker->ns;
-	if (!(all > 0) || res->ready_ns == BLOCK_NONE || !res->threads_ns)
+	if (!find_queued(res, &q) || q.ready < READY_LEAST)
 		return;
-	ready = (double)res->ready_ns / (double)res->threads_ns;
-	own = (double)sum_of(t, TAKER_PROGRAM);
-	recorder = (double)sum_of(t, TAKER_RECORDER);
-	if (ready < READY_LEAST)
-		return;
-	text_printf(out, "%s of thread time%s", text_share(share, ready),
+	text_printf(out, "%s of thread time%s", text_share(share, q.ready),
 		    names ? " waits for a CPU" : "");
 	add_lost(res, out);
-	add_part(names ? "the program's own threads" : "own threads", own / all, &before, out);
-	add_part("other programs", other / all, &before, out);
+	add_part(names ? "the program's own threads" : "own threads",
+		 (double)sum_of(t, TAKER_PROGRAM) / q.taken_ns, &before, out);
+	add_part("other programs", other / q.taken_ns, &before, out);
 	if (names && other > 0)
-		add_others(res, other, all, out);
-	add_part("ispot", recorder / all, &before, out);
-	if (names && ready * other / all >= OTHER_LEAST)
+		add_others(res, other, q.taken_ns, out);
+	add_part("ispot", (double)sum_of(t, TAKER_RECORDER) / q.taken_ns, &before, out);
+	if (names && q.ready * other / q.taken_ns >= OTHER_LEAST)
 		text_add(out, "; measure where nothing else runs, or give the program CPUs of its "
 			      "own (taskset(1))");
 }
@@ -171,20 +184,15 @@ void text_taken(const struct result *res, bool names, struct text *out)
 
 void text_mostly_taken(const struct result *res, struct text *out)
 {
-	const struct takers *t = &res->calls.threads.takers;
-	double all = 0, ready;
+	const double other = (double)sum_of(&res->calls.threads.takers, TAKER_OTHER);
 	char share[TEXT_NUMBER];
+	struct queued q;
 
-	vec_for_each (t, const struct taker, taker)
-		all += (double)taker->ns;
-	if (!(all > 0) || res->ready_ns == BLOCK_NONE || !res->threads_ns)
-		return;
-	ready = (double)res->ready_ns / (double)res->threads_ns;
-	if (ready * (double)sum_of(t, TAKER_OTHER) / all < TAKEN_MOST)
+	if (!find_queued(res, &q) || q.ready * other / q.taken_ns < TAKEN_MOST)
 		return;
 	text_printf(
 		out,
 		"Threads wait for a CPU for %s of thread time, mostly behind other programs: stop "
 		"these, or record on a quiet machine.",
-		text_share(share, ready));
+		text_share(share, q.ready));
 }
