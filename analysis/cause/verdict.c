@@ -117,6 +117,11 @@ enum verdict block_verdict(const struct block *b)
 	return VERDICT_INTERFERENCE;
 }
 
+double block_unexplained_waits_ns(const struct block *b)
+{
+	return b->all_threads && !b->all_threads->have_waking ? b->unexplained[POOL_BLOCKED] : 0;
+}
+
 /*
  * Returns the time that nothing explains. Code that other threads run only during the slow calls
  * disturbs them in some way, so no running time is unexplained then. Where no record says who ended
@@ -124,26 +129,15 @@ enum verdict block_verdict(const struct block *b)
  */
 static double unexplained_ns(const struct block *b, const struct block *whole)
 {
-	double ns = 0;
-
 	if (!b->off_known)
 		return 0;
-	if (!coactive_interferer(&whole->coactive))
-		ns += b->unexplained[POOL_RUNNING];
-	if (b->all_threads && !b->all_threads->have_waking)
-		ns += b->unexplained[POOL_BLOCKED];
-	return ns;
+	return block_unexplained_waits_ns(b) +
+	       (coactive_interferer(&whole->coactive) ? 0 : b->unexplained[POOL_RUNNING]);
 }
 
 bool block_is_unexplained(const struct block *b)
 {
 	return b->verdict == VERDICT_CANNOT_TELL && b->unexplained_threads > 0;
-}
-
-bool block_waits_unexplained(const struct block *b)
-{
-	return b->all_threads && !b->all_threads->have_waking &&
-	       b->unexplained[POOL_BLOCKED] > b->unexplained[POOL_RUNNING];
 }
 
 void block_take_unexplained(struct block *b, const struct block *whole, uint64_t duration_ns)

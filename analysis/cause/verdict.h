@@ -23,8 +23,9 @@ void block_take_unexplained(struct block *b, const struct block *whole, uint64_t
 /* Whether most of the excess is time that nothing explains: running, or blocked where no record
  * says who ended the waits. */
 bool block_is_unexplained(const struct block *b);
-/* Whether most of what nothing explains is blocked time. */
-bool block_waits_unexplained(const struct block *b);
+/* Returns the blocked time that nothing explains where no record says who ended the waits, else 0.
+ */
+double block_unexplained_waits_ns(const struct block *b);
 
 /*
  * Whether the file belongs to the system (/usr, /lib, …), so that the user will not edit its

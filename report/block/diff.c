@@ -382,7 +382,7 @@ static void warn_one_sided(const struct diff_view *v, enum diff_side side, struc
 		    b->half[side].lost_threads * part >= ONE_SIDED_LEAST &&
 		    (!most || b->half[side].lost_threads > most->half[side].lost_threads))
 			most = b;
-	if (!most)
+	if (!most || !(v->diff->threads_ns[side] > 0))
 		return;
 	text_printf(&line,
 		    "warning: %s cost %s of thread time %s and was not traced %s: its change is "

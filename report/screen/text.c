@@ -100,9 +100,7 @@ static const char *unexplained(const struct block *b, double *share)
 /* Returns the unexplained part of the excess time, in percent. */
 static double unexplained_share(const struct block *b)
 {
-	return 100 *
-	       (b->unexplained[POOL_RUNNING] +
-		(block_waits_unexplained(b) ? b->unexplained[POOL_BLOCKED] : 0)) /
+	return 100 * (b->unexplained[POOL_RUNNING] + block_unexplained_waits_ns(b)) /
 	       block_pools_ns(b);
 }
 

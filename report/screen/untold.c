@@ -41,7 +41,7 @@ void text_unexplained(const struct view *v, const struct block *b, struct text *
 	text_printf(out, "%s%s%s ", name_brief(name, sizeof(name), b->name, NAME_COLUMNS),
 		    b->key ? " " : "",
 		    b->key ? text_shortened(key, sizeof(key), b->key, NAME_COLUMNS) : "");
-	if (block_waits_unexplained(b)) {
+	if (block_unexplained_waits_ns(b) > b->unexplained[POOL_RUNNING]) {
 		text_printf(out,
 			    "blocks for %.1f%% of thread time, for work or for other threads: no "
 			    "record says which, as none says who woke it.",
