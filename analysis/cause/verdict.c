@@ -152,6 +152,7 @@ void block_take_unexplained(struct block *b, const struct block *whole, uint64_t
 		b->verdict = VERDICT_CANNOT_TELL;
 	if (unexplained > own)
 		unexplained = own;
+	b->unexplained_ns = unexplained;
 	lost = b->lost_share * own - unexplained - b->harmless_ns;
 	b->lost_share = lost > 0 ? lost / own : 0;
 	b->lost_threads = b->lost_share * own / (double)duration_ns;

@@ -75,7 +75,7 @@ static void made_notice(struct result *res)
 	line = xasprintf(
 		"events do not add up: probes wrote %llu, %llu were read, and %llu are known "
 		"to be dropped",
-		(unsigned long long)e->made_records, (unsigned long long)res->records,
+		(unsigned long long)e->made_records, (unsigned long long)read,
 		(unsigned long long)res->lost_records);
 	result_notice(res, line);
 	free(line);

@@ -131,7 +131,8 @@ struct block {
 	struct work work;	   /* proof that its work varies */
 	double pools[CAUSE_POOLS]; /* excess in ns by what threads did; the sum is excess_ns */
 	double unexplained[CAUSE_POOLS]; /* parts of the pools that no rule attributed to a cause */
-	double harmless_ns; /* own excess that rules attribute to more work or to ispot, in ns */
+	double unexplained_ns; /* of those, what is not counted as lost; in unexplained_threads */
+	double harmless_ns;    /* own excess that rules attribute to more work or to ispot, in ns */
 	double harmless[CAUSE_POOLS]; /* harmless_ns by pool: that time is not lost */
 	bool off_known; /* there are switch records; else all own time is in POOL_RUNNING */
 	struct block_counters counters;

@@ -450,8 +450,9 @@ static bool gives_work(const struct threads *th, const struct handout *row)
 	return work == WORK_HANDED_OUT || work == WORK_IN_TURN;
 }
 
-/* Returns the thread of nearly all sleeps in the rows, or SLEEP_NOBODY. */
-static uint32_t only_waiter(const struct handout *rows, size_t n)
+/* Returns the thread of nearly all sleeps in the rows, or SLEEP_NOBODY, also if it stands for
+ * several. */
+static uint32_t only_waiter(const struct threads *th, const struct handout *rows, size_t n)
 {
 	uint64_t all = 0, own = 0;
 	size_t most = 0;
@@ -463,7 +464,10 @@ static uint32_t only_waiter(const struct handout *rows, size_t n)
 	}
 	for (size_t i = 0; i < n; i++)
 		own += rows[i].waiter == rows[most].waiter ? rows[i].sleeps : 0;
-	return (double)own >= NEAR_SHARE * (double)all ? rows[most].waiter : SLEEP_NOBODY;
+	return (double)own >= NEAR_SHARE * (double)all &&
+			       th->all.data[rows[most].waiter] != th->rest
+		       ? rows[most].waiter
+		       : SLEEP_NOBODY;
 }
 
 static double life_ns(const struct threads *th, uint32_t thread)
@@ -476,6 +480,7 @@ struct results {
 	uint64_t ns, most_ns; /* in all; for one other thread */
 	uint64_t workers_ns;  /* for threads that wait for its work */
 	double work_ns;	      /* how long these do not wait for it, added up */
+	bool beside;	      /* for one that waits in the same place */
 };
 
 static struct results results_of(const struct threads *th, const struct handout *rows, size_t n,
@@ -483,25 +488,25 @@ static struct results results_of(const struct threads *th, const struct handout 
 {
 	struct results x = { 0 };
 	struct waited by = { 0 };
-	struct map seen = { 0 };
 
 	for (size_t i = 0; i < n; i++) {
-		const uint64_t for_work_ns = waited_ns(&all->for_work, rows[i].waker, waiter);
+		const struct handout *row = &rows[i];
+		const uint64_t for_work_ns = waited_ns(&all->for_work, row->waker, waiter);
+		const uint64_t before_ns = waited_ns(&by, waiter, row->waker);
 
-		if (rows[i].waiter != waiter)
+		if (row->waiter != waiter)
 			continue;
-		x.ns += rows[i].ns;
-		add_waited(&by, waiter, rows[i].waker, rows[i].ns);
-		if (waited_ns(&by, waiter, rows[i].waker) > x.most_ns)
-			x.most_ns = waited_ns(&by, waiter, rows[i].waker);
+		add_waited(&by, waiter, row->waker, row->ns);
+		x.ns += row->ns;
+		if (before_ns + row->ns > x.most_ns)
+			x.most_ns = before_ns + row->ns;
+		x.beside |= is_beside(row, all);
 		if (!for_work_ns)
 			continue;
-		x.workers_ns += rows[i].ns;
-		if (map_get(&seen, rows[i].waker) == MAP_NONE)
-			x.work_ns += life_ns(th, rows[i].waker) - (double)for_work_ns;
-		map_put(&seen, rows[i].waker, 1);
+		x.workers_ns += row->ns;
+		if (!before_ns && row->ns)
+			x.work_ns += life_ns(th, row->waker) - (double)for_work_ns;
 	}
-	map_release(&seen);
 	waited_release(&by);
 	return x;
 }
@@ -516,10 +521,7 @@ static bool awaits_results(const struct threads *th, const struct handout *rows,
 {
 	const struct results x = results_of(th, rows, n, all, waiter);
 
-	for (size_t i = 0; i < n; i++)
-		if (rows[i].waiter == waiter && is_beside(&rows[i], all))
-			return false;
-	return (double)x.most_ns < GIVER_SHARE * (double)x.ns &&
+	return !x.beside && (double)x.most_ns < GIVER_SHARE * (double)x.ns &&
 	       (double)x.workers_ns >= NEAR_SHARE * (double)x.ns &&
 	       x.work_ns >= AT_A_TIME * (double)x.ns &&
 	       (double)x.ns >= RESULTS_SHARE * life_ns(th, waiter);
@@ -538,12 +540,13 @@ static bool is_given_by(const struct map *givers, const struct handout *rows, si
 	return (double)given_ns >= NEAR_SHARE * (double)ns;
 }
 
-/* Marks where a thread waits for the results of several. Returns that thread, or SLEEP_NOBODY. */
+/* Marks where a thread waits for the results of several, whether or not it also acts when a time is
+ * over. Returns that thread, or SLEEP_NOBODY. */
 static uint32_t judge_results(struct threads *th, const struct handout *rows, size_t n,
 			      const struct all_waits *all)
 {
 	const bool known = rows->word == SLEEP_NOBODY ? rows->place : is_condition(th, rows->word);
-	const uint32_t waiter = known ? only_waiter(rows, n) : SLEEP_NOBODY;
+	const uint32_t waiter = known ? only_waiter(th, rows, n) : SLEEP_NOBODY;
 
 	if (waiter == SLEEP_NOBODY || !awaits_results(th, rows, n, all, waiter))
 		return SLEEP_NOBODY;

@@ -368,9 +368,6 @@ static void warn_names(const struct diff *diff, size_t offset, const char *what,
  * gained or lost since is in no row. */
 static void warn_one_sided(const struct diff_view *v, enum diff_side side, struct text *out)
 {
-	static const char *const words[DIFF_SIDES][2] = {
-		[DIFF_BEFORE] = { "before", "after" }, [DIFF_AFTER] = { "after", "before" }
-	};
 	const enum diff_verdict verdict = side == DIFF_BEFORE ? DIFF_ONLY_BEFORE : DIFF_ONLY_AFTER;
 	const double part = v->diff->duration_ns[side] / v->diff->threads_ns[side];
 	const struct diff_block *most = NULL;
@@ -388,7 +385,7 @@ static void warn_one_sided(const struct diff_view *v, enum diff_side side, struc
 		    "warning: %s cost %s of thread time %s and was not traced %s: its change is "
 		    "unknown. Record the same functions on both sides: ispot record -F @",
 		    named(most, name), text_share(share, most->half[side].lost_threads * part),
-		    words[side][0], words[side][1]);
+		    side_names[side], side_names[side == DIFF_BEFORE ? DIFF_AFTER : DIFF_BEFORE]);
 	text_shell_word(&line, v->diff->runs[side].data[0].path);
 	text_wrap(line.s, v->width, out);
 	text_release(&line);

@@ -17,6 +17,7 @@
 #include "report/screen/row.h"
 #include "report/screen/screen.h"
 #include "report/screen/text.h"
+#include "report/screen/untold.h"
 #include "trace/meta/meta.h"
 
 static const char *const table_columns_of[] = { "sci",	  "lost_threads", "calls", "min_ns",
@@ -152,7 +153,7 @@ static void first_notices(const struct result *res, struct text *out)
 
 static void answer(const struct view *v, struct text *out)
 {
-	const struct block *b = report_worst(v);
+	const struct block *b = report_told_row(v);
 	struct text conclusion = { 0 }, commands = { 0 };
 	struct text line = { 0 };
 	const char *next;

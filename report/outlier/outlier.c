@@ -75,8 +75,12 @@ static void instrumentation(const struct outlier_view *v, struct text *out)
 					      (double)(end->end_ns - o->start_ns)));
 }
 
-/* What the first line leaves out to fit; each includes those before it. */
-enum brevity { BRIEF_NOT, BRIEF_HELD, BRIEF_COUNTS };
+/* How much the first line leaves out to fit the screen. */
+enum brevity {
+	BRIEF_NOT,
+	BRIEF_HELD,   /* how long critical sections were held */
+	BRIEF_COUNTS, /* that, and the numbers of functions, markers and critical sections */
+};
 
 static void add_counts(const struct outlier_view *v, enum brevity brief, struct text *out)
 {

@@ -145,11 +145,9 @@ static void print_longer(const struct interval *iv, const struct blocks *blocks,
 	if (!most)
 		return;
 	*v->is_longer_due = false;
-	text_printf(
-		&line,
-		"note: a verdict needs %d calls of a function in an interval; -I %.0fs would have "
-		"them",
-		CALLS_MIN, ceil(seconds * CALLS_MIN / (double)most));
+	text_printf(&line,
+		    "note: a verdict needs %d calls of a function in an interval; try -I %.0fs",
+		    CALLS_MIN, ceil(seconds * CALLS_MIN / (double)most));
 	text_wrap(line.s, v->width, out);
 	text_release(&line);
 }

@@ -100,8 +100,7 @@ static const char *unexplained(const struct block *b, double *share)
 /* Returns the unexplained part of the excess time, in percent. */
 static double unexplained_share(const struct block *b)
 {
-	return 100 * (b->unexplained[POOL_RUNNING] + block_unexplained_waits_ns(b)) /
-	       block_pools_ns(b);
+	return 100 * b->unexplained_ns / block_pools_ns(b);
 }
 
 bool report_tells(const struct block *b, const struct cause *known)

@@ -33,14 +33,9 @@ static double own_ns(const struct block *b)
 /* Returns how much of the block's own time is lost, or 0 if its verdict is not interference. */
 static double lost_ns(const struct block *b)
 {
-	double lost;
-
 	if (b->verdict != VERDICT_INTERFERENCE)
 		return 0;
-	lost = own_ns(b) - b->pools[POOL_IDLE] - b->harmless_ns;
-	if (b->unexplained_threads > 0)
-		lost -= b->unexplained[POOL_RUNNING];
-	return lost;
+	return own_ns(b) - b->pools[POOL_IDLE] - b->harmless_ns - b->unexplained_ns;
 }
 
 double report_cause_share(const struct block *b, const struct cause *c)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "report/screen/untold.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -33,6 +34,7 @@ void text_unexplained(const struct view *v, const struct block *b, struct text *
 {
 	char name[4 * NAME_COLUMNS + 1], key[4 * NAME_COLUMNS + 1];
 	const struct result *res = v->result;
+	const double waits = block_unexplained_waits_ns(b) / b->unexplained_ns;
 	const double percent =
 		100 * b->unexplained_threads * (double)res->probed_ns / (double)res->threads_ns;
 	bool misses = text_cache_misses(b);
@@ -41,17 +43,17 @@ void text_unexplained(const struct view *v, const struct block *b, struct text *
 	text_printf(out, "%s%s%s ", name_brief(name, sizeof(name), b->name, NAME_COLUMNS),
 		    b->key ? " " : "",
 		    b->key ? text_shortened(key, sizeof(key), b->key, NAME_COLUMNS) : "");
-	if (block_unexplained_waits_ns(b) > b->unexplained[POOL_RUNNING]) {
+	if (waits > 0.5) {
 		text_printf(out,
-			    "blocks for %.1f%% of thread time, for work or for other threads: no "
-			    "record says which, as none says who woke it.",
-			    percent);
+			    "blocks for %.1f%% of thread time, for work or for other threads: "
+			    "unknown which, as wakeups were not recorded.",
+			    fmin(waits, 1) * percent);
 		return;
 	}
 	text_printf(out, "varies while it runs, %s: ",
 		    misses ? "mostly with its cache misses" : "for an unknown reason");
 	text_printf(out, "its calls run for %.1f%% of thread time longer than its fastest call. %s",
-		    percent,
+		    (1 - waits) * percent,
 		    misses ? "Their data is spread over more memory, or others have the cache."
 			   : "They do more work, or threads interfere in a way that only hardware "
 			     "counters show.");
