@@ -605,6 +605,8 @@ void calls_skip(struct calls *c, const struct record *r)
 	}
 	follow(c, r);
 	check_sight_of_both(c, threads_record(&c->threads, r), r);
+	if (r->kind == REC_SWITCHES_ON)
+		calls_switches_on(c, r->time_ns);
 }
 
 void calls_restart(struct calls *c, uint64_t time_ns)

@@ -54,14 +54,12 @@ void calls_describe(struct calls *c, struct thread *t, const struct record *r);
 /* loss.c: begins a loss; ends losses that are over at time_ns, and notifies visitors if is_told. */
 void calls_lose(struct calls *c, const struct record *r);
 void calls_end_gaps(struct calls *c, uint64_t time_ns, bool is_told);
-/*
- * Switches have no records from here on (analysis/threads/unwatched.h): ends all open calls, before
- * the threads are told (calls.c).
- */
+/* At a REC_SWITCHES_OFF (analysis/threads/unwatched.h), before the threads get it: ends all open
+ * calls (calls.c). */
 void calls_switches_off(struct calls *c, uint64_t time_ns);
-/* What visitors know of the threads' present calls and waits is no longer so. */
+/* After it: has the visitors forget the calls and waits that threads are in. */
 void calls_forget_threads(struct calls *c);
-/* They have records again. */
+/* After a REC_SWITCHES_ON: hides the threads that a loss still conceals. */
 void calls_switches_on(struct calls *c, uint64_t time_ns);
 /* Called after each record about t during a loss: checks whether t can still be followed. */
 void calls_check_sight(struct calls *c, struct thread *t, uint64_t time_ns);

@@ -66,7 +66,7 @@ void takers_switch(struct takers *t, uint32_t cpu, uint64_t time_ns, uint64_t be
  */
 void takers_share(const struct takers *t, uint32_t cpu, uint64_t from_ns, uint64_t before,
 		  void (*share)(void *ctx, uint64_t who, uint64_t ns), void *ctx);
-/* Who has the CPUs is not known until their next switches. */
+/* Forgets which thread each CPU runs, until the CPU's next switch. */
 void takers_forget(struct takers *t);
 void takers_release(struct takers *t);
 

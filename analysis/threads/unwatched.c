@@ -121,9 +121,7 @@ static void resolve(struct threads *th, struct thread *t, const struct record *r
 		t->doubtful = false;
 		return;
 	}
-	if (t->doubtful)
-		sleep_unknown(t, t->since_ns);
-	t->doubtful = false;
+	unwatched_runs(t);
 	if (!shows_off(r)) {
 		/* it ran all the time, as its switch-in would have a record */
 		if (t->since_ns < r->time_ns)

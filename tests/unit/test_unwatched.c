@@ -78,7 +78,8 @@ static void another_sleep_is_not_the_same(void **state)
 	}
 }
 
-/* Of a thread that ran, nothing is known in the stretch; after it a sleeper is woken first. */
+/* A thread that ran when the stretch began is in an unknown state. If it then gets a CPU without a
+ * wakeup, it was in the run queue; if it is woken, it slept. */
 static void who_ran_may_be_anywhere_afterwards(void **state)
 {
 	struct scene s;
@@ -121,7 +122,8 @@ static void who_slept_and_is_not_heard_of_sleeps_on(void **state)
 	scene_release(&s);
 }
 
-/* What has records in a stretch all the same, calls, says nothing of how they spent their time. */
+/* Calls have records in a stretch, too, but how long their threads were off the CPU is unknown:
+ * they are not timed. */
 static void calls_are_not_paired_across(void **state)
 {
 	struct scene s;
@@ -191,6 +193,30 @@ static void a_loss_meanwhile_is_one_afterwards(void **state)
 	scene_release(&s);
 }
 
+/* The same before a window: threads without a record of their own afterwards stay hidden. */
+static void a_loss_meanwhile_hides_before_a_window(void **state)
+{
+	const uint64_t lost[RECORD_VALUES_MIN] = { 5, 30000, 0 };
+	struct scene s;
+
+	begin(&s);
+	switches_off(&s, 20);
+	for (unsigned i = 0; i < 2; i++) {
+		uint64_t values[RECORD_VALUES_MIN] = { 0 };
+		struct record r = { .kind = i ? REC_SWITCHES_ON : REC_LOST,
+				    .time_ns = i ? 50000 : 70000,
+				    .n_values = i ? 2 : 3,
+				    .values = values };
+
+		for (unsigned k = 0; !i && k < 3; k++)
+			values[k] = lost[k];
+		calls_skip(&s.calls, &r);
+	}
+	assert_int_not_equal(thread(&s, 1)->unseen_ns, 0);
+	scene_finish(&s, 100000);
+	scene_release(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -201,6 +227,7 @@ int main(void)
 		cmocka_unit_test(calls_are_not_paired_across),
 		cmocka_unit_test(threads_come_and_go_meanwhile),
 		cmocka_unit_test(a_loss_meanwhile_is_one_afterwards),
+		cmocka_unit_test(a_loss_meanwhile_hides_before_a_window),
 	};
 
 	return unit_run(tests);
