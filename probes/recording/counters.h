@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the calls of a recording count: the events, opened on every CPU, and their meta lines. The
- * functions are called in this order. */
+/* The events of -e, which are counted in each call: opens them on every CPU and describes them in
+ * the file. The functions are called in this order. */
 #ifndef ISPOT_PROBES_RECORDING_COUNTERS_H
 #define ISPOT_PROBES_RECORDING_COUNTERS_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the file says about its recording: lines about the session, notices, the sets' times. */
+/* Writes what the file says about the recording itself: the session's meta line, notices, when sets
+ * of probes went on and off, and the end. */
 #ifndef ISPOT_PROBES_RECORDING_META_H
 #define ISPOT_PROBES_RECORDING_META_H
 
@@ -13,7 +14,7 @@ struct recording;
 struct session_result;
 struct text;
 
-/* What the session's line says beyond what the parts share. */
+/* Facts in the session's meta line that struct recording does not have. */
 struct session_head {
 	const char *program; /* base name of the program that runs; NULL: unknown */
 	const char *pmu;     /* the core PMU's name */

@@ -148,10 +148,11 @@ static double choosing_cost_ns(const struct budget *b, const struct recording *r
 	return (double)session_sampling_cost_ns(b->costs, r) + b->counting_cost_ns;
 }
 
-/* What was spent since the last look, in ns of the target's CPU time. */
+/* CPU time since the last look, in ns: all of the target's, and the parts of it that traced calls,
+ * choosing functions and recording context switches took. */
 struct spent {
 	double used, calls, choosing, scheduling;
-	double work; /* the target's own work, without the rest */
+	double work; /* used, without those three */
 };
 
 static struct spent spent_since(struct budget *b, struct recording *r, uint64_t elapsed_ns)
@@ -186,6 +187,13 @@ double session_repayment(const struct budget *b, const struct recording *r, doub
 	return fmin(fmax(b->debt_ns, 0) / REPAID_IN_NS, room / 2);
 }
 
+/* Returns what is left of the budget beside context switches. Removing functions does not make
+ * switches cheaper, so they may use up to half of it. */
+static double beside_switches(double budget, double switches)
+{
+	return budget - fmin(switches, SCHEDULING_MOST * budget);
+}
+
 double session_choice_room(const struct budget *b, const struct recording *r)
 {
 	double cpu_ns = session_recorded_cpu_ns(b->cputime, r),
@@ -194,8 +202,7 @@ double session_choice_room(const struct budget *b, const struct recording *r)
 	double switches = switches_ns / fmax(work_ns, fmax(cpu_ns / 10, 1)), room;
 
 	room = (session_contends(r) ? 1 : ROOM_TO_CHOOSE) *
-	       (r->options->overhead - fmin(switches, SCHEDULING_MOST * r->options->overhead) -
-		session_sampling_share(b->costs));
+	       (beside_switches(r->options->overhead, switches) - session_sampling_share(b->costs));
 	return room - session_repayment(b, r, room);
 }
 
@@ -232,11 +239,7 @@ int session_throttle(struct budget *b, struct recording *r, uint64_t now, struct
 					       planned_is_traced(p) ? p->cost_ns / spent.work : 0,
 					       (double)elapsed_ns);
 	}
-	/*
-	 * Removing functions does not make switches cheaper, so they may use up to half of the
-	 * budget.
-	 */
-	budget -= fmin(spent.scheduling / spent.work, SCHEDULING_MOST * budget);
+	budget = beside_switches(budget, spent.scheduling / spent.work);
 	b->debt_ns += spent.calls + spent.choosing - budget * spent.work;
 	b->debt_ns = fmax(b->debt_ns, -budget * CREDIT_MAX_NS);
 	b->debt_met_ns = fmax(fmin(b->debt_met_ns, b->debt_ns), 0);

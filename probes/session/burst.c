@@ -16,19 +16,13 @@ void session_burst_begin(struct burst *b, const struct recording *r)
 {
 	b->since_ns = clock_now_ns();
 	b->until_ns = b->since_ns + r->options->burst_on_ns;
+	b->random = r->start_ns;
 }
 
-/*
- * Returns the length of the next pause. It varies between half and one and a half of the requested
- * length, which it has on average, so that a program with a period of its own does not meet each
- * burst in the same place.
- */
-static uint64_t time_off_ns(struct burst *b, const struct recording *r)
+uint64_t session_varied_ns(uint64_t *random, uint64_t ns)
 {
-	uint64_t off = r->options->burst_period_ns - r->options->burst_on_ns;
-
-	b->random = (b->random ^ r->start_ns) * 6364136223846793005u + 1442695040888963407u;
-	return off / 2 + (b->random >> 33) % (off + 1);
+	*random = (*random ^ ns) * 6364136223846793005u + 1442695040888963407u;
+	return ns / 2 + (*random >> 33) % (ns + 1);
 }
 
 static void turn_off(struct burst *b, struct recording *r)
@@ -45,7 +39,9 @@ static void turn_off(struct burst *b, struct recording *r)
 	}
 	r->is_between_bursts = true;
 	b->on_ns += now - b->since_ns;
-	b->until_ns = clock_now_ns() + time_off_ns(b, r);
+	b->until_ns = clock_now_ns() +
+		      session_varied_ns(&b->random,
+					r->options->burst_period_ns - r->options->burst_on_ns);
 }
 
 static int turn_on(struct burst *b, struct recording *r, struct err *err)

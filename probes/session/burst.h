@@ -24,6 +24,11 @@ struct burst {
 	unsigned n; /* how often the probes returned */
 };
 
+/*
+ * Returns a length between half and one and a half of ns, on average ns, so that a program with a
+ * period of its own does not meet each pause in the same place. random: the state, changed.
+ */
+uint64_t session_varied_ns(uint64_t *random, uint64_t ns);
 void session_burst_begin(struct burst *b, const struct recording *r); /* begins the first burst */
 /* Called in each turn of the loop. */
 int session_burst_step(struct burst *b, struct recording *r, struct err *err);

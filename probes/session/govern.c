@@ -11,18 +11,19 @@
 #include "probes/recording/options.h"
 #include "probes/recording/recording.h"
 #include "probes/session/budget.h"
+#include "probes/session/burst.h"
 #include "probes/session/follow.h"
 #include "probes/session/overhead.h"
 #include "trace/meta/meta.h"
 #include "trace/record.h"
 #include "trace/write/writer.h"
 
-#define ON_NS	    500000000ull /* after a shorter one, more of the waits began unseen */
+#define ON_NS	    500000000ull /* if shorter, more waits would have begun before it */
 #define FIRST_ON_NS 500000000ull /* short programs are recorded in full */
 /* With -p, the default budget is so small that next to nothing would be recorded. */
 #define ATTACHED_LEAST	0.1
-#define OFF_LEAST_NS	50000000ull /* for less, an edge is not worth its calls that are cut */
-#define OFF_MOST_NS	1500000000ull
+#define OFF_LEAST_NS	50000000ull   /* a shorter pause gains less than its edges lose */
+#define OFF_MOST_NS	1500000000ull /* on average: session_varied_ns() makes up to 2.25 s of it */
 #define CREDIT_NS	100000000.0 /* time of the target; what it leaves unused before is not kept */
 #define UNDER_WAY_NS	50000	    /* a program that has read the flag has ended by then */
 #define EXPECTED_OF_OFF 0.3	    /* cost of a switch without a record, before it is measured */
@@ -42,13 +43,6 @@ uint64_t govern_pause_ns(const struct govern_debt *d)
 	if (ns < (double)OFF_LEAST_NS)
 		return 0;
 	return ns < (double)OFF_MOST_NS ? (uint64_t)ns : OFF_MOST_NS;
-}
-
-/* Returns the length of a pause, varied by half as those of bursts are, and as long on average. */
-static uint64_t varied_ns(struct governor *g, uint64_t ns)
-{
-	g->random = (g->random ^ ns) * 6364136223846793005u + 1442695040888963407u;
-	return ns / 2 + (g->random >> 33) % (ns + 1);
 }
 
 static double budget_of(const struct recording *r)
@@ -92,10 +86,11 @@ static void settle(struct governor *g, const struct recording *r)
 	else
 		g->on_rate = cost / span;
 	g->debt.off_rate = g->on_rate * g->off_of_on;
-	log_detail(
-		"context switches took %.1f%% of the program's own time %s records, and %.1f%% are "
-		"allowed",
-		100 * cost / work, g->off ? "without" : "with", 100 * allowed);
+	if (g->off || g->debt.debt_ns > 0)
+		log_detail(
+			"context switches took %.1f%% of the program's own time %s records, and %.1f%% are "
+			"allowed",
+			100 * cost / work, g->off ? "without" : "with", 100 * allowed);
 	g->at = now;
 }
 
@@ -167,7 +162,7 @@ void session_govern_step(struct governor *g, struct recording *r)
 	pause_ns = govern_pause_ns(&g->debt);
 	g->until_ns = now + ON_NS;
 	if (pause_ns && g->counts) {
-		turn_off(g, r, varied_ns(g, pause_ns));
+		turn_off(g, r, session_varied_ns(&g->random, pause_ns));
 	} else if (pause_ns) {
 		/* what sleeps when the records stop must have said how often it had switched */
 		bpfprog_count_switches(r->programs);

@@ -124,7 +124,7 @@ one_screen() ( # one_screen COMMAND...
 	mkdir -p "$work/fits" && cd "$work/fits" || exit 1
 	for trace in "$OLDPWD"/tests/golden/*.trace; do
 		"$ISPOT" dump --from-text "$trace" -o ispot.data 2>/dev/null || continue
-		COLUMNS=80 "$ISPOT" "$@" 2>/dev/null >screen || true
+		COLUMNS=80 "$ISPOT" "$@" 2>/dev/null >screen || [ $? -lt 126 ] || echo "${trace##*/}: ended by a signal"
 		wider_than_80 <screen | sed "s/^/${trace##*/}: /"
 		[ "$(wc -l <screen)" -le 23 ] || echo "${trace##*/}: $(wc -l <screen) lines"
 	done

@@ -74,11 +74,14 @@ like few.notices "context switches were recorded for .* of .*; times and shares 
 
 # A program that hardly switches, and one that may cost as much as it likes.
 record calm --overhead 1 -- "$MB/counted_loop"
+is "$status" 0 "calm: status" || diag calm.err
 read -r recorded left_out < <(switches calm)
-is "$left_out" 0 "calm: nothing is left out"
-is "$("$ISPOT" dump --events -i calm.data | grep -cE 'switches-o|count=')" 0 "calm: and the file is what it was"
-record dear --overhead 100 -- ./turns 100000
-read -r recorded left_out < <(switches dear)
-is "$left_out" 0 "dear: nothing is left out"
+is "$left_out" 0 "calm: nothing is left out" || diag "$recorded recorded"
+is "$("$ISPOT" dump --events -i calm.data | grep -cE 'switches-o|count=')" 0 "calm: no record counts switches"
+record ample --overhead 100 -- ./turns 100000
+is "$status" 0 "ample: status" || diag ample.err
+read -r recorded left_out < <(switches ample)
+[ "$recorded" -gt 1000 ] && [ "$left_out" = 0 ]
+ok $? "ample: all switches have records" || diag "$recorded recorded, $left_out left out"
 
 done_testing

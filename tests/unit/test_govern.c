@@ -68,7 +68,8 @@ static void cheap_switches_have_all_their_records(void **state)
 	assert_true(o.on == 1);
 }
 
-/* What costs more than the budget even without records is recorded for a quarter of the time. */
+/* If switches cost more than the budget even without records, the pauses are as long as they may
+ * be: a quarter of the time is recorded. */
 static void some_records_are_always_written(void **state)
 {
 	struct outcome o = outcome_of(&(struct program){ 0.6, 0.2, 0.10, 1 });
