@@ -11,21 +11,21 @@
 #include "trace/meta/meta.h"
 #include "trace/meta/print.h"
 
-void session_add_addresses(struct session_addresses *addresses, struct recording *r)
+void addresses_add(struct recorded_addresses *addresses, struct recording *r)
 {
 	const struct drain_address *new;
 	struct place place;
 
 	while ((new = drain_addresses_next(&r->drain.addresses)))
 		if (spaces_find_data(&r->spaces, new->pid, new->value, &place))
-			*vec_add(addresses) = (struct session_address){
+			*vec_add(addresses) = (struct recorded_address){
 				.value = new->value,
 				.dso = place.dso,
 				.address = place.address,
 			};
 }
 
-static void write_address(struct recording *r, const struct session_address *a)
+static void write_address(struct recording *r, const struct recorded_address *a)
 {
 	struct meta_address m = { .address = a->value, .offset = a->address };
 	struct text line = { 0 };
@@ -34,25 +34,25 @@ static void write_address(struct recording *r, const struct session_address *a)
 	m.symbol = symbol ? symbol : "";
 	m.object = dso_path(a->dso);
 	meta_print_address(&m, &line);
-	session_write_line(r, &line);
+	recording_write_line(r, &line);
 }
 
-void session_write_addresses(const struct session_addresses *addresses, struct recording *r)
+void addresses_write(const struct recorded_addresses *addresses, struct recording *r)
 {
 	char *words;
 
-	vec_for_each (addresses, const struct session_address, a)
+	vec_for_each (addresses, const struct recorded_address, a)
 		write_address(r, a);
 	if (!r->drain.addresses.full)
 		return;
 	words = xasprintf("more than %d addresses were arguments: those that came first have their "
 			  "names, the others are shown as numbers",
 			  DRAIN_ADDRESSES_MAX);
-	session_write_notice(r, "addresses", words);
+	recording_write_notice(r, "addresses", words);
 	free(words);
 }
 
-void session_addresses_release(struct session_addresses *addresses)
+void addresses_release(struct recorded_addresses *addresses)
 {
 	vec_release(addresses);
 }

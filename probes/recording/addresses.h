@@ -15,19 +15,19 @@ struct dso;
 struct recording;
 
 /* Arguments that are addresses in the data of a file. */
-struct session_address {
+struct recorded_address {
 	uint64_t value;
 	struct dso *dso;
 	uint64_t address; /* as in the file */
 };
 
-struct session_addresses {
-	VEC(struct session_address)
+struct recorded_addresses {
+	VEC(struct recorded_address)
 };
 
-/* Called after session_add_stacks(). */
-void session_add_addresses(struct session_addresses *addresses, struct recording *r);
-void session_write_addresses(const struct session_addresses *addresses, struct recording *r);
-void session_addresses_release(struct session_addresses *addresses);
+/* Called after stacks_add(). */
+void addresses_add(struct recorded_addresses *addresses, struct recording *r);
+void addresses_write(const struct recorded_addresses *addresses, struct recording *r);
+void addresses_release(struct recorded_addresses *addresses);
 
 #endif

@@ -35,9 +35,9 @@ static void note_memory(struct after *a, const struct recording *r, uint64_t now
 		a->memory_bytes = most;
 }
 
-double session_after_ns(const struct after *a, double work_ns, double calls)
+double after_expect_ns(const struct after *a, double work_ns, double calls)
 {
-	return calls > 0 ? calls * session_aftermath_ns(a->costs, work_ns / calls, a->memory_bytes)
+	return calls > 0 ? calls * costs_aftermath_ns(a->costs, work_ns / calls, a->memory_bytes)
 			 : 0;
 }
 
@@ -52,11 +52,11 @@ static double calls_so_far(const struct after *a, const struct recording *r, dou
 	*cost_ns = 0;
 	for (size_t i = 0; i < r->drain.n_functions && i < r->plan.n; i++)
 		*cost_ns += period * (double)r->drain.calls_of[i] *
-			    session_call_cost_ns(a->costs, r->plan.data[i]);
+			    costs_call_ns(a->costs, r->plan.data[i]);
 	return period * (double)r->drain.entries;
 }
 
-void session_note_after(struct after *a, const struct recording *r, uint64_t now, bool at_end)
+void after_note(struct after *a, const struct recording *r, uint64_t now, bool at_end)
 {
 	double cost_ns, calls, used_ns, work_ns;
 	uint64_t cpu_ns;
@@ -65,17 +65,17 @@ void session_note_after(struct after *a, const struct recording *r, uint64_t now
 		return;
 	note_memory(a, r, now);
 	calls = calls_so_far(a, r, &cost_ns);
-	cpu_ns = session_recorded_cpu_ns(a->cputime, r);
+	cpu_ns = cputime_recorded_ns(a->cputime, r);
 	used_ns = cpu_ns > a->cpu_ns ? (double)(cpu_ns - a->cpu_ns) : 0;
 	work_ns = fmax(used_ns - (cost_ns - a->calls_ns), used_ns / 10);
-	a->cost_ns += session_after_ns(a, work_ns, calls - a->calls);
+	a->cost_ns += after_expect_ns(a, work_ns, calls - a->calls);
 	a->calls = calls;
 	a->calls_ns = cost_ns;
 	a->cpu_ns = cpu_ns;
 	a->look_ns = now;
 }
 
-double session_after_cost_ns(const struct after *a)
+double after_sum_ns(const struct after *a)
 {
 	return a->cost_ns;
 }

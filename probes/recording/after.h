@@ -25,10 +25,10 @@ struct after {
 };
 
 /* Returns the cost of this many calls in this much of the program's own time. */
-double session_after_ns(const struct after *a, double work_ns, double calls);
+double after_expect_ns(const struct after *a, double work_ns, double calls);
 /* Called in each turn of the loop, and at the end. */
-void session_note_after(struct after *a, const struct recording *r, uint64_t now, bool at_end);
+void after_note(struct after *a, const struct recording *r, uint64_t now, bool at_end);
 /* Returns the cost so far. */
-double session_after_cost_ns(const struct after *a);
+double after_sum_ns(const struct after *a);
 
 #endif

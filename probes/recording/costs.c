@@ -18,18 +18,18 @@
 #include "probes/select/pattern.h"
 #include "trace/meta/print.h"
 
-void session_costs_init(struct costs *costs, const struct session_options *o)
+void costs_init(struct costs *costs, const struct session_options *o)
 {
 	costs->calibrates = o->calibrate;
 	costs->sample_ns = NAN;
 }
 
-bool session_calibrates(const struct costs *costs)
+bool costs_calibrates(const struct costs *costs)
 {
 	return costs->calibrates;
 }
 
-void session_calibrate(struct costs *costs, struct recording *r, const char *when, uint32_t threads)
+void costs_calibrate(struct costs *costs, struct recording *r, const char *when, uint32_t threads)
 {
 	struct meta_calibration rows[SELFCOST_ROWS_MAX];
 	struct err err = { 0 };
@@ -45,7 +45,7 @@ void session_calibrate(struct costs *costs, struct recording *r, const char *whe
 
 		*vec_add(&costs->calibrations) = rows[i];
 		meta_print_calibration(&rows[i], &line);
-		session_write_line(r, &line);
+		recording_write_line(r, &line);
 	}
 }
 
@@ -67,14 +67,14 @@ static bool measured(const struct costs *costs, const struct planned *p, double 
 	return n;
 }
 
-double session_call_cost_ns(const struct costs *costs, const struct planned *p)
+double costs_call_ns(const struct costs *costs, const struct planned *p)
 {
 	double inner_ns, full_ns;
 
 	return measured(costs, p, &inner_ns, &full_ns) ? full_ns : COSTLIEST_CALL_NS;
 }
 
-void session_report_costs(const struct costs *costs, struct recording *r, size_t first)
+void costs_report(const struct costs *costs, struct recording *r, size_t first)
 {
 	double inner_ns, full_ns;
 
@@ -86,16 +86,16 @@ void session_report_costs(const struct costs *costs, struct recording *r, size_t
 
 /* Returns the cost of the entry's trap: half of a call with a return probe, whatever the exit of
  * this function is. */
-double session_count_cost_ns(const struct costs *costs, const struct planned *p)
+double costs_count_ns(const struct costs *costs, const struct planned *p)
 {
 	struct planned with_return = *p;
 
 	if (p->exit.mech == EXIT_RET_SITES && !p->what.marker)
 		with_return.exit.mech = EXIT_RETURN;
-	return COST_OF_COUNTING * session_call_cost_ns(costs, &with_return);
+	return COST_OF_COUNTING * costs_call_ns(costs, &with_return);
 }
 
-void session_calibrate_after(struct costs *costs, struct recording *r)
+void costs_calibrate_after(struct costs *costs, struct recording *r)
 {
 	const struct aftermath *a = &costs->aftermath;
 	struct err err = { 0 };
@@ -114,7 +114,7 @@ void session_calibrate_after(struct costs *costs, struct recording *r)
 				   k == AFTERMATH_MUCH ? "much" : "little");
 }
 
-double session_aftermath_ns(const struct costs *costs, double work_ns, double memory_bytes)
+double costs_aftermath_ns(const struct costs *costs, double work_ns, double memory_bytes)
 {
 	return aftermath_ns(&costs->aftermath, work_ns, memory_bytes);
 }
@@ -138,9 +138,9 @@ static int watch_child(void *ctx, pid_t child)
 /* Whether threads of the target have carriers of the set; at first there may be no such sets. */
 static bool has_carriers(const struct recording *r, size_t k)
 {
-	bool none = r->sets.n && !session_is_on_targets(r, r->sets.n - 1);
+	bool none = r->sets.n && !recording_is_on_targets(r, r->sets.n - 1);
 
-	return r->sets.data[k].attached && (none || session_is_on_targets(r, k));
+	return r->sets.data[k].attached && (none || recording_is_on_targets(r, k));
 }
 
 /* … and with carriers. */
@@ -164,7 +164,7 @@ static uint32_t carriers_of_thread(const struct recording *r)
 	return n;
 }
 
-bool session_carries_more(const struct costs *costs, const struct recording *r, bool carried)
+bool costs_carries_more(const struct costs *costs, const struct recording *r, bool carried)
 {
 	return costs->calibrates && r->options->inherit && carried &&
 	       carriers_of_thread(r) > costs->carriers;
@@ -197,7 +197,7 @@ static struct switchcost cost_beyond_alone(const struct costs *costs, struct rec
 	return cost;
 }
 
-void session_calibrate_switches(struct costs *costs, struct recording *r, enum switches how)
+void costs_calibrate_switches(struct costs *costs, struct recording *r, enum switches how)
 {
 	if (!costs->calibrates)
 		return;
@@ -224,38 +224,38 @@ void session_calibrate_switches(struct costs *costs, struct recording *r, enum s
 	}
 }
 
-double session_switch_cost_ns(const struct costs *costs, bool carried)
+double costs_switch_ns(const struct costs *costs, bool carried)
 {
 	return (carried ? &costs->carried : &costs->watched)->switch_ns;
 }
 
-double session_birth_cost_ns(const struct costs *costs, bool carried)
+double costs_birth_ns(const struct costs *costs, bool carried)
 {
 	return (carried ? &costs->carried : &costs->watched)->birth_ns;
 }
 
-void session_set_sample_cost(struct costs *costs, double ns)
+void costs_set_sample(struct costs *costs, double ns)
 {
 	costs->sample_ns = ns;
 }
 
-double session_sample_cost_ns(const struct costs *costs)
+double costs_sample_ns(const struct costs *costs)
 {
 	return costs->sample_ns;
 }
 
-uint64_t session_sampling_cost_ns(const struct costs *costs, const struct recording *r)
+uint64_t costs_sampling_ns(const struct costs *costs, const struct recording *r)
 {
-	uint64_t samples = session_totals_now(r).samples - r->totals_at_start.samples;
+	uint64_t samples = recording_totals(r).samples - r->totals_at_start.samples;
 
 	return isnan(costs->sample_ns) ? 0 : (uint64_t)(costs->sample_ns * (double)samples);
 }
 
 /* ---- the file that ISPOT_CALIBRATION names ---- */
 
-bool session_needs_markers(const struct recording *r)
+bool costs_needs_markers(const struct recording *r)
 {
-	return r->is_hybrid ? session_has_markers(&r->objects, 0)
+	return r->is_hybrid ? objects_have_markers(&r->objects, 0)
 			    : patterns_choose_markers(r->patterns);
 }
 
@@ -269,7 +269,7 @@ static void use_known(struct costs *costs, struct recording *r, const struct kno
 
 		*vec_add(&costs->calibrations) = k->rows[i];
 		meta_print_calibration(&k->rows[i], &line);
-		session_write_line(r, &line);
+		recording_write_line(r, &line);
 	}
 	costs->aftermath = k->aftermath;
 	costs->alone = k->alone;
@@ -278,11 +278,11 @@ static void use_known(struct costs *costs, struct recording *r, const struct kno
 	costs->sample_ns = k->sample_ns;
 	costs->calibrates = false;
 	text_printf(&words, "what probing costs is from %s, not measured in this recording", path);
-	session_note(r, "calibration", words.s);
+	recording_note(r, "calibration", words.s);
 	text_release(&words);
 }
 
-void session_read_costs(struct costs *costs, struct recording *r)
+void costs_read(struct costs *costs, struct recording *r)
 {
 	const char *path = costs->calibrates ? known_costs_path() : NULL;
 	struct known_costs k;
@@ -291,7 +291,7 @@ void session_read_costs(struct costs *costs, struct recording *r)
 	if (!path)
 		return;
 	ret = known_costs_read(path, &k);
-	if (!ret && (!session_needs_markers(r) || k.has_markers))
+	if (!ret && (!costs_needs_markers(r) || k.has_markers))
 		use_known(costs, r, &k, path);
 	else if (ret && ret != -ENOENT &&
 		 ret != -EACCES) /* not this user's file: measure as usual */
@@ -302,7 +302,7 @@ void session_read_costs(struct costs *costs, struct recording *r)
 }
 
 /* Writes the costs, but only if this recording has measured everything that another may need. */
-void session_write_costs(const struct costs *costs, const struct recording *r)
+void costs_write(const struct costs *costs, const struct recording *r)
 {
 	const char *path = costs->calibrates ? known_costs_path() : NULL;
 	struct known_costs k = {
@@ -311,7 +311,7 @@ void session_write_costs(const struct costs *costs, const struct recording *r)
 		.watched = costs->watched,
 		.carried = costs->carried,
 		.sample_ns = costs->sample_ns,
-		.has_markers = session_needs_markers(r),
+		.has_markers = costs_needs_markers(r),
 		.n = costs->calibrations.n,
 	};
 	int ret;
@@ -325,7 +325,7 @@ void session_write_costs(const struct costs *costs, const struct recording *r)
 		log_notice("ISPOT_CALIBRATION: cannot write %s: %s", path, strerror(-ret));
 }
 
-void session_costs_release(struct costs *costs)
+void costs_release(struct costs *costs)
 {
 	vec_release(&costs->calibrations);
 }

@@ -28,32 +28,31 @@ struct costs {
 		VEC(struct meta_calibration)
 	} calibrations;
 	/* of a context switch and of a thread's birth, without the programs' own timed time:
-	 * session_calibrate_switches() */
+	 * costs_calibrate_switches() */
 	struct switchcost alone, watched, carried;
 	uint32_t carriers;	    /* of a thread when the cost of carrying threads was measured */
 	double sample_ns;	    /* of a sample to the thread that it interrupts; NAN: unknown */
 	struct aftermath aftermath; /* of calls beyond empty ones */
 };
 
-void session_costs_init(struct costs *costs, const struct session_options *o);
+void costs_init(struct costs *costs, const struct session_options *o);
 /* Returns whether the costs are to be measured: they may be known from a file. */
-bool session_calibrates(const struct costs *costs);
+bool costs_calibrates(const struct costs *costs);
 /*
  * Measures the cost of the probes and writes it into the file. A failure is reported and leaves the
  * costs unknown. when: "before" or "after".
  */
-void session_calibrate(struct costs *costs, struct recording *r, const char *when,
-		       uint32_t threads);
+void costs_calibrate(struct costs *costs, struct recording *r, const char *when, uint32_t threads);
 /* Measures what calls cost beyond empty ones. */
-void session_calibrate_after(struct costs *costs, struct recording *r);
+void costs_calibrate_after(struct costs *costs, struct recording *r);
 /* Returns that cost of a call, given the time between two of them and the program's memory. */
-double session_aftermath_ns(const struct costs *costs, double work_ns, double memory_bytes);
+double costs_aftermath_ns(const struct costs *costs, double work_ns, double memory_bytes);
 /* Returns the full cost of a call as measured here. */
-double session_call_cost_ns(const struct costs *costs, const struct planned *p);
+double costs_call_ns(const struct costs *costs, const struct planned *p);
 /* Returns the cost of a call that is only counted. */
-double session_count_cost_ns(const struct costs *costs, const struct planned *p);
+double costs_count_ns(const struct costs *costs, const struct planned *p);
 /* Passes the costs of the planned functions from index first on to --keep-slower. */
-void session_report_costs(const struct costs *costs, struct recording *r, size_t first);
+void costs_report(const struct costs *costs, struct recording *r, size_t first);
 /*
  * Measures the cost of a switch. The first time is before the scheduler is watched; the others give
  * the cost beyond that and beyond the programs' own, timed time, for threads without and with
@@ -61,22 +60,22 @@ void session_report_costs(const struct costs *costs, struct recording *r, size_t
  * away.
  */
 enum switches { SWITCHES_ALONE, SWITCHES_WATCHED, SWITCHES_CARRIED };
-void session_calibrate_switches(struct costs *costs, struct recording *r, enum switches how);
+void costs_calibrate_switches(struct costs *costs, struct recording *r, enum switches how);
 /* Returns whether threads that have carriers have more of them than when the cost was measured. */
-bool session_carries_more(const struct costs *costs, const struct recording *r, bool carried);
+bool costs_carries_more(const struct costs *costs, const struct recording *r, bool carried);
 /* Return what recording a switch, or a thread's birth and end, costs beside their timed time.
  * carried: the threads have carriers. */
-double session_switch_cost_ns(const struct costs *costs, bool carried);
-double session_birth_cost_ns(const struct costs *costs, bool carried);
-void session_set_sample_cost(struct costs *costs, double ns);
-double session_sample_cost_ns(const struct costs *costs); /* NAN: unknown */
+double costs_switch_ns(const struct costs *costs, bool carried);
+double costs_birth_ns(const struct costs *costs, bool carried);
+void costs_set_sample(struct costs *costs, double ns);
+double costs_sample_ns(const struct costs *costs); /* NAN: unknown */
 /* Returns the cost of samples so far. */
-uint64_t session_sampling_cost_ns(const struct costs *costs, const struct recording *r);
+uint64_t costs_sampling_ns(const struct costs *costs, const struct recording *r);
 /* Returns whether the calibration needs probes like those of markers. */
-bool session_needs_markers(const struct recording *r);
+bool costs_needs_markers(const struct recording *r);
 /* Reads the costs from the file that ISPOT_CALIBRATION names, and writes them into it. */
-void session_read_costs(struct costs *costs, struct recording *r);
-void session_write_costs(const struct costs *costs, const struct recording *r);
-void session_costs_release(struct costs *costs);
+void costs_read(struct costs *costs, struct recording *r);
+void costs_write(const struct costs *costs, const struct recording *r);
+void costs_release(struct costs *costs);
 
 #endif

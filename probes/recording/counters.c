@@ -38,7 +38,7 @@ static void perf_first(struct pmu_list *list)
  * Gives up all events, because their group counts nowhere while another profiler holds the
  * counters.
  */
-static void give_up_all(struct session_counters *c, const struct err *why)
+static void give_up_all(struct recorded_counters *c, const struct err *why)
 {
 	struct pmu_list software;
 
@@ -55,7 +55,7 @@ static void give_up_all(struct session_counters *c, const struct err *why)
 	c->list.fell_back = true;
 }
 
-int session_counters_open(struct session_counters *c, const struct recording *r, struct err *err)
+int recorded_counters_open(struct recorded_counters *c, const struct recording *r, struct err *err)
 {
 	const char *words = r->options->events ? r->options->events : "auto";
 	struct err busy = { 0 };
@@ -84,7 +84,7 @@ int session_counters_open(struct session_counters *c, const struct recording *r,
 	return ret;
 }
 
-struct bpfprog_counters session_counters_plan(const struct session_counters *c)
+struct bpfprog_counters recorded_counters_plan(const struct recorded_counters *c)
 {
 	struct bpfprog_counters plan = { .n = c->list.n, .period = c->period };
 
@@ -99,8 +99,8 @@ struct bpfprog_counters session_counters_plan(const struct session_counters *c)
 	return plan;
 }
 
-int session_counters_connect(const struct session_counters *c, const struct recording *r,
-			     struct err *err)
+int recorded_counters_connect(const struct recorded_counters *c, const struct recording *r,
+			      struct err *err)
 {
 	for (size_t cpu = 0; cpu < c->events.n_cpus; cpu++)
 		for (size_t i = 0; i < c->events.n_events; i++) {
@@ -118,7 +118,7 @@ int session_counters_connect(const struct session_counters *c, const struct reco
 	return 0;
 }
 
-static void write_counter(const struct session_counters *c, struct recording *r, uint32_t id,
+static void write_counter(const struct recorded_counters *c, struct recording *r, uint32_t id,
 			  const struct pmu_event *e, const char *why)
 {
 	struct text line = { 0 };
@@ -130,7 +130,7 @@ static void write_counter(const struct session_counters *c, struct recording *r,
 		m.period = m.on_change ? 1 : c->period;
 	}
 	meta_print_counter(&m, &line);
-	session_write_line(r, &line);
+	recording_write_line(r, &line);
 }
 
 static void names(struct text *out, const char *before, const char *name)
@@ -139,7 +139,7 @@ static void names(struct text *out, const char *before, const char *name)
 }
 
 /* Reports all missing counters in one sentence. */
-static void report_missing(const struct session_counters *c, const struct recording *r)
+static void report_missing(const struct recorded_counters *c, const struct recording *r)
 {
 	const struct pmu_list *list = &c->list;
 	struct text missing = { 0 }, counted = { 0 };
@@ -156,7 +156,7 @@ static void report_missing(const struct session_counters *c, const struct record
 			   list->missing[0].why, counted.s ? counted.s : "nothing");
 	else if (list->n_missing && !list->is_auto)
 		log_notice("%s: not counted (%s)", missing.s, list->missing[0].why);
-	if (session_counters_plan(c).n_perf)
+	if (recorded_counters_plan(c).n_perf)
 		log_detail("counted, perf events at one call in %u: %s", c->period, counted.s);
 	else if (list->n)
 		log_detail("counted: %s", counted.s);
@@ -164,7 +164,7 @@ static void report_missing(const struct session_counters *c, const struct record
 	text_release(&counted);
 }
 
-void session_counters_write(const struct session_counters *c, struct recording *r)
+void recorded_counters_write(const struct recorded_counters *c, struct recording *r)
 {
 	const struct pmu_list *list = &c->list;
 
@@ -176,7 +176,7 @@ void session_counters_write(const struct session_counters *c, struct recording *
 	report_missing(c, r);
 }
 
-const char *session_counters_pmu(char *buf, size_t n)
+const char *recorded_counters_pmu(char *buf, size_t n)
 {
 	const char *core = sysfs_core(buf, n);
 
@@ -186,7 +186,7 @@ const char *session_counters_pmu(char *buf, size_t n)
 	return strcmp(core, "none") != 0 && pfm_core() ? pfm_core() : core;
 }
 
-void session_counters_release(struct session_counters *c)
+void recorded_counters_release(struct recorded_counters *c)
 {
 	pmu_percpu_release(&c->events);
 }

@@ -14,21 +14,21 @@
 struct err;
 struct recording;
 
-struct session_counters {
+struct recorded_counters {
 	struct pmu_list list; /* perf events first; the index is the counter's id in the file */
 	struct pmu_percpu events;
 	uint32_t period; /* one recorded call in `period` is counted */
 };
 
 /* Opens the events of -e on every CPU. */
-int session_counters_open(struct session_counters *c, const struct recording *r, struct err *err);
-struct bpfprog_counters session_counters_plan(const struct session_counters *c);
+int recorded_counters_open(struct recorded_counters *c, const struct recording *r, struct err *err);
+struct bpfprog_counters recorded_counters_plan(const struct recorded_counters *c);
 /* Connects them with the loaded programs. */
-int session_counters_connect(const struct session_counters *c, const struct recording *r,
-			     struct err *err);
-void session_counters_write(const struct session_counters *c, struct recording *r);
-void session_counters_release(struct session_counters *c);
+int recorded_counters_connect(const struct recorded_counters *c, const struct recording *r,
+			      struct err *err);
+void recorded_counters_write(const struct recorded_counters *c, struct recording *r);
+void recorded_counters_release(struct recorded_counters *c);
 /* Returns the core PMU's name from libpfm4 or else from sysfs, or "none" if perf has none. */
-const char *session_counters_pmu(char *buf, size_t n);
+const char *recorded_counters_pmu(char *buf, size_t n);
 
 #endif

@@ -26,10 +26,10 @@ static void watch_mappings_again(struct recording *r)
 	struct rings old = r->mappings;
 	struct err err = { 0 };
 
-	if (session_watch_mappings(r, &err)) {
+	if (mappings_watch(r, &err)) {
 		rings_release(&r->mappings);
 		r->mappings = old;
-		session_write_notice(r, "cpus", err.text);
+		recording_write_notice(r, "cpus", err.text);
 		return;
 	}
 	drain_mappings(&r->drain, &old);
@@ -49,16 +49,16 @@ static void add_cpu(struct recording *r, uint32_t cpu, uint64_t since_ns)
 		 known ? ""
 		 : ret ? "calls there are lost (no ring could be made for it), and "
 		       : "calls there are lost until it was seen, and ");
-	session_write_notice(r, "cpus", words);
+	recording_write_notice(r, "cpus", words);
 }
 
-uint64_t session_note_cpus(struct session_cpus *c)
+uint64_t known_cpus_note(struct known_cpus *c)
 {
 	c->looked_ns = clock_now_ns();
 	return c->looked_ns;
 }
 
-void session_look_for_cpus(struct session_cpus *c, struct recording *r)
+void known_cpus_check(struct known_cpus *c, struct recording *r)
 {
 	uint64_t since_ns = c->looked_ns;
 	struct cpus before = r->cpus, now;

@@ -11,13 +11,13 @@
 
 struct recording;
 
-struct session_cpus {
+struct known_cpus {
 	uint64_t looked_ns; /* 0: nothing is watched yet */
 };
 
 /* Notes that the CPUs are known as of now. Returns the time. */
-uint64_t session_note_cpus(struct session_cpus *c);
+uint64_t known_cpus_note(struct known_cpus *c);
 /* Adds rings for the CPUs that came online since the last call. */
-void session_look_for_cpus(struct session_cpus *c, struct recording *r);
+void known_cpus_check(struct known_cpus *c, struct recording *r);
 
 #endif

@@ -24,7 +24,7 @@ static void note_cpu(const struct recording *r)
  * ended ones as timed at their switches. In this order, a process that ends meanwhile is missing
  * once, and not counted twice.
  */
-uint64_t session_target_cpu_ns(const struct recording *r)
+uint64_t cputime_target_ns(const struct recording *r)
 {
 	struct wire_totals ended;
 	struct pids pids = { 0 };
@@ -40,34 +40,34 @@ uint64_t session_target_cpu_ns(const struct recording *r)
 	return sum;
 }
 
-void session_cputime_begin(struct cputime *c, const struct recording *r)
+void cputime_begin(struct cputime *c, const struct recording *r)
 {
 	note_cpu(r);
-	c->at_begin_ns = session_target_cpu_ns(r);
+	c->at_begin_ns = cputime_target_ns(r);
 	c->all_at_begin = cpus_time();
 	c->usable_cpus = NAN;
 }
 
-void session_note_stop(struct cputime *c, const struct recording *r)
+void cputime_note_stop(struct cputime *c, const struct recording *r)
 {
 	c->all_at_stop = cpus_time();
-	c->at_stop_ns = r->launch.ended && !r->options->n_pids ? r->launch.cpu_ns
-							       : session_target_cpu_ns(r);
+	c->at_stop_ns =
+		r->launch.ended && !r->options->n_pids ? r->launch.cpu_ns : cputime_target_ns(r);
 }
 
-uint64_t session_begin_cpu_ns(const struct cputime *c)
+uint64_t cputime_begin_ns(const struct cputime *c)
 {
 	return c->at_begin_ns;
 }
 
-uint64_t session_since_begin_ns(const struct cputime *c, uint64_t cpu_ns)
+uint64_t cputime_since_begin_ns(const struct cputime *c, uint64_t cpu_ns)
 {
 	return cpu_ns > c->at_begin_ns ? cpu_ns - c->at_begin_ns : 0;
 }
 
-uint64_t session_recorded_cpu_ns(const struct cputime *c, const struct recording *r)
+uint64_t cputime_recorded_ns(const struct cputime *c, const struct recording *r)
 {
-	return session_since_begin_ns(c, r->stopped ? c->at_stop_ns : session_target_cpu_ns(r));
+	return cputime_since_begin_ns(c, r->stopped ? c->at_stop_ns : cputime_target_ns(r));
 }
 
 /*
@@ -75,7 +75,7 @@ uint64_t session_recorded_cpu_ns(const struct cputime *c, const struct recording
  * themselves after their start; in a window of --solo, where only one CPU is left, the highest
  * count is used.
  */
-void session_note_usable(struct cputime *c, const struct recording *r)
+void cputime_note_usable(struct cputime *c, const struct recording *r)
 {
 	struct pids pids = { 0 };
 	double now;
@@ -88,12 +88,12 @@ void session_note_usable(struct cputime *c, const struct recording *r)
 	c->usable_cpus = now;
 }
 
-bool session_usable_is_known(const struct cputime *c)
+bool cputime_usable_is_known(const struct cputime *c)
 {
 	return !isnan(c->usable_cpus);
 }
 
-double session_usable_cpus(const struct cputime *c)
+double cputime_usable_cpus(const struct cputime *c)
 {
 	return c->usable_cpus;
 }
@@ -103,7 +103,7 @@ static uint64_t between(uint64_t from, uint64_t to)
 	return to > from ? to - from : 0;
 }
 
-bool session_all_cpus_ns(const struct cputime *c, uint64_t *busy_ns, uint64_t *steal_ns)
+bool cputime_all_cpus_ns(const struct cputime *c, uint64_t *busy_ns, uint64_t *steal_ns)
 {
 	if (!c->all_at_begin.busy_ns || !c->all_at_stop.busy_ns)
 		return false;

@@ -17,24 +17,24 @@ struct cputime {
 };
 
 /* Returns the CPU time of all of the target's processes, even ended ones. */
-uint64_t session_target_cpu_ns(const struct recording *r);
+uint64_t cputime_target_ns(const struct recording *r);
 /* Called as the recording begins. Stores the time of each process, which is lost when a process
  * ends. */
-void session_cputime_begin(struct cputime *c, const struct recording *r);
+void cputime_begin(struct cputime *c, const struct recording *r);
 /* Called as the recording stops, before the probes are removed, which does not count. */
-void session_note_stop(struct cputime *c, const struct recording *r);
+void cputime_note_stop(struct cputime *c, const struct recording *r);
 /* Finds how many CPUs the target may use. */
-void session_note_usable(struct cputime *c, const struct recording *r);
-bool session_usable_is_known(const struct cputime *c);
-double session_usable_cpus(const struct cputime *c); /* NAN: unknown */
+void cputime_note_usable(struct cputime *c, const struct recording *r);
+bool cputime_usable_is_known(const struct cputime *c);
+double cputime_usable_cpus(const struct cputime *c); /* NAN: unknown */
 /* Returns the target's CPU time when the recording began. */
-uint64_t session_begin_cpu_ns(const struct cputime *c);
+uint64_t cputime_begin_ns(const struct cputime *c);
 /* Returns how much of the target's CPU time was used since the recording began, given all. */
-uint64_t session_since_begin_ns(const struct cputime *c, uint64_t cpu_ns);
+uint64_t cputime_since_begin_ns(const struct cputime *c, uint64_t cpu_ns);
 /* Returns the target's CPU time since the recording began. */
-uint64_t session_recorded_cpu_ns(const struct cputime *c, const struct recording *r);
+uint64_t cputime_recorded_ns(const struct cputime *c, const struct recording *r);
 /* Returns how long the machine's CPUs were busy, and how long the hypervisor ran others, from begin
  * to stop. Returns false if that is unknown. */
-bool session_all_cpus_ns(const struct cputime *c, uint64_t *busy_ns, uint64_t *steal_ns);
+bool cputime_all_cpus_ns(const struct cputime *c, uint64_t *busy_ns, uint64_t *steal_ns);
 
 #endif

@@ -12,7 +12,7 @@
 /* Bytes for each CPU; read at each turn of the loop. */
 #define MAPPINGS_BYTES (256u << 10)
 
-int session_watch_mappings(struct recording *r, struct err *err)
+int mappings_watch(struct recording *r, struct err *err)
 {
 	const struct perf_event_attr mappings = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -26,13 +26,13 @@ int session_watch_mappings(struct recording *r, struct err *err)
 	return rings_open(&r->mappings, &r->cpus, MAPPINGS_BYTES, &mappings, err);
 }
 
-void session_unwatch_mappings(struct recording *r)
+void mappings_unwatch(struct recording *r)
 {
 	drain_mappings(&r->drain, &r->mappings);
 	rings_release(&r->mappings);
 }
 
-void session_report_mappings(struct recording *r)
+void mappings_report(struct recording *r)
 {
 	char mappings[TEXT_NUMBER], words[320];
 
@@ -43,5 +43,5 @@ void session_report_mappings(struct recording *r)
 		 "program loaded late may be untraced, and their functions without names",
 		 text_counted(mappings, r->drain.mappings_lost, "event"));
 	log_detail("%s", words);
-	session_note(r, "lost-mappings", words);
+	recording_note(r, "lost-mappings", words);
 }

@@ -7,10 +7,10 @@ struct err;
 struct recording;
 
 /* Opens the events on every CPU that is online. */
-int session_watch_mappings(struct recording *r, struct err *err);
+int mappings_watch(struct recording *r, struct err *err);
 /* Reads the mappings so far, then closes their rings. */
-void session_unwatch_mappings(struct recording *r);
+void mappings_unwatch(struct recording *r);
 /* Writes a notice, which the terminal shows with -v only, if some mappings are unknown. */
-void session_report_mappings(struct recording *r);
+void mappings_report(struct recording *r);
 
 #endif

@@ -23,7 +23,7 @@
 #include "trace/record.h"
 #include "trace/write/writer.h"
 
-void session_write_line(struct recording *r, struct text *line)
+void recording_write_line(struct recording *r, struct text *line)
 {
 	if (r->begun) {
 		trace_writer_meta(r->writer, line->s);
@@ -53,7 +53,7 @@ static uint64_t unix_ns(void)
 }
 
 /* The cycle counter's speed against the clock, over a few milliseconds. */
-double session_cycles_per_ns(void)
+double recording_cycles_per_ns(void)
 {
 	struct clock_pair begin = clock_pair_now(), end;
 
@@ -66,38 +66,38 @@ double session_cycles_per_ns(void)
 
 static void write_named(void *ctx, struct text *line)
 {
-	session_write_line(ctx, line);
+	recording_write_line(ctx, line);
 }
 
-void session_write_threads(struct recording *r, pid_t pid)
+void recording_write_threads(struct recording *r, pid_t pid)
 {
 	named_threads(pid, write_named, r);
 }
 
-void session_note(struct recording *r, const char *code, const char *words)
+void recording_note(struct recording *r, const char *code, const char *words)
 {
 	struct meta_notice n = { .code = code, .text = words };
 	struct text line = { 0 };
 
 	meta_print_notice(&n, &line);
-	session_write_line(r, &line);
+	recording_write_line(r, &line);
 }
 
-void session_write_notice(struct recording *r, const char *code, const char *words)
+void recording_write_notice(struct recording *r, const char *code, const char *words)
 {
 	log_notice("%s", words);
-	session_note(r, code, words);
+	recording_note(r, code, words);
 }
 
-void session_write_set(struct recording *r, const struct probeset *set, bool on)
+void recording_write_set(struct recording *r, const struct probeset *set, bool on)
 {
 	/* What joins between two bursts begins with the next. */
 	if (!on || !r->is_between_bursts)
-		session_write_set_at(r, set, on, clock_now_ns());
+		recording_write_set_at(r, set, on, clock_now_ns());
 }
 
-void session_write_set_at(struct recording *r, const struct probeset *set, bool on,
-			  uint64_t time_ns)
+void recording_write_set_at(struct recording *r, const struct probeset *set, bool on,
+			    uint64_t time_ns)
 {
 	const uint64_t values[RECORD_VALUES_MIN] = { set->id, 0 };
 	struct record record = {
@@ -130,13 +130,13 @@ static void write_call_count(void *ctx, uint32_t tid, uint32_t id, const struct 
 		trace_writer_record(r->writer, &record);
 }
 
-void session_write_call_counts(struct recording *r)
+void recording_write_call_counts(struct recording *r)
 {
 	if (r->options->period > 1)
 		bpfprog_sampled(r->programs, write_call_count, r);
 }
 
-static void write_session(struct recording *r, const struct session_head *head)
+static void write_session(struct recording *r, const struct recording_head *head)
 {
 	struct text line = { 0 };
 	struct utsname u;
@@ -155,7 +155,7 @@ static void write_session(struct recording *r, const struct session_head *head)
 		.producer = "bpf",
 		.period = r->options->period,
 		.attached = r->options->n_pids > 0,
-		.uprobe_sessions = session_has_sessions(r),
+		.uprobe_sessions = recording_has_uprobe_sessions(r),
 		.recorder_pid = getpid(),
 		.options = r->options->options,
 	};
@@ -165,7 +165,7 @@ static void write_session(struct recording *r, const struct session_head *head)
 	m.kernel = u.release;
 	m.machine = u.machine;
 	meta_print_session(&m, &line);
-	session_write_line(r, &line);
+	recording_write_line(r, &line);
 }
 
 /* Both clocks now: once as the recording begins and once as it ends. */
@@ -180,18 +180,18 @@ static void write_clocks(struct recording *r)
 	struct text line = { 0 };
 
 	meta_print_clocks(&m, &line);
-	session_write_line(r, &line);
+	recording_write_line(r, &line);
 }
 
-void session_write_head(struct recording *r, const struct session_head *head)
+void recording_write_head(struct recording *r, const struct recording_head *head)
 {
 	write_session(r, head);
 	write_clocks(r);
 	write_pending(r);
 }
 
-void session_write_end(struct recording *r, const struct cputime *cputime,
-		       const struct session_result *result)
+void recording_write_end(struct recording *r, const struct cputime *cputime,
+			 const struct session_result *result)
 {
 	struct text line = { 0 };
 	struct meta_end e = {
@@ -210,14 +210,14 @@ void session_write_end(struct recording *r, const struct cputime *cputime,
 			result->lost_most_in_process ? META_UNKNOWN : result->probes_cost_ns,
 		.cpus_busy_ns = META_UNKNOWN,
 		.cpus_steal_ns = META_UNKNOWN,
-		.usable_cpus = session_usable_cpus(cputime),
+		.usable_cpus = cputime_usable_cpus(cputime),
 		.exit_status = r->options->n_pids ? -1 : result->exit_status,
 		.reason = result->reason,
 	};
 
-	session_all_cpus_ns(cputime, &e.cpus_busy_ns, &e.cpus_steal_ns);
+	cputime_all_cpus_ns(cputime, &e.cpus_busy_ns, &e.cpus_steal_ns);
 	drain_takers_write(&r->drain.takers, write_named, r);
 	write_clocks(r);
 	meta_print_end(&e, &line);
-	session_write_line(r, &line);
+	recording_write_line(r, &line);
 }

@@ -15,7 +15,7 @@ struct session_result;
 struct text;
 
 /* Facts in the session's meta line that struct recording does not have. */
-struct session_head {
+struct recording_head {
 	const char *program; /* base name of the program that runs; NULL: unknown */
 	const char *pmu;     /* the core PMU's name */
 	double cycles_per_ns;
@@ -23,20 +23,21 @@ struct session_head {
 
 /* Writes a meta line and releases it. Lines from before the beginning wait for the session's own
  * line. */
-void session_write_line(struct recording *r, struct text *line);
+void recording_write_line(struct recording *r, struct text *line);
 /* Writes the session's line, the clocks, and the lines that waited. */
-void session_write_head(struct recording *r, const struct session_head *head);
+void recording_write_head(struct recording *r, const struct recording_head *head);
 /* Takes some milliseconds. Returns NAN if there is no counter. */
-double session_cycles_per_ns(void);
-void session_write_threads(struct recording *r, pid_t pid);
-void session_note(struct recording *r, const char *code, const char *words); /* in the file only */
-void session_write_notice(struct recording *r, const char *code, const char *text);
-void session_write_set(struct recording *r, const struct probeset *set, bool on);
-void session_write_set_at(struct recording *r, const struct probeset *set, bool on,
-			  uint64_t time_ns);
+double recording_cycles_per_ns(void);
+void recording_write_threads(struct recording *r, pid_t pid);
+void recording_note(struct recording *r, const char *code,
+		    const char *words); /* in the file only */
+void recording_write_notice(struct recording *r, const char *code, const char *text);
+void recording_write_set(struct recording *r, const struct probeset *set, bool on);
+void recording_write_set_at(struct recording *r, const struct probeset *set, bool on,
+			    uint64_t time_ns);
 /* With -c: writes the calls that were not recorded, by thread and function. */
-void session_write_call_counts(struct recording *r);
-void session_write_end(struct recording *r, const struct cputime *cputime,
-		       const struct session_result *result);
+void recording_write_call_counts(struct recording *r);
+void recording_write_end(struct recording *r, const struct cputime *cputime,
+			 const struct session_result *result);
 
 #endif

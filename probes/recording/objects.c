@@ -12,7 +12,7 @@
 #include "symbol/dso/dso.h"
 #include "trace/meta/print.h"
 
-uint32_t session_object_id(const struct objects *objects, const struct dso *dso)
+uint32_t objects_id(const struct objects *objects, const struct dso *dso)
 {
 	for (size_t i = 0; i < objects->n; i++)
 		if (objects->data[i].dso == dso)
@@ -20,11 +20,11 @@ uint32_t session_object_id(const struct objects *objects, const struct dso *dso)
 	return UINT32_MAX;
 }
 
-void session_add_object(struct objects *objects, struct dso *dso, const char *path, bool executable)
+void objects_add(struct objects *objects, struct dso *dso, const char *path, bool executable)
 {
-	struct session_object *o;
+	struct traced_object *o;
 
-	if (session_object_id(objects, dso) != UINT32_MAX)
+	if (objects_id(objects, dso) != UINT32_MAX)
 		return;
 	o = vec_add(objects);
 	o->dso = dso;
@@ -33,14 +33,14 @@ void session_add_object(struct objects *objects, struct dso *dso, const char *pa
 	target_traits_add(&objects->traits, dso, executable);
 }
 
-const char *session_path(const struct objects *objects, const struct dso *dso)
+const char *objects_path(const struct objects *objects, const struct dso *dso)
 {
-	const struct session_object *o = &objects->data[session_object_id(objects, dso)];
+	const struct traced_object *o = &objects->data[objects_id(objects, dso)];
 
 	return dso_kernel_path(o->dso, o->path);
 }
 
-bool session_has_markers(const struct objects *objects, size_t first_object)
+bool objects_have_markers(const struct objects *objects, size_t first_object)
 {
 	for (size_t i = first_object; i < objects->n; i++)
 		if (markers_are_in(objects->data[i].dso))
@@ -48,7 +48,7 @@ bool session_has_markers(const struct objects *objects, size_t first_object)
 	return false;
 }
 
-void session_write_objects(struct recording *r, size_t first)
+void objects_write(struct recording *r, size_t first)
 {
 	for (size_t i = first; i < r->objects.n; i++) {
 		const struct dso *dso = r->objects.data[i].dso;
@@ -58,13 +58,13 @@ void session_write_objects(struct recording *r, size_t first)
 		struct text line = { 0 };
 
 		meta_print_object(&o, &line);
-		session_write_line(r, &line);
+		recording_write_line(r, &line);
 	}
 }
 
-void session_objects_release(struct objects *objects)
+void objects_release(struct objects *objects)
 {
-	vec_for_each (objects, struct session_object, o)
+	vec_for_each (objects, struct traced_object, o)
 		free(o->path);
 	vec_release(objects);
 	dso_cache_free(objects->dsos);

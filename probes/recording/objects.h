@@ -14,28 +14,27 @@ struct dso;
 struct dso_cache;
 struct recording;
 
-struct session_object {
+struct traced_object {
 	struct dso *dso;
 	char *path; /* opens the file from here, whatever mount namespace it was mapped in */
 	bool executable;
 };
 
 struct objects {
-	VEC(struct session_object) /* the index is the object's id in the file */
+	VEC(struct traced_object) /* the index is the object's id in the file */
 	struct dso_cache *dsos;
 	struct target_traits traits; /* of the program that consists of these files */
 };
 
-void session_add_object(struct objects *objects, struct dso *dso, const char *path,
-			bool executable);
+void objects_add(struct objects *objects, struct dso *dso, const char *path, bool executable);
 /* Returns a path that opens the object's file from here. */
-const char *session_path(const struct objects *objects, const struct dso *dso);
+const char *objects_path(const struct objects *objects, const struct dso *dso);
 /* Returns the object's id in the file, or UINT32_MAX. */
-uint32_t session_object_id(const struct objects *objects, const struct dso *dso);
+uint32_t objects_id(const struct objects *objects, const struct dso *dso);
 /* Returns whether an object from this index on has markers. */
-bool session_has_markers(const struct objects *objects, size_t first_object);
+bool objects_have_markers(const struct objects *objects, size_t first_object);
 /* Writes the objects from this index on into the file. */
-void session_write_objects(struct recording *r, size_t first);
-void session_objects_release(struct objects *objects);
+void objects_write(struct recording *r, size_t first);
+void objects_release(struct objects *objects);
 
 #endif

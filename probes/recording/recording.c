@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "probes/recording/recording.h"
 
-struct wire_totals session_totals_now(const struct recording *r)
+struct wire_totals recording_totals(const struct recording *r)
 {
 	struct wire_totals now = r->totals_at_stop;
 

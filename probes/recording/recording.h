@@ -76,15 +76,15 @@ struct recording {
 };
 
 /* Returns what the BPF programs have counted so far. */
-struct wire_totals session_totals_now(const struct recording *r);
+struct wire_totals recording_totals(const struct recording *r);
 /* Returns whether uprobe sessions time the functions that allow it (usession.h). */
-static inline bool session_has_sessions(const struct recording *r)
+static inline bool recording_has_uprobe_sessions(const struct recording *r)
 {
 	return bpfprog_session(r->programs) >= 0;
 }
 
 /* Returns whether the set has probes on the target: without -F, the first has only ispot's own. */
-static inline bool session_is_on_targets(const struct recording *r, size_t k)
+static inline bool recording_is_on_targets(const struct recording *r, size_t k)
 {
 	return k || !r->is_hybrid || !r->sets.calibrated;
 }

@@ -8,16 +8,16 @@
 #include "probes/recording/recording.h"
 #include "trace/meta/print.h"
 
-void session_solo_begin(struct session_solo *solo, struct recording *r)
+void solo_windows_begin(struct solo_windows *solo, struct recording *r)
 {
 	struct err err = { 0 };
 
 	if (r->options->solo && solo_open(&solo->windows, &err))
-		session_write_notice(r, "solo", err.text);
-	session_solo_step(solo, r);
+		recording_write_notice(r, "solo", err.text);
+	solo_windows_step(solo, r);
 }
 
-static void write_windows(struct session_solo *solo, struct recording *r)
+static void write_windows(struct solo_windows *solo, struct recording *r)
 {
 	struct solo_window w;
 
@@ -31,11 +31,11 @@ static void write_windows(struct session_solo *solo, struct recording *r)
 		solo->n++;
 		solo->cost_ns += w.cost_ns;
 		meta_print_solo(&m, &line);
-		session_write_line(r, &line);
+		recording_write_line(r, &line);
 	}
 }
 
-void session_solo_step(struct session_solo *solo, struct recording *r)
+void solo_windows_step(struct solo_windows *solo, struct recording *r)
 {
 	struct pids pids = { 0 };
 
@@ -47,7 +47,7 @@ void session_solo_step(struct session_solo *solo, struct recording *r)
 	write_windows(solo, r);
 }
 
-void session_solo_stop(struct session_solo *solo, struct recording *r)
+void solo_windows_stop(struct solo_windows *solo, struct recording *r)
 {
 	if (!solo->windows.area)
 		return;
@@ -55,18 +55,18 @@ void session_solo_stop(struct session_solo *solo, struct recording *r)
 	write_windows(solo, r);
 	solo_release(&solo->windows);
 	if (!solo->n)
-		session_write_notice(
+		recording_write_notice(
 			r, "solo",
 			"--solo had no window: the program ended before the first, or there is no "
 			"CPU beside another that all its threads may use");
 }
 
-uint64_t session_solo_cost_ns(const struct session_solo *solo)
+uint64_t solo_windows_cost_ns(const struct solo_windows *solo)
 {
 	return solo->cost_ns;
 }
 
-void session_solo_release(struct session_solo *solo)
+void solo_windows_release(struct solo_windows *solo)
 {
 	solo_release(&solo->windows);
 }

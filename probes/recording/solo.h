@@ -9,17 +9,17 @@
 
 struct recording;
 
-struct session_solo {
+struct solo_windows {
 	struct solo windows;
 	uint64_t n, cost_ns; /* of the windows that are over */
 };
 
-void session_solo_begin(struct session_solo *solo, struct recording *r);
+void solo_windows_begin(struct solo_windows *solo, struct recording *r);
 /* Called in each turn of the loop. */
-void session_solo_step(struct session_solo *solo, struct recording *r);
-void session_solo_stop(struct session_solo *solo, struct recording *r);
+void solo_windows_step(struct solo_windows *solo, struct recording *r);
+void solo_windows_stop(struct solo_windows *solo, struct recording *r);
 /* Returns what the windows so far have cost. */
-uint64_t session_solo_cost_ns(const struct session_solo *solo);
-void session_solo_release(struct session_solo *solo);
+uint64_t solo_windows_cost_ns(const struct solo_windows *solo);
+void solo_windows_release(struct solo_windows *solo);
 
 #endif

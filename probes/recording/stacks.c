@@ -25,7 +25,7 @@
 #define WAITS_TOLD  20
 #define INLINES_MAX 16 /* most functions inlined into each other at one place */
 
-static uint32_t place_id(struct session_stacks *stacks, const struct place *place)
+static uint32_t place_id(struct recorded_stacks *stacks, const struct place *place)
 {
 	uint64_t key = place ? hash_u64((uintptr_t)place->dso) ^ place->address : 0;
 	uint32_t id = map_get(&stacks->by_place, key);
@@ -33,7 +33,7 @@ static uint32_t place_id(struct session_stacks *stacks, const struct place *plac
 	if (id == MAP_NONE) {
 		id = stacks->places.n;
 		map_put(&stacks->by_place, key, id);
-		*vec_add(&stacks->places) = (struct session_place){
+		*vec_add(&stacks->places) = (struct stack_place){
 			.dso = place ? place->dso : NULL,
 			.address = place ? place->address : 0,
 		};
@@ -42,13 +42,13 @@ static uint32_t place_id(struct session_stacks *stacks, const struct place *plac
 }
 
 /* Adds a stack. A return address belongs to the call before it. */
-static void add_stack(struct session_stacks *stacks, struct recording *r,
+static void add_stack(struct recorded_stacks *stacks, struct recording *r,
 		      const struct drain_stack *new)
 {
 	uint64_t of_kernel[WIRE_FRAMES_MAX];
 	const uint64_t *ips = new->n_frames ? new->frames : of_kernel;
 	uint32_t n = new->n_frames;
-	struct session_stack *stack = vec_add(&stacks->all);
+	struct recorded_stack *stack = vec_add(&stacks->all);
 	struct place place;
 
 	if (!n)
@@ -73,7 +73,7 @@ static uint64_t copied(const uint64_t *registers, unsigned number)
 	return registers[__builtin_popcountll(unwind_register_mask & ((1ull << number) - 1))];
 }
 
-static size_t unwind_with(struct session_stacks *stacks, const struct space *space,
+static size_t unwind_with(struct recorded_stacks *stacks, const struct space *space,
 			  struct unwind_input *in, uint64_t *frames, uint64_t *places, size_t room)
 {
 	in->register_mask = unwind_register_mask;
@@ -88,7 +88,7 @@ static size_t unwind_with(struct session_stacks *stacks, const struct space *spa
 	return unwind_stack(stacks->unwinder, in, frames, places, room);
 }
 
-static size_t unwind(struct session_stacks *stacks, struct recording *r, pid_t pid,
+static size_t unwind(struct recorded_stacks *stacks, struct recording *r, pid_t pid,
 		     struct unwind_input *in, uint64_t *frames, uint64_t *places, size_t room)
 {
 	uint64_t ip = copied(in->registers, unwind_register_ip);
@@ -100,7 +100,7 @@ static size_t unwind(struct session_stacks *stacks, struct recording *r, pid_t p
  * Unwinds the stack of a wait. Returns false if it ends at an address where a mapping may exist
  * that is not known yet.
  */
-static bool unwind_wait(struct session_stacks *stacks, struct recording *r,
+static bool unwind_wait(struct recorded_stacks *stacks, struct recording *r,
 			const struct wire_copy *w, struct unwind_input *in,
 			struct drain_stack *stack, uint64_t *places)
 {
@@ -123,9 +123,9 @@ static bool unwind_wait(struct session_stacks *stacks, struct recording *r,
 	return false;
 }
 
-uint32_t session_unwind(struct session_stacks *stacks, struct recording *r, pid_t pid,
-			const uint64_t *registers, const uint8_t *stack, size_t stack_bytes,
-			uint64_t *frames, uint32_t room)
+uint32_t stacks_unwind(struct recorded_stacks *stacks, struct recording *r, pid_t pid,
+		       const uint64_t *registers, const uint8_t *stack, size_t stack_bytes,
+		       uint64_t *frames, uint32_t room)
 {
 	struct unwind_input in = { .registers = registers,
 				   .stack = stack,
@@ -173,7 +173,7 @@ static void know_stack(const struct recording *r, const struct wire_copy *w,
 	bpfprog_know_stack(r->programs, &known);
 }
 
-static void add_copy(struct session_stacks *stacks, struct recording *r, struct drain_copy *copy)
+static void add_copy(struct recorded_stacks *stacks, struct recording *r, struct drain_copy *copy)
 {
 	uint64_t registers[WIRE_REGISTERS_MAX], places[WIRE_FRAMES_MAX], sp;
 	struct drain_stack stack = { .id = copy->id, .pid = copy->w.h.tgid, .from_call = true };
@@ -226,7 +226,7 @@ static void learn_mappings(struct recording *r)
 		spaces_reread(&r->spaces);
 }
 
-void session_add_stacks(struct session_stacks *stacks, struct recording *r)
+void stacks_add(struct recorded_stacks *stacks, struct recording *r)
 {
 	learn_mappings(r);
 	for (size_t i = 0; i < r->drain.stacks.n_new; i++)
@@ -243,11 +243,11 @@ static void write_frame(struct recording *r, const struct meta_frame *frame)
 	struct text line = { 0 };
 
 	meta_print_frame(frame, &line);
-	session_write_line(r, &line);
+	recording_write_line(r, &line);
 }
 
-static const struct loops *loops_at(struct session_stacks *stacks,
-				    const struct session_place *place, const struct dso_function *f)
+static const struct loops *loops_at(struct recorded_stacks *stacks, const struct stack_place *place,
+				    const struct dso_function *f)
 {
 	uint64_t key = hash_u64((uintptr_t)place->dso) ^ f->address;
 	uint32_t i = map_get(&stacks->loops_of, key);
@@ -269,7 +269,7 @@ static uint32_t outer_line(struct dso *dso, uint64_t address)
 	return n ? chain[n - 1].call.line : dso_line_at(dso, address).line;
 }
 
-static void find_loops(struct session_stacks *stacks, const struct session_place *place,
+static void find_loops(struct recorded_stacks *stacks, const struct stack_place *place,
 		       const struct dso_function *f, struct meta_frame *frame)
 {
 	const struct loops *loops = f ? loops_at(stacks, place, f) : NULL;
@@ -285,7 +285,7 @@ static void find_loops(struct session_stacks *stacks, const struct session_place
  * Returns the name of the function that is called at a place, which is the byte before a return
  * address or the start of the stack. The caller frees the name.
  */
-static char *called_at(const struct session_place *place)
+static char *called_at(const struct stack_place *place)
 {
 	const char *name = dso_called_import(place->dso, place->address + 1);
 
@@ -296,8 +296,8 @@ static char *called_at(const struct session_place *place)
  * Writes the frames at a place, innermost first. Each call of an inlined function is a line of the
  * next outer function.
  */
-static void write_frames_at(struct session_stacks *stacks, struct recording *r,
-			    struct session_place *place, uint32_t *next_id)
+static void write_frames_at(struct recorded_stacks *stacks, struct recording *r,
+			    struct stack_place *place, uint32_t *next_id)
 {
 	struct dso_inline chain[INLINES_MAX];
 	size_t n = dso_inlines_at(place->dso, place->address, chain, INLINES_MAX);
@@ -331,7 +331,7 @@ static void write_frames_at(struct session_stacks *stacks, struct recording *r,
 	free(called);
 }
 
-static void write_unknown_frame(struct recording *r, struct session_place *place, uint32_t *next_id)
+static void write_unknown_frame(struct recording *r, struct stack_place *place, uint32_t *next_id)
 {
 	struct meta_frame frame = {
 		.id = *next_id, .symbol = "", .object = "", .file = "", .calls = ""
@@ -342,8 +342,8 @@ static void write_unknown_frame(struct recording *r, struct session_place *place
 	write_frame(r, &frame);
 }
 
-static void write_place(struct session_stacks *stacks, struct recording *r,
-			struct session_place *place)
+static void write_place(struct recorded_stacks *stacks, struct recording *r,
+			struct stack_place *place)
 {
 	if (place->n_frames)
 		return;
@@ -353,8 +353,8 @@ static void write_place(struct session_stacks *stacks, struct recording *r,
 		write_unknown_frame(r, place, &stacks->next_frame);
 }
 
-static void write_stack(struct session_stacks *stacks, struct recording *r,
-			const struct session_stack *stack)
+static void write_stack(struct recorded_stacks *stacks, struct recording *r,
+			const struct recorded_stack *stack)
 {
 	struct {
 		VEC(uint32_t)
@@ -364,7 +364,7 @@ static void write_stack(struct session_stacks *stacks, struct recording *r,
 
 	for (uint32_t i = 0; i < stack->n; i++) {
 		uint32_t place = stacks->row.data[stack->first + i];
-		struct session_place *p = &stacks->places.data[place];
+		struct stack_place *p = &stacks->places.data[place];
 
 		write_place(stacks, r, p);
 		for (uint32_t f = 0; f < p->n_frames; f++)
@@ -373,7 +373,7 @@ static void write_stack(struct session_stacks *stacks, struct recording *r,
 	line_of.frames = frames.data;
 	line_of.n_frames = frames.n;
 	meta_print_stack(&line_of, &line);
-	session_write_line(r, &line);
+	recording_write_line(r, &line);
 	vec_release(&frames);
 }
 
@@ -405,7 +405,7 @@ static void report_dropped(struct recording *r)
 			    text_count(n, r->drain.aheads_dropped));
 	if (words.n > 2) {
 		words.s[words.n - 2] = '\0';
-		session_write_notice(r, "stacks", words.s);
+		recording_write_notice(r, "stacks", words.s);
 	}
 	text_release(&words);
 }
@@ -416,24 +416,25 @@ static void report_short(struct recording *r)
 	const struct drain_stacks *d = &r->drain.stacks;
 
 	if (r->options->call_graph == CALL_GRAPH_FP && d->n_short > d->n_walked / 2)
-		session_write_notice(r, "stacks",
-				     "most call stacks end at the caller, because the code has no "
-				     "frame pointers; -g dwarf sees on");
+		recording_write_notice(
+			r, "stacks",
+			"most call stacks end at the caller, because the code has no "
+			"frame pointers; -g dwarf sees on");
 }
 
-void session_write_stacks(struct session_stacks *stacks, struct recording *r)
+void stacks_write(struct recorded_stacks *stacks, struct recording *r)
 {
 	while (stacks->n_written < stacks->all.n)
 		write_stack(stacks, r, &stacks->all.data[stacks->n_written++]);
 }
 
-void session_report_stacks(struct recording *r)
+void stacks_report(struct recording *r)
 {
 	report_dropped(r);
 	report_short(r);
 }
 
-void session_stacks_release(struct session_stacks *stacks)
+void stacks_release(struct recorded_stacks *stacks)
 {
 	vec_for_each (&stacks->loops, struct loops *, l)
 		loops_free(*l);

@@ -20,23 +20,23 @@ struct recording;
 struct unwinder;
 
 /* Places that stacks name, and the stacks as rows of them. */
-struct session_place {
+struct stack_place {
 	struct dso *dso; /* NULL: in no file (JIT code, the vDSO, an unknown mapping) */
 	uint64_t address;
 	/* the first id in the file, of the place and of what it was inlined into; n_frames 0: not
 	 * written yet */
 	uint32_t frame, n_frames;
 };
-struct session_stack {
+struct recorded_stack {
 	uint32_t id, first, n; /* of row */
 };
-struct session_stacks {
+struct recorded_stacks {
 	struct {
-		VEC(struct session_place)
+		VEC(struct stack_place)
 	} places;
 	struct map by_place;
 	struct {
-		VEC(struct session_stack)
+		VEC(struct recorded_stack)
 	} all;
 	struct {
 		VEC(uint32_t)
@@ -53,15 +53,15 @@ struct session_stacks {
 };
 
 /* Adds new stacks. Called after each drain. */
-void session_add_stacks(struct session_stacks *stacks, struct recording *r);
+void stacks_add(struct recorded_stacks *stacks, struct recording *r);
 /* Writes those that are not written yet. */
-void session_write_stacks(struct session_stacks *stacks, struct recording *r);
+void stacks_write(struct recorded_stacks *stacks, struct recording *r);
 /* Writes a notice on missing stacks, at the end. */
-void session_report_stacks(struct recording *r);
+void stacks_report(struct recording *r);
 /* Unwinds a copied stack, as unwind_stack() does. */
-uint32_t session_unwind(struct session_stacks *stacks, struct recording *r, pid_t pid,
-			const uint64_t *registers, const uint8_t *stack, size_t stack_bytes,
-			uint64_t *frames, uint32_t room);
-void session_stacks_release(struct session_stacks *stacks);
+uint32_t stacks_unwind(struct recorded_stacks *stacks, struct recording *r, pid_t pid,
+		       const uint64_t *registers, const uint8_t *stack, size_t stack_bytes,
+		       uint64_t *frames, uint32_t room);
+void stacks_release(struct recorded_stacks *stacks);
 
 #endif

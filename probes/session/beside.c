@@ -54,7 +54,7 @@ size_t session_beside_offer_costly(struct beside *beside, struct recording *r, s
 		struct planned *p = r->plan.data[i];
 
 		if (!p->possible && p->reason == session_over_budget && p->cost_share > 0 &&
-		    b->add_costly(b->ctx, (uint32_t)i, p, session_call_cost_ns(beside->costs, p)))
+		    b->add_costly(b->ctx, (uint32_t)i, p, costs_call_ns(beside->costs, p)))
 			hand_over(beside, p);
 	}
 	for (size_t i = 0; i < n; i++)
@@ -77,7 +77,7 @@ static void describe(struct recording *r, const struct planned *p, uint32_t id)
 {
 	struct meta_function f = { .id = id,
 				   .set = SET_OF_THEM,
-				   .object = session_object_id(&r->objects, p->what.dso) };
+				   .object = objects_id(&r->objects, p->what.dso) };
 	struct text line = { 0 };
 
 	planned_describe(p, &f);
@@ -90,7 +90,7 @@ static void describe(struct recording *r, const struct planned *p, uint32_t id)
 	f.in_process = true;
 	f.chosen = !r->is_hybrid;
 	meta_print_function(&f, &line);
-	session_write_line(r, &line);
+	recording_write_line(r, &line);
 }
 
 static void write_on(const struct recording *r, uint64_t since_ns)
@@ -164,7 +164,7 @@ static int settle_failed(struct beside *beside, struct recording *r, const struc
 	char words[sizeof(why->text) + 64];
 
 	session_beside_refusal(why, words, sizeof(words));
-	session_write_notice(r, "kernel-probes", words);
+	recording_write_notice(r, "kernel-probes", words);
 	return settle(beside, r, 0, why->text, err);
 }
 
@@ -224,7 +224,7 @@ static void report_unpatched(struct recording *r, const struct unpatched *u)
 		"with --engine kernel",
 		u->first, u->n > 1 ? " and " : "", others, u->n > 1 ? "have" : "has",
 		session_beside_problem(&u->why), u->why.text);
-	session_write_notice(r, "in-process-partly", words);
+	recording_write_notice(r, "in-process-partly", words);
 }
 
 /* Returns how many are patched. */

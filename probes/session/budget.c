@@ -31,7 +31,7 @@
 /* Adds what calls cost beyond empty ones, the same for each call. */
 static double add_after(struct budget *b, struct recording *r, double work_ns, double calls)
 {
-	double after_ns = session_after_ns(b->after, work_ns, calls);
+	double after_ns = after_expect_ns(b->after, work_ns, calls);
 
 	for (size_t i = 0; i < r->drain.n_functions && calls > 0; i++)
 		if (planned_is_traced(r->plan.data[i]))
@@ -55,7 +55,7 @@ static double cost_since(struct budget *b, struct recording *r, double elapsed_n
 		if (!planned_is_traced(p))
 			continue;
 		p->calls_per_s = calls;
-		p->cost_ns = calls * session_call_cost_ns(b->costs, p);
+		p->cost_ns = calls * costs_call_ns(b->costs, p);
 		sum += p->cost_ns;
 		all += calls;
 	}
@@ -145,7 +145,7 @@ bool session_keeps_budget(const struct recording *r)
 /* Returns what choosing functions has cost so far: samples of the target, and counting calls. */
 static double choosing_cost_ns(const struct budget *b, const struct recording *r)
 {
-	return (double)session_sampling_cost_ns(b->costs, r) + b->counting_cost_ns;
+	return (double)costs_sampling_ns(b->costs, r) + b->counting_cost_ns;
 }
 
 /* CPU time since the last look, in ns: all of the target's, and the parts of it that traced calls,
@@ -157,7 +157,7 @@ struct spent {
 
 static struct spent spent_since(struct budget *b, struct recording *r, uint64_t elapsed_ns)
 {
-	uint64_t cpu_ns = session_target_cpu_ns(r),
+	uint64_t cpu_ns = cputime_target_ns(r),
 		 scheduling_ns = session_scheduling_cost_ns(b->follow, r);
 	double choosing_ns = choosing_cost_ns(b, r);
 	struct spent spent = {
@@ -196,7 +196,7 @@ static double beside_switches(double budget, double switches)
 
 double session_choice_room(const struct budget *b, const struct recording *r)
 {
-	double cpu_ns = session_recorded_cpu_ns(b->cputime, r),
+	double cpu_ns = cputime_recorded_ns(b->cputime, r),
 	       switches_ns = session_scheduling_cost_ns(b->follow, r);
 	double work_ns = cpu_ns - b->counting_cost_ns - switches_ns;
 	double switches = switches_ns / fmax(work_ns, fmax(cpu_ns / 10, 1)), room;
@@ -216,7 +216,7 @@ static double debt_allowed_ns(struct budget *b, struct recording *r, double budg
 	vec_for_each (&r->plan, struct planned *, p)
 		if ((*p)->in_turns && planned_is_traced(*p))
 			return fmax(DEBT_IN_TURNS * budget *
-					    (double)session_recorded_cpu_ns(b->cputime, r),
+					    (double)cputime_recorded_ns(b->cputime, r),
 				    DEBT_MAX_NS);
 	return DEBT_MAX_NS;
 }

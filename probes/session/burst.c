@@ -34,7 +34,7 @@ static void turn_off(struct burst *b, struct recording *r)
 	/* records from before the edge come before it in the file */
 	drain_run(&r->drain, &r->rings, &r->mappings);
 	vec_for_each (&r->sets, struct probeset, set) {
-		session_write_set_at(r, set, false, now);
+		recording_write_set_at(r, set, false, now);
 		probeset_quiet(set);
 	}
 	r->is_between_bursts = true;
@@ -55,7 +55,7 @@ static int turn_on(struct burst *b, struct recording *r, struct err *err)
 	r->is_between_bursts = false;
 	b->n++;
 	vec_for_each (&r->sets, struct probeset, set)
-		session_write_set(r, set, true);
+		recording_write_set(r, set, true);
 	bpfprog_mute(r->programs, false);
 	session_burst_begin(b, r);
 	return ret;
@@ -97,5 +97,5 @@ void session_burst_stop(struct burst *b, struct recording *r)
 		"the scores",
 		text_time(on, b->on_ns), text_time(all, now - r->start_ns),
 		text_counted(bursts, b->n + 1, "burst"));
-	session_note(r, "burst", words);
+	recording_note(r, "burst", words);
 }

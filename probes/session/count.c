@@ -35,7 +35,7 @@ static void count_from_now(struct count *c, struct recording *r)
 {
 	for (size_t i = c->first; i < r->plan.n; i++)
 		r->plan.data[i]->count_before = bpfprog_count(r->programs, i);
-	c->cpu_ns = session_target_cpu_ns(r);
+	c->cpu_ns = cputime_target_ns(r);
 	c->since_ns = clock_now_ns();
 }
 
@@ -49,7 +49,7 @@ static int arm(struct count *c, struct recording *r, struct err *err)
 	for (size_t i = c->first; i < r->plan.n; i++)
 		if (is_armed(r->plan.data[i]))
 			probeset_add_count(set, r->plan.data[i],
-					   session_path(&r->objects, r->plan.data[i]->what.dso), i);
+					   objects_path(&r->objects, r->plan.data[i]->what.dso), i);
 	ret = probeset_create(set, session_point_refused, r, err);
 	if (!ret)
 		ret = session_open_on_targets(c->attach, r, set, err);
@@ -68,10 +68,9 @@ int session_count_begin(struct count *c, struct recording *r, size_t first, stru
  * target has used. */
 static double allowed_ns(const struct count *c, const struct recording *r, uint64_t cpu_ns)
 {
-	double used = session_since_begin_ns(c->cputime, cpu_ns);
+	double used = cputime_since_begin_ns(c->cputime, cpu_ns);
 	double room = SHARE_OF_BUDGET * r->options->overhead * used -
-		      session_counting_cost_ns(c->budget) -
-		      (double)session_sampling_cost_ns(c->costs, r);
+		      session_counting_cost_ns(c->budget) - (double)costs_sampling_ns(c->costs, r);
 
 	if (r->options->scout) /* the results of this run are not reported */
 		return INFINITY;
@@ -80,7 +79,7 @@ static double allowed_ns(const struct count *c, const struct recording *r, uint6
 
 static double count_cost_ns(const struct count *c, const struct recording *r, size_t i)
 {
-	return bpfprog_count(r->programs, i) * session_count_cost_ns(c->costs, r->plan.data[i]);
+	return bpfprog_count(r->programs, i) * costs_count_ns(c->costs, r->plan.data[i]);
 }
 
 static double counted_cost_ns(const struct count *c, const struct recording *r, size_t *n)
@@ -105,9 +104,9 @@ static double counting_cost_ns(const struct count *c, const struct recording *r,
 	for (size_t i = c->first; i < r->plan.n; i++)
 		if (is_armed(r->plan.data[i]))
 			calls += (double)bpfprog_count(r->programs, i);
-	return cost_ns + COST_OF_COUNTING * session_after_ns(c->after,
-							     fmax(used_ns - cost_ns, used_ns / 10),
-							     calls);
+	return cost_ns + COST_OF_COUNTING * after_expect_ns(c->after,
+							    fmax(used_ns - cost_ns, used_ns / 10),
+							    calls);
 }
 
 /* Computes the rates of calls in the time that was the program's own. */
@@ -127,8 +126,8 @@ static void price(struct count *c, struct recording *r, uint64_t elapsed_ns, uin
 			continue;
 		count = bpfprog_count(r->programs, i) - p->count_before;
 		p->calls_per_s = count * 1e9 / (elapsed_ns * own_share);
-		p->cost_share = work_ns > 0 ? (count * session_call_cost_ns(c->costs, p) +
-					       session_after_ns(c->after, work_ns, count)) /
+		p->cost_share = work_ns > 0 ? (count * costs_call_ns(c->costs, p) +
+					       after_expect_ns(c->after, work_ns, count)) /
 						      work_ns
 					    : 0;
 	}
@@ -195,7 +194,7 @@ static uint64_t used_since_armed_ns(const struct count *c, uint64_t cpu_ns)
 
 void session_count_stop(struct count *c, const struct recording *r)
 {
-	uint64_t used_ns = used_since_armed_ns(c, session_target_cpu_ns(r));
+	uint64_t used_ns = used_since_armed_ns(c, cputime_target_ns(r));
 	size_t n;
 	double cost_ns = counted_cost_ns(c, r, &n);
 
@@ -205,7 +204,7 @@ void session_count_stop(struct count *c, const struct recording *r)
 int session_count_look(struct count *c, struct recording *r, uint64_t now, bool *counted,
 		       struct err *err)
 {
-	uint64_t elapsed_ns = now - c->since_ns, cpu_ns = session_target_cpu_ns(r);
+	uint64_t elapsed_ns = now - c->since_ns, cpu_ns = cputime_target_ns(r);
 	bool over = elapsed_ns >= (r->options->scout ? SCOUT_COUNTING_NS : COUNTING_NS), distorted;
 	size_t n;
 	double cost_ns = counted_cost_ns(c, r, &n);
@@ -218,7 +217,7 @@ int session_count_look(struct count *c, struct recording *r, uint64_t now, bool 
 	/* The kernel may take a while, and calls were counted meanwhile. */
 	cost_ns = counted_cost_ns(c, r, &n);
 	elapsed_ns = clock_now_ns() - c->since_ns;
-	cpu_ns = session_target_cpu_ns(r);
+	cpu_ns = cputime_target_ns(r);
 	used_ns = used_since_armed_ns(c, cpu_ns);
 	session_add_counting_cost(c->budget, counting_cost_ns(c, r, cost_ns, (double)used_ns));
 	price(c, r, elapsed_ns, used_ns, cost_ns);

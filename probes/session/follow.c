@@ -98,7 +98,7 @@ void session_follow_report_born_before(struct recording *r)
 			    "to record %s, too: -p %s,$(pgrep -d, -P %s)",
 			    n, n > 1 ? "es" : "", n > 1 ? "are" : "is", n > 1 ? "them" : "it",
 			    all.s, parents.s);
-		session_write_notice(r, "earlier-children", words.s);
+		recording_write_notice(r, "earlier-children", words.s);
 	}
 	text_release(&all);
 	text_release(&parents);
@@ -124,16 +124,16 @@ uint64_t session_follow_switches(const struct follow *f, const struct wire_total
 double session_births_cost_ns(const struct follow *f, const struct recording *r,
 			      const struct wire_totals *now)
 {
-	return session_birth_cost_ns(f->costs, f->carried) *
+	return costs_birth_ns(f->costs, f->carried) *
 	       (double)(now->births - r->totals_at_start.births);
 }
 
 uint64_t session_scheduling_cost_ns(const struct follow *f, const struct recording *r)
 {
-	const struct wire_totals *from = &r->totals_at_start, now = session_totals_now(r);
+	const struct wire_totals *from = &r->totals_at_start, now = recording_totals(r);
 	uint64_t carried = session_follow_switches(f, &now);
-	double more_ns = session_switch_cost_ns(f->costs, true) * (double)carried +
-			 session_switch_cost_ns(f->costs, false) *
+	double more_ns = costs_switch_ns(f->costs, true) * (double)carried +
+			 costs_switch_ns(f->costs, false) *
 				 (double)(now.switches - from->switches - carried) +
 			 session_births_cost_ns(f, r, &now);
 
@@ -150,7 +150,7 @@ static int open_sets(struct follow *f, struct recording *r, struct err *err)
 	int ret = 0;
 
 	for (size_t k = 0; k < r->sets.n && !ret; k++)
-		if (r->sets.data[k].attached && session_is_on_targets(r, k))
+		if (r->sets.data[k].attached && recording_is_on_targets(r, k))
 			ret = session_open_on_targets(f->attach, r, &r->sets.data[k], err);
 	return ret;
 }
@@ -219,14 +219,14 @@ static void count_forks(struct follow *f, const struct drain *d, uint64_t now)
  */
 static double excess_ns(struct follow *f, const struct recording *r, uint64_t elapsed_ns)
 {
-	uint64_t cpu_ns = session_target_cpu_ns(r), used_ns = cpu_ns - f->cpu_ns;
+	uint64_t cpu_ns = cputime_target_ns(r), used_ns = cpu_ns - f->cpu_ns;
 	struct wire_totals now;
 	double cost_ns, paid_ns, work_ns;
 
 	bpfprog_totals(r->programs, &now);
 	paid_ns = now.scheduling_ns - f->scheduling_ns;
-	cost_ns = paid_ns + session_switch_cost_ns(f->costs, true) * (now.switches - f->switches);
-	paid_ns += session_switch_cost_ns(f->costs, f->carried) * (now.switches - f->switches);
+	cost_ns = paid_ns + costs_switch_ns(f->costs, true) * (now.switches - f->switches);
+	paid_ns += costs_switch_ns(f->costs, f->carried) * (now.switches - f->switches);
 	if (cpu_ns < f->cpu_ns)
 		used_ns = 0;
 	if (used_ns < META_BUSY_LEAST * elapsed_ns)
@@ -272,13 +272,13 @@ static void report_unfollowed(const struct follow *f, struct recording *r)
 {
 	char text[200], forks[TEXT_COUNTED];
 
-	if (!session_has_sessions(r) || !r->options->inherit || !f->n_children)
+	if (!recording_has_uprobe_sessions(r) || !r->options->inherit || !f->n_children)
 		return;
 	snprintf(text, sizeof(text),
 		 "%s of child processes: their calls are not recorded, as -c took uprobe "
 		 "sessions for a program that seemed not to fork; record without -c",
 		 text_counted(forks, f->n_children, "birth"));
-	session_write_notice(r, "unfollowed-children", text);
+	recording_write_notice(r, "unfollowed-children", text);
 }
 
 void session_follow_end(const struct follow *f, struct recording *r)
@@ -294,5 +294,5 @@ void session_follow_end(const struct follow *f, struct recording *r)
 		 "that children inherit would cost more than the budget at so many context "
 		 "switches; a larger --overhead keeps them",
 		 f->n_late, text_time(late, f->late_most_ns));
-	session_write_notice(r, "late-children", text);
+	recording_write_notice(r, "late-children", text);
 }

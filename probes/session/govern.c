@@ -54,11 +54,11 @@ static double budget_of(const struct recording *r)
 
 static struct govern_sums sums_now(const struct governor *g, const struct recording *r)
 {
-	const struct wire_totals now = session_totals_now(r);
+	const struct wire_totals now = recording_totals(r);
 
 	return (struct govern_sums){
 		.time_ns = clock_now_ns(),
-		.cpu_ns = (double)session_target_cpu_ns(r),
+		.cpu_ns = (double)cputime_target_ns(r),
 		.all_ns = (double)session_probes_cost_ns(g->overhead, r),
 		.switches_ns = (double)session_scheduling_cost_ns(g->follow, r) -
 			       session_births_cost_ns(g->follow, r, &now),
@@ -96,7 +96,7 @@ static void settle(struct governor *g, const struct recording *r)
 
 static void write_edge(struct governor *g, struct recording *r, bool off, uint64_t time_ns)
 {
-	const struct wire_totals now = session_totals_now(r), *from = &g->totals;
+	const struct wire_totals now = recording_totals(r), *from = &g->totals;
 	uint64_t values[RECORD_VALUES_MIN] = { 0 };
 	struct record edge = {
 		.kind = off ? REC_SWITCHES_OFF : REC_SWITCHES_ON,
@@ -115,7 +115,7 @@ static void turn_off(struct governor *g, struct recording *r, uint64_t pause_ns)
 {
 	const uint64_t now = clock_now_ns();
 
-	g->totals = session_totals_now(r);
+	g->totals = recording_totals(r);
 	bpfprog_leave_switches_out(r->programs, true);
 	/* records from before the edge come before it in the file */
 	drain_run(&r->drain, &r->rings, &r->mappings);

@@ -138,7 +138,7 @@ static int hold_in_sets(struct holds *holds, struct recording *r, pid_t pid, str
 		vec_for_each (&r->sets, struct probeset, set)
 			probeset_unhold_ended(set);
 	for (size_t k = 0; k < r->sets.n && !ret; k++)
-		if (r->sets.data[k].attached && session_is_on_targets(r, k))
+		if (r->sets.data[k].attached && recording_is_on_targets(r, k))
 			ret = session_hold(holds, r, &r->sets.data[k], pid, err);
 	return ret == -ESRCH ? 0 : ret;
 }
@@ -157,7 +157,7 @@ static int hold_again(struct holds *holds, struct recording *r, pid_t pid, pid_t
 	for (size_t k = 0; k < r->sets.n && !ret && first < h->n; k++) {
 		struct probeset *set = &r->sets.data[k];
 
-		if (!set->attached || !session_is_on_targets(r, k))
+		if (!set->attached || !recording_is_on_targets(r, k))
 			continue;
 		ret = hold_from(h, first, set, err);
 		if (ret == -ESRCH)
@@ -198,7 +198,7 @@ void session_hold_end(const struct holds *holds, struct recording *r)
 		 "%" PRIu64 " processes were forked by processes just born; before Linux 6.13 the "
 		 "kernel may drop the probes of such relatives: calls of theirs can be missing",
 		 holds->n_twins);
-	session_write_notice(r, "twins", text);
+	recording_write_notice(r, "twins", text);
 }
 
 void session_holds_release(struct holds *holds)

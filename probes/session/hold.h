@@ -53,7 +53,7 @@ bool session_events_are_swapped(const struct recording *r);
 /* Holds the process in the set, if processes are held at all. */
 int session_hold(struct holds *holds, struct recording *r, struct probeset *set, pid_t pid,
 		 struct err *err);
-/* Holds the new processes of the last drain. Called before session_add_stacks(), which empties the
+/* Holds the new processes of the last drain. Called before stacks_add(), which empties the
  * list of forks. */
 int session_hold_new(struct holds *holds, struct recording *r, struct err *err);
 /* Writes a notice on calls that may be missing. */

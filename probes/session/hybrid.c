@@ -76,9 +76,9 @@ static void on_sample(void *ctx, const struct sample *sample)
 		return;
 	if (sample->registers && sample->stack_bytes) {
 		unwound.frames = frames;
-		unwound.n_frames = session_unwind(h->stacks, x->r, sample->tgid, sample->registers,
-						  sample->stack, sample->stack_bytes, frames,
-						  SAMPLE_FRAMES_MAX);
+		unwound.n_frames = stacks_unwind(h->stacks, x->r, sample->tgid, sample->registers,
+						 sample->stack, sample->stack_bytes, frames,
+						 SAMPLE_FRAMES_MAX);
 		if (unwound.n_frames <= sample->n_frames)
 			unwound = *sample;
 	}
@@ -101,8 +101,7 @@ static uint32_t hertz_now(const struct hybrid *h, const struct recording *r)
 
 void session_hybrid_rate(struct hybrid *h, const struct recording *r)
 {
-	double allowed =
-		SHARE_OF_BUDGET * r->options->overhead * 1e9 / session_sample_cost_ns(h->costs);
+	double allowed = SHARE_OF_BUDGET * r->options->overhead * 1e9 / costs_sample_ns(h->costs);
 	size_t i = 0;
 
 	if (r->options->scout || !session_takes_samples(h->sampling))
@@ -144,7 +143,7 @@ static void add_name(struct names *names, const char *name)
 
 /* Adds the blocking functions that the object imports: all for the program, only locks for its
  * libraries, and those once threads wait for them. */
-static void add_imports(const struct recording *r, const struct session_object *o,
+static void add_imports(const struct recording *r, const struct traced_object *o,
 			struct names *names)
 {
 	const char *const *imports;
@@ -184,7 +183,7 @@ static int add_blocking(struct hybrid *h, struct recording *r, struct err *err)
 	struct names names = { 0 };
 	int ret;
 
-	vec_for_each (&r->objects, struct session_object, o)
+	vec_for_each (&r->objects, struct traced_object, o)
 		add_imports(r, o, &names);
 	ret = add_named(h, r, &names, err);
 	h->locks_added = session_contends(r);
@@ -194,7 +193,7 @@ static int add_blocking(struct hybrid *h, struct recording *r, struct err *err)
 
 static bool imports_region(const struct recording *r)
 {
-	vec_for_each (&r->objects, struct session_object, o) {
+	vec_for_each (&r->objects, struct traced_object, o) {
 		const char *const *imports;
 		size_t n = dso_imports(o->dso, &imports);
 
@@ -230,7 +229,7 @@ static int add_markers(struct hybrid *h, const struct recording *r, struct err *
 	int ret = 0;
 
 	h->marked_objects = r->objects.n;
-	if (!session_has_markers(&r->objects, first))
+	if (!objects_have_markers(&r->objects, first))
 		return 0;
 	add_name(&names, "marker:*");
 	ret = add_named(h, r, &names, err);
@@ -245,7 +244,7 @@ static bool is_loader(const struct recording *r, struct dso *dso)
 	const uint32_t *indices;
 	struct dso *loader;
 
-	vec_for_each (&r->objects, struct session_object, o)
+	vec_for_each (&r->objects, struct traced_object, o)
 		if (dso_interp(o->dso) &&
 		    !dso_get(r->objects.dsos, dso_interp(o->dso), &loader, NULL) && loader == dso)
 			return !dso_find(dso, "pthread_mutex_lock", &indices);
@@ -264,7 +263,7 @@ static void add_hot(struct hybrid *h, struct recording *r, double least)
 	vec_for_each (&h->profile.functions, struct profile_function, f) {
 		if (!is_candidate(h, r, f, least))
 			continue;
-		session_add_object(&r->objects, f->dso, f->path, false);
+		objects_add(&r->objects, f->dso, f->path, false);
 		session_select_function(h->select, f->dso, f->function);
 	}
 }
@@ -287,7 +286,7 @@ static int add_candidates(struct hybrid *h, struct recording *r, double least, s
 	if (ret)
 		return ret;
 	if (r->writer)
-		session_write_objects(r, objects);
+		objects_write(r, objects);
 	if (session_n_selected(h->select) > chosen + CANDIDATES_MAX) {
 		session_select_keep(h->select, chosen + CANDIDATES_MAX);
 		h->marked_objects = 0; /* the next round finds the others */
@@ -434,7 +433,7 @@ static void report_unnamed(const struct hybrid *h, struct recording *r)
 	snprintf(words, sizeof(words),
 		 "%.600s (%.0f%% of the CPU time) has no symbols; install its -dbgsym package",
 		 text_base_name(dso_path(o->dso)), 100 * o->time_ns / h->profile.total_ns);
-	session_write_notice(r, "no-symbols", words);
+	recording_write_notice(r, "no-symbols", words);
 }
 
 static void report_lost(const struct hybrid *h, struct recording *r)
@@ -450,7 +449,7 @@ static void report_lost(const struct hybrid *h, struct recording *r)
 		 text_counted(samples, lost, "sample"), kept);
 	if (many)
 		log_notice("%s", words);
-	session_note(r, many ? "lost-samples" : "few-lost-samples", words);
+	recording_note(r, many ? "lost-samples" : "few-lost-samples", words);
 }
 
 /* Updates the shares of the functions. When they were chosen, there were few samples or none. */
@@ -475,7 +474,7 @@ static void report_no_choice(const struct hybrid *h, struct recording *r)
 	char samples[TEXT_NUMBER], words[256];
 
 	if (lost <= kept) {
-		session_write_notice(
+		recording_write_notice(
 			r, "too-short",
 			"the recording ended before ispot had chosen functions to trace; let it "
 			"last longer, name them with -F, or run a command twice with --two-pass");
@@ -486,7 +485,7 @@ static void report_no_choice(const struct hybrid *h, struct recording *r)
 		"the machine was too busy for ispot to choose functions: it dropped %s of the CPUs "
 		"and kept %" PRIu64 "; name functions with -F, or record when less else runs",
 		text_counted(samples, lost, "sample"), kept);
-	session_write_notice(r, "too-short", words);
+	recording_write_notice(r, "too-short", words);
 }
 
 void session_hybrid_stop(struct hybrid *h, struct recording *r, bool began_at_end)

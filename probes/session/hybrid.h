@@ -26,7 +26,7 @@ struct recording;
 struct sampling;
 struct select;
 struct session_choice;
-struct session_stacks;
+struct recorded_stacks;
 
 struct hybrid {
 	/* parts that it asks */
@@ -34,7 +34,7 @@ struct hybrid {
 	struct attach *attach;
 	struct beside *beside;
 	struct select *select;
-	struct session_stacks *stacks;
+	struct recorded_stacks *stacks;
 	struct sampling *sampling;
 	struct count *count;
 	struct budget *budget;

@@ -57,11 +57,11 @@ struct session {
 
 	/* the parts, each of which has a header: what is recorded */
 	struct cputime cputime;
-	struct session_cpus hotplug;
-	struct session_counters counters;
-	struct session_stacks stacks;
-	struct session_addresses addresses;
-	struct session_solo solo;
+	struct known_cpus hotplug;
+	struct recorded_counters counters;
+	struct recorded_stacks stacks;
+	struct recorded_addresses addresses;
+	struct solo_windows solo;
 	/* probes on processes */
 	struct attach attach;
 	struct follow follow;

@@ -281,7 +281,7 @@ void session_newcomers_report(struct newcomers *all, struct recording *r)
 			 "calls of functions that are timed in process:%s; record with --engine "
 			 "kernel",
 			 parts.s);
-		session_write_notice(r, "in-process-late", words);
+		recording_write_notice(r, "in-process-late", words);
 	}
 	text_release(&parts);
 }

@@ -116,8 +116,8 @@ static int open_kernel_side(struct session *s, struct err *err)
 	};
 	int ret;
 
-	ret = session_counters_open(&s->counters, &s->r, err);
-	o.counters = session_counters_plan(&s->counters);
+	ret = recorded_counters_open(&s->counters, &s->r, err);
+	o.counters = recorded_counters_plan(&s->counters);
 	if (!ret && s->r.options->stamp_cycles)
 		ret = cycles_open(&s->cycles, &s->r.cpus, err);
 	if (!ret)
@@ -127,7 +127,7 @@ static int open_kernel_side(struct session *s, struct err *err)
 	if (!ret)
 		ret = ringbufs_open(&s->r.rings, s->r.programs, &s->r.cpus, ring_bytes, err);
 	if (!ret)
-		ret = session_counters_connect(&s->counters, &s->r, err);
+		ret = recorded_counters_connect(&s->counters, &s->r, err);
 	if (!ret)
 		ret = cycles_connect(&s->cycles, &s->r.cpus, s->r.programs, err);
 	return ret;
@@ -230,7 +230,7 @@ static struct session *new_session(const struct session_options *o)
 	s->r.objects.dsos = dso_cache_new();
 	spaces_init(&s->r.spaces, s->r.objects.dsos);
 	s->reason = "command ended";
-	session_costs_init(&s->costs, o);
+	costs_init(&s->costs, o);
 	return s;
 }
 
@@ -244,7 +244,7 @@ static void start_keep_slower(struct session *s)
 		"calls shorter than %s left no records, only sums and a histogram: what they waited "
 		"for is not known",
 		text_time(time, s->r.options->keep_slower_ns));
-	session_note(&s->r, "keep-slower", words);
+	recording_note(&s->r, "keep-slower", words);
 }
 
 /* Writes the stamps' counter after the counted events: that is the id which the drain gives it. */
@@ -252,14 +252,14 @@ static void write_stamps(struct session *s)
 {
 	struct text line = { 0 };
 
-	cycles_print(session_counters_plan(&s->counters).n, &line);
-	session_write_line(&s->r, &line);
+	cycles_print(recorded_counters_plan(&s->counters).n, &line);
+	recording_write_line(&s->r, &line);
 }
 
 /* Opens the file and writes its first lines and probes. */
 static int begin_file(struct session *s, struct err *err)
 {
-	const struct bpfprog_counters counters = session_counters_plan(&s->counters);
+	const struct bpfprog_counters counters = recorded_counters_plan(&s->counters);
 	struct probeset *set;
 	int ret = open_writer(s, err);
 
@@ -274,9 +274,9 @@ static int begin_file(struct session *s, struct err *err)
 	s->r.drain.stamps = s->r.options->stamp_cycles;
 	if (s->r.options->call_graph == CALL_GRAPH_DWARF)
 		drain_stacks_take_copies(&s->r.drain.stacks);
-	s->cycles_per_ns = session_cycles_per_ns();
-	session_write_objects(&s->r, 0);
-	session_counters_write(&s->counters, &s->r);
+	s->cycles_per_ns = recording_cycles_per_ns();
+	objects_write(&s->r, 0);
+	recorded_counters_write(&s->counters, &s->r);
 	if (s->r.options->stamp_cycles)
 		write_stamps(s);
 	session_write_left_out(&s->r);
@@ -343,7 +343,7 @@ int session_open(struct session **out, const struct session_options *o, struct e
 	if (!ret)
 		ret = session_select(&s->select, &s->r, err);
 	if (!ret)
-		session_read_costs(&s->costs, &s->r);
+		costs_read(&s->costs, &s->r);
 	step(s, 1);
 	if (!ret)
 		ret = open_kernel_side(s, err);
@@ -360,12 +360,12 @@ int session_open(struct session **out, const struct session_options *o, struct e
 		ret = begin_file(s, err);
 	step(s, 3);
 	if (!ret)
-		session_calibrate(&s->costs, &s->r, "before", 1);
+		costs_calibrate(&s->costs, &s->r, "before", 1);
 	step(s, 4);
 	if (!ret && s->r.cpus.n > 1)
-		session_calibrate(&s->costs, &s->r, "before", s->r.cpus.n);
+		costs_calibrate(&s->costs, &s->r, "before", s->r.cpus.n);
 	if (!ret)
-		session_calibrate_after(&s->costs, &s->r);
+		costs_calibrate_after(&s->costs, &s->r);
 	step(s, 5);
 	if (ret) {
 		session_report_descriptors(ret, err);
@@ -373,7 +373,7 @@ int session_open(struct session **out, const struct session_options *o, struct e
 		session_free(s);
 		return ret;
 	}
-	session_report_costs(&s->costs, &s->r, 0);
+	costs_report(&s->costs, &s->r, 0);
 	*out = s;
 	return 0;
 }
@@ -382,8 +382,8 @@ void session_free(struct session *s)
 {
 	if (!s)
 		return;
-	session_solo_release(&s->solo);
-	session_unwatch_mappings(&s->r);
+	solo_windows_release(&s->solo);
+	mappings_unwatch(&s->r);
 	if (s->r.is_hybrid)
 		session_hybrid_release(&s->hybrid);
 	session_sample_release(&s->sampling);
@@ -392,7 +392,7 @@ void session_free(struct session *s)
 	trace_writer_close(s->r.writer, NULL);
 	drain_release(&s->r.drain);
 	bpfprog_free(s->r.programs);
-	session_counters_release(&s->counters);
+	recorded_counters_release(&s->counters);
 	pmu_percpu_release(&s->cycles);
 	ringbufs_release(&s->r.rings);
 	dynevent_session_close(s->r.dynevents);
@@ -406,11 +406,11 @@ void session_free(struct session *s)
 	patterns_free(s->r.patterns);
 	session_newcomers_release(&s->newcomers);
 	session_holds_release(&s->holds);
-	session_costs_release(&s->costs);
+	costs_release(&s->costs);
 	text_release(&s->r.pending);
-	session_stacks_release(&s->stacks);
-	session_addresses_release(&s->addresses);
+	stacks_release(&s->stacks);
+	addresses_release(&s->addresses);
 	spaces_release(&s->r.spaces);
-	session_objects_release(&s->r.objects);
+	objects_release(&s->r.objects);
 	free(s);
 }

@@ -41,7 +41,7 @@ static void add_trapped(void *ctx, uint32_t tid, uint32_t id, const struct wire_
 	if (id >= all->plan->n)
 		return;
 	all->calls += row->calls;
-	all->cost_ns += (double)row->calls * session_call_cost_ns(all->costs, all->plan->data[id]);
+	all->cost_ns += (double)row->calls * costs_call_ns(all->costs, all->plan->data[id]);
 }
 
 double session_dropped_cost_ns(double read_cost_ns, uint64_t read, uint64_t dropped)
@@ -54,7 +54,7 @@ double session_dropped_cost_ns(double read_cost_ns, uint64_t read, uint64_t drop
 /* Returns how many records of entries and exits the kernel made, or dropped, that were not read. */
 static uint64_t unread_records(const struct recording *r)
 {
-	uint64_t made = session_totals_now(r).calls - r->totals_at_start.calls;
+	uint64_t made = recording_totals(r).calls - r->totals_at_start.calls;
 
 	return made > r->drain.calls ? made - r->drain.calls : 0;
 }
@@ -72,8 +72,8 @@ static struct trapped trapped_calls(const struct overhead *o, const struct recor
 		return all;
 	}
 	for (uint32_t id = 0; id < r->drain.n_functions && id < r->plan.n; id++)
-		all.cost_ns += (double)r->drain.calls_of[id] *
-			       session_call_cost_ns(o->costs, r->plan.data[id]);
+		all.cost_ns +=
+			(double)r->drain.calls_of[id] * costs_call_ns(o->costs, r->plan.data[id]);
 	all.cost_ns += session_dropped_cost_ns(all.cost_ns, r->drain.calls, unread_records(r));
 	all.calls = r->drain.entries;
 	return all;
@@ -94,15 +94,15 @@ static uint64_t beside_cost_ns(const struct overhead *o, const struct recording 
 
 uint64_t session_probes_cost_ns(const struct overhead *o, const struct recording *r)
 {
-	return (uint64_t)(trapped_calls(o, r).cost_ns + session_after_cost_ns(o->after) +
+	return (uint64_t)(trapped_calls(o, r).cost_ns + after_sum_ns(o->after) +
 			  session_counting_cost_ns(o->budget)) +
-	       beside_cost_ns(o, r) + session_solo_cost_ns(o->solo) +
-	       session_scheduling_cost_ns(o->follow, r) + session_sampling_cost_ns(o->costs, r);
+	       beside_cost_ns(o, r) + solo_windows_cost_ns(o->solo) +
+	       session_scheduling_cost_ns(o->follow, r) + costs_sampling_ns(o->costs, r);
 }
 
 static const char *scheduling_advice(const struct overhead *o, const struct recording *r)
 {
-	const struct wire_totals now = session_totals_now(r);
+	const struct wire_totals now = recording_totals(r);
 
 	if (session_births_cost_ns(o->follow, r, &now) >
 	    (double)session_scheduling_cost_ns(o->follow, r) / 2)
@@ -199,7 +199,7 @@ static void note_overhead(const struct overhead *o, struct recording *r, const s
 	else
 		what_probes_did(x, &words);
 	add_advice(o, r, &words);
-	session_note(r, "over-budget", words.s);
+	recording_note(r, "over-budget", words.s);
 	text_release(&words);
 }
 
@@ -218,7 +218,7 @@ void session_warn_cost(struct overhead *o, struct recording *r, uint64_t now_ns,
 
 	if (!r->begun || (!at_end && !is_time_to_look(o, r, now_ns)))
 		return;
-	cpu_ns = session_recorded_cpu_ns(o->cputime, r);
+	cpu_ns = cputime_recorded_ns(o->cputime, r);
 	if (cpu_ns < o->cpu_ns)
 		cpu_ns = o->cpu_ns; /* for ended processes, the last known time */
 	cost_ns = (double)session_probes_cost_ns(o, r);

@@ -16,7 +16,7 @@ struct costs;
 struct cputime;
 struct follow;
 struct recording;
-struct session_solo;
+struct solo_windows;
 
 struct overhead {
 	/* parts that it asks */
@@ -26,7 +26,7 @@ struct overhead {
 	const struct after *after;
 	const struct budget *budget;
 	const struct beside *beside;
-	const struct session_solo *solo;
+	const struct solo_windows *solo;
 	/* The sums at the last check. */
 	uint64_t look_ns, cpu_ns;
 	double cost_ns;

@@ -17,9 +17,7 @@ void session_sample_rate(struct recording *r, uint32_t hertz)
 
 double session_sampling_share(const struct costs *costs)
 {
-	return isnan(session_sample_cost_ns(costs))
-		       ? 0
-		       : session_sample_cost_ns(costs) * SAMPLE_HERTZ / 1e9;
+	return isnan(costs_sample_ns(costs)) ? 0 : costs_sample_ns(costs) * SAMPLE_HERTZ / 1e9;
 }
 
 /* Opens the sampler. A failure is not an error, because a recording works without samples. */
@@ -71,14 +69,14 @@ void session_calibrate_samples(struct sampling *sm, struct recording *r)
 
 	if (r->options->scout || !sm->sampler.rings.n)
 		return;
-	if (!session_calibrates(sm->costs))
+	if (!costs_calibrates(sm->costs))
 		return;
-	session_set_sample_cost(sm->costs, samplecost_measure(&r->rings, sample_child, &sampled));
+	costs_set_sample(sm->costs, samplecost_measure(&r->rings, sample_child, &sampled));
 	bpfprog_record(r->programs, false);
 	bpfprog_keep_samples(r->programs, false);
 	bpfprog_sample(r->programs, false);
 	sampler_forget(&sm->sampler);
-	log_detail("a sample takes %.0f ns", session_sample_cost_ns(sm->costs));
+	log_detail("a sample takes %.0f ns", costs_sample_ns(sm->costs));
 }
 
 void session_sample_release(struct sampling *sm)

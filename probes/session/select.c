@@ -153,7 +153,7 @@ static void add_started(struct recording *r, const char *words)
 		memcpy(path, words, n);
 		path[n] = '\0';
 		if (!access(path, X_OK) && !dso_get(r->objects.dsos, path, &dso, NULL))
-			session_add_object(&r->objects, dso, path, true);
+			objects_add(&r->objects, dso, path, true);
 	}
 }
 
@@ -194,7 +194,7 @@ static int objects_of_command(struct select *sel, struct recording *r, size_t *n
 	for (size_t i = 0; i < closure.n && !ret; i++) {
 		ret = dso_get(r->objects.dsos, closure.paths[i], &dso, err);
 		if (!ret)
-			session_add_object(&r->objects, dso, closure.paths[i], i == 0);
+			objects_add(&r->objects, dso, closure.paths[i], i == 0);
 		if (!ret && i == 0 && program.is_shell) {
 			for (char *const *word = r->options->argv + 1; !program.script && *word;
 			     word++)
@@ -231,7 +231,7 @@ static void add_mapping(struct recording *r, pid_t pid, const struct mapping *m,
 		log_detail("%s is left out: %s", m->path, why.text);
 		return;
 	}
-	session_add_object(&r->objects, dso, path, executable);
+	objects_add(&r->objects, dso, path, executable);
 }
 
 static bool is_new(struct map *seen, const struct mapping *m)
@@ -286,7 +286,7 @@ static int refuse_go_programs(const struct recording *r, struct err *err)
 {
 	const struct dso *first = NULL;
 
-	vec_for_each (&r->objects, const struct session_object, o) {
+	vec_for_each (&r->objects, const struct traced_object, o) {
 		if (o->executable && !dso_is_go(o->dso))
 			return 0;
 		if (o->executable && !first)
@@ -311,7 +311,7 @@ void session_report_unselected(struct select *sel, struct recording *r)
 			continue;
 		log_notice("marker %s in %s is not traced: %s", u->name, u->object, u->reason);
 		meta_print_not_traced(&n, &line);
-		session_write_line(r, &line);
+		recording_write_line(r, &line);
 	}
 }
 
@@ -370,7 +370,7 @@ static void note_late(struct select *sel, const struct recording *r, size_t plan
 		if (!sel->late.objects++)
 			sel->late.path = dso_path(dso);
 		sel->late.has_executable |=
-			r->objects.data[session_object_id(&r->objects, dso)].executable;
+			r->objects.data[objects_id(&r->objects, dso)].executable;
 		last = dso;
 	}
 	if (!mapped_ns ||
@@ -400,7 +400,7 @@ void session_report_late(const struct select *sel, struct recording *r)
 		text_printable(name, sizeof(name), text_base_name(sel->late.path)), others,
 		sel->late.unknown ? "some time" : "at most ",
 		sel->late.unknown ? "" : text_time(moment, sel->late.most_ns), remedy);
-	session_write_notice(r, "joined-late", words);
+	recording_write_notice(r, "joined-late", words);
 }
 
 static int join_process(struct select *sel, struct recording *r, pid_t pid, uint64_t mapped_ns,
@@ -413,7 +413,7 @@ static int join_process(struct select *sel, struct recording *r, pid_t pid, uint
 
 	if (add_mappings(r, pid, &n_executables, &gone) || r->objects.n == objects)
 		return 0;
-	session_write_objects(r, objects);
+	objects_write(r, objects);
 	ret = select_in(sel, r, objects, n_executables, err);
 	for (size_t i = planned; i < r->plan.n && ret; i++)
 		r->plan.data[i]->possible = false;
@@ -465,7 +465,7 @@ static void join_all(struct select *sel, struct recording *r, const struct joini
 		if (interrupt_pending())
 			return;
 		if (join_process(sel, r, j->pid, j->mapped_ns, &err))
-			session_write_notice(r, "join", err.text);
+			recording_write_notice(r, "join", err.text);
 		sel->late.joined_ns += clock_now_ns() - began_ns;
 	}
 }
@@ -508,7 +508,7 @@ void session_report_no_keys(struct recording *r)
 		snprintf(words, sizeof(words), "--no-key %s: no function of that name was traced",
 			 text_printable(shown, sizeof(shown), name));
 		if (!known)
-			session_write_notice(r, "no-key", words);
+			recording_write_notice(r, "no-key", words);
 	}
 }
 

@@ -57,9 +57,9 @@ static void show_progress(struct session *s)
 static void begin(struct session *s)
 {
 	char pmu[64];
-	const struct session_head head = { .program = session_program(&s->select),
-					   .pmu = session_counters_pmu(pmu, sizeof(pmu)),
-					   .cycles_per_ns = s->cycles_per_ns };
+	const struct recording_head head = { .program = session_program(&s->select),
+					     .pmu = recorded_counters_pmu(pmu, sizeof(pmu)),
+					     .cycles_per_ns = s->cycles_per_ns };
 	bool launched = !s->r.options->n_pids && !s->delayed;
 
 	/* The records of a launched command begin with its exec, all others now. The set is
@@ -68,19 +68,19 @@ static void begin(struct session *s)
 		bpfprog_record(s->r.programs, true);
 	s->r.start_ns = clock_now_ns();
 	s->r.begun = true;
-	session_cputime_begin(&s->cputime, &s->r);
+	cputime_begin(&s->cputime, &s->r);
 	if (!launched)
-		session_note_usable(&s->cputime, &s->r);
-	session_follow_begin(&s->follow, &s->r, session_begin_cpu_ns(&s->cputime));
-	session_write_head(&s->r, &head);
+		cputime_note_usable(&s->cputime, &s->r);
+	session_follow_begin(&s->follow, &s->r, cputime_begin_ns(&s->cputime));
+	recording_write_head(&s->r, &head);
 	for (size_t i = 0; i < s->r.options->n_pids; i++)
-		session_write_threads(&s->r, s->r.options->pids[i]);
+		recording_write_threads(&s->r, s->r.options->pids[i]);
 	session_beside_begin(&s->r);
 	session_follow_report_born_before(&s->r);
 	for (size_t k = 0; k < s->r.sets.n; k++)
-		session_write_set(&s->r, &s->r.sets.data[k], true);
+		recording_write_set(&s->r, &s->r.sets.data[k], true);
 	session_burst_begin(&s->burst, &s->r);
-	session_solo_begin(&s->solo, &s->r);
+	solo_windows_begin(&s->solo, &s->r);
 	if (launched)
 		bpfprog_record_from_exec(s->r.programs, s->r.launch.pid);
 }
@@ -90,17 +90,17 @@ static int watch_scheduler(struct session *s, struct err *err)
 {
 	int ret;
 
-	session_calibrate_switches(&s->costs, &s->r, SWITCHES_ALONE);
+	costs_calibrate_switches(&s->costs, &s->r, SWITCHES_ALONE);
 	ret = bpfprog_attach_scheduler(s->r.programs, err);
 	if (ret)
 		return ret;
-	session_calibrate_switches(&s->costs, &s->r, SWITCHES_WATCHED);
-	session_calibrate_switches(&s->costs, &s->r, SWITCHES_CARRIED);
+	costs_calibrate_switches(&s->costs, &s->r, SWITCHES_WATCHED);
+	costs_calibrate_switches(&s->costs, &s->r, SWITCHES_CARRIED);
 	session_calibrate_samples(&s->sampling, &s->r);
 	session_sample_restore(&s->sampling, &s->r);
 	if (s->r.is_hybrid)
 		session_hybrid_rate(&s->hybrid, &s->r);
-	session_write_costs(&s->costs, &s->r);
+	costs_write(&s->costs, &s->r);
 	return 0;
 }
 
@@ -117,10 +117,10 @@ static int add_target(struct session *s, pid_t pid, struct err *err)
 
 static int put_probes(struct session *s, const pid_t *pids, size_t n, struct err *err)
 {
-	int ret = session_watch_mappings(&s->r, err);
+	int ret = mappings_watch(&s->r, err);
 
 	for (size_t k = 0; k < s->r.sets.n; k++)
-		for (size_t i = 0; i < n && !ret && session_is_on_targets(&s->r, k); i++)
+		for (size_t i = 0; i < n && !ret && recording_is_on_targets(&s->r, k); i++)
 			ret = session_open_on_process(&s->attach, &s->r, &s->r.sets.data[k],
 						      pids[i], err);
 	return ret;
@@ -155,7 +155,7 @@ static int start(struct session *s, struct err *err)
 			return ret;
 	}
 	bpfprog_totals(s->r.programs, &s->r.totals_at_start);
-	drain_start(&s->r.drain, session_note_cpus(&s->hotplug));
+	drain_start(&s->r.drain, known_cpus_note(&s->hotplug));
 	bpfprog_forget_sampled(s->r.programs);
 	if (!ret)
 		ret = put_probes(s, pids, n, err);
@@ -260,9 +260,9 @@ static void begin_at_end(struct session *s)
 {
 	s->began_at_end = true;
 	begin(s);
-	session_write_notice(&s->r, "delay",
-			     "it ended before the time of -D was over, so nothing was recorded; "
-			     "give -D less");
+	recording_write_notice(&s->r, "delay",
+			       "it ended before the time of -D was over, so nothing was recorded; "
+			       "give -D less");
 }
 
 /* Ends the recording because the file cannot grow. The target continues. */
@@ -287,8 +287,8 @@ static void adapt(struct session *s)
 	if (s->r.drain.n_mappings || s->r.drain.mappings_overflowed ||
 	    session_waits_to_join(&s->select))
 		session_join_mapped(&s->select, &s->r);
-	session_note_after(&s->after, &s->r, clock_now_ns(), false);
-	session_solo_step(&s->solo, &s->r);
+	after_note(&s->after, &s->r, clock_now_ns(), false);
+	solo_windows_step(&s->solo, &s->r);
 	session_govern_step(&s->governor, &s->r);
 	ret = session_burst_step(&s->burst, &s->r, &err);
 	if (!ret)
@@ -301,7 +301,7 @@ static void adapt(struct session *s)
 		ret = session_hybrid_step(&s->hybrid, &s->r, &err);
 	session_close_retired(&s->attach, clock_now_ns(), session_is_counting(&s->hybrid));
 	if (ret)
-		session_write_notice(&s->r, "join", err.text);
+		recording_write_notice(&s->r, "join", err.text);
 }
 
 /* Shows what was drained. Whoever reads along must be able to name what the records name. */
@@ -310,7 +310,7 @@ static void show_drained(struct session *s, uint64_t drained_from_ns)
 	if (!s->r.options->drained || !s->r.begun || drained_from_ns - s->r.start_ns < LIVE_LAG_NS)
 		return;
 	if (s->r.options->live)
-		session_write_stacks(&s->stacks, &s->r);
+		stacks_write(&s->stacks, &s->r);
 	/* the calls that are timed in the processes must be there, too */
 	session_beside_drain(&s->beside, &s->r);
 	s->r.options->drained(s->r.options->drained_ctx, drained_from_ns - LIVE_LAG_NS);
@@ -326,9 +326,9 @@ static bool read_records(struct session *s)
 		return false;
 	}
 	if (session_hold_new(&s->holds, &s->r, &err))
-		session_write_notice(&s->r, "join", err.text);
-	session_add_stacks(&s->stacks, &s->r);
-	session_add_addresses(&s->addresses, &s->r);
+		recording_write_notice(&s->r, "join", err.text);
+	stacks_add(&s->stacks, &s->r);
+	addresses_add(&s->addresses, &s->r);
 	return true;
 }
 
@@ -338,8 +338,8 @@ static bool do_seldom(struct session *s)
 	if (clock_now_ns() - s->last_flush_ns < FLUSH_INTERVAL_NS)
 		return true;
 	s->last_flush_ns = clock_now_ns();
-	session_look_for_cpus(&s->hotplug, &s->r);
-	session_note_usable(&s->cputime, &s->r);
+	known_cpus_check(&s->hotplug, &s->r);
+	cputime_note_usable(&s->cputime, &s->r);
 	if (!trace_writer_flush(s->r.writer, NULL))
 		return true;
 	end_by_writer(s);
@@ -361,8 +361,8 @@ static bool turn(struct session *s)
 	show_drained(s, began_ns);
 	adapt(s);
 	session_warn_cost(&s->overhead, &s->r, clock_now_ns(), false);
-	if (s->r.begun && !session_usable_is_known(&s->cputime)) /* it may end before the next */
-		session_note_usable(&s->cputime, &s->r);
+	if (s->r.begun && !cputime_usable_is_known(&s->cputime)) /* it may end before the next */
+		cputime_note_usable(&s->cputime, &s->r);
 	return do_seldom(s);
 }
 
@@ -402,29 +402,29 @@ static bool is_long(const struct session *s)
 static void calibrate_again(struct session *s)
 {
 	if (is_long(s) && s->r.sets.n && s->r.sets.data[s->r.sets.empties].attached)
-		session_calibrate(&s->costs, &s->r, "after", s->r.cpus.n);
-	if (session_carries_more(&s->costs, &s->r, session_is_carried(&s->follow)))
-		session_calibrate_switches(&s->costs, &s->r, SWITCHES_CARRIED);
+		costs_calibrate(&s->costs, &s->r, "after", s->r.cpus.n);
+	if (costs_carries_more(&s->costs, &s->r, session_is_carried(&s->follow)))
+		costs_calibrate_switches(&s->costs, &s->r, SWITCHES_CARRIED);
 }
 
 /* Stops recording. All records are read, and their losses written, before the calibration uses the
  * rings again. */
 static void stop(struct session *s)
 {
-	bool again = is_long(s) ||
-		     session_carries_more(&s->costs, &s->r, session_is_carried(&s->follow));
+	bool again =
+		is_long(s) || costs_carries_more(&s->costs, &s->r, session_is_carried(&s->follow));
 
-	session_solo_stop(&s->solo, &s->r);
+	solo_windows_stop(&s->solo, &s->r);
 	bpfprog_record(s->r.programs, false);
 	session_govern_stop(&s->governor, &s->r);
-	session_note_stop(&s->cputime, &s->r);
+	cputime_note_stop(&s->cputime, &s->r);
 	session_beside_stop(&s->beside, &s->r);
 	bpfprog_keep_samples(s->r.programs, false);
 	session_burst_stop(&s->burst, &s->r);
-	session_look_for_cpus(&s->hotplug, &s->r);
-	session_unwatch_mappings(&s->r);
+	known_cpus_check(&s->hotplug, &s->r);
+	mappings_unwatch(&s->r);
 	session_newcomers_report(&s->newcomers, &s->r);
-	session_report_mappings(&s->r);
+	mappings_report(&s->r);
 	if (s->r.is_hybrid)
 		session_hybrid_stop(&s->hybrid, &s->r, s->began_at_end);
 	drain_run(&s->r.drain, &s->r.rings, &s->r.mappings);
@@ -436,14 +436,14 @@ static void stop(struct session *s)
 		session_close_sets_beside(&s->attach, &s->r);
 	patience_set(PATIENCE_AFTERWARDS);
 	s->r.spaces.closed_ns = clock_now_ns();
-	session_note_after(&s->after, &s->r, clock_now_ns(), true);
+	after_note(&s->after, &s->r, clock_now_ns(), true);
 	trace_writer_flush(s->r.writer, NULL); /* memory may end where programs are read below */
-	session_add_stacks(&s->stacks, &s->r);
-	session_add_addresses(&s->addresses, &s->r);
-	session_write_stacks(&s->stacks, &s->r);
-	session_report_stacks(&s->r);
-	session_write_addresses(&s->addresses, &s->r);
-	session_write_call_counts(&s->r);
+	stacks_add(&s->stacks, &s->r);
+	addresses_add(&s->addresses, &s->r);
+	stacks_write(&s->stacks, &s->r);
+	stacks_report(&s->r);
+	addresses_write(&s->addresses, &s->r);
+	recording_write_call_counts(&s->r);
 	if (again)
 		calibrate_again(s);
 	session_close_sets(&s->attach, &s->r);
@@ -471,7 +471,7 @@ static void note_given_up(struct session *s)
 		 "%s that others may write could not be read to the end in the time that a "
 		 "recording has for them: some of their functions or lines are missing",
 		 text_counted(files, n, "file"));
-	session_note(&s->r, "files-left-out", words);
+	recording_note(&s->r, "files-left-out", words);
 }
 
 static void fill_result(struct session *s, uint64_t duration_ns, struct session_result *r)
@@ -494,12 +494,12 @@ static void fill_result(struct session *s, uint64_t duration_ns, struct session_
 		.lost_others = s->r.drain.lost > lost ? s->r.drain.lost - lost : 0,
 		.duration_ns = duration_ns,
 		.recorder_cpu_ns = clock_cpu_ns(),
-		.target_cpu_ns = session_recorded_cpu_ns(&s->cputime, &s->r),
+		.target_cpu_ns = cputime_recorded_ns(&s->cputime, &s->r),
 		.counting_cost_ns = session_counting_cost_ns(&s->budget),
 		.scheduling_cost_ns = session_scheduling_cost_ns(&s->follow, &s->r),
-		.sampling_cost_ns = session_sampling_cost_ns(&s->costs, &s->r),
-		.sample_ns = session_sample_cost_ns(&s->costs),
-		.after_cost_ns = (uint64_t)session_after_cost_ns(&s->after),
+		.sampling_cost_ns = costs_sampling_ns(&s->costs, &s->r),
+		.sample_ns = costs_sample_ns(&s->costs),
+		.after_cost_ns = (uint64_t)after_sum_ns(&s->after),
 		.probes_cost_ns = session_probes_cost_ns(&s->overhead, &s->r),
 		.lost_most_in_process = beside.lost_most,
 		.functions = s->r.sets.n_probed + beside.functions,
@@ -518,7 +518,7 @@ static int close_file(struct session *s, struct session_result *result, struct e
 {
 	int ret;
 
-	session_write_end(&s->r, &s->cputime, result);
+	recording_write_end(&s->r, &s->cputime, result);
 	trace_writer_flush(s->r.writer, NULL);
 	result->file_bytes = trace_writer_bytes(s->r.writer);
 	ret = trace_writer_close(s->r.writer, &s->write_error);
@@ -555,9 +555,10 @@ int session_run(struct session *s, struct session_result *result, struct err *er
 			    !s->r.options->n_pids && !strcmp(s->reason, "duration"),
 			    wait_for_signal, s);
 	if (!s->r.is_hybrid && !s->r.plan.n)
-		session_write_notice(&s->r, "nothing-matched",
-				     "-F matches no function of any program that ran; ispot check "
-				     "lists what a program has");
+		recording_write_notice(
+			&s->r, "nothing-matched",
+			"-F matches no function of any program that ran; ispot check "
+			"lists what a program has");
 	session_report_late(&s->select, &s->r);
 	session_report_no_keys(&s->r);
 	session_hold_end(&s->holds, &s->r);

@@ -47,13 +47,13 @@ static void describe_function(struct recording *r, const struct planned *p, uint
 {
 	struct meta_function f = { .id = id,
 				   .set = set,
-				   .object = session_object_id(&r->objects, p->what.dso) };
+				   .object = objects_id(&r->objects, p->what.dso) };
 	struct text line = { 0 };
 
 	planned_describe(p, &f);
 	f.chosen = !r->is_hybrid;
 	meta_print_function(&f, &line);
-	session_write_line(r, &line);
+	recording_write_line(r, &line);
 }
 
 struct meta_not_traced session_left_out(const struct planned *p)
@@ -75,7 +75,7 @@ void session_write_left_out(struct recording *r)
 		struct text line = { 0 };
 
 		meta_print_not_traced(&r->options->left_out[i], &line);
-		session_write_line(r, &line);
+		recording_write_line(r, &line);
 	}
 }
 
@@ -89,7 +89,7 @@ void session_describe_left_out(struct recording *r, const struct planned *p,
 	if (!r->is_hybrid && !r->options->keep_budget)
 		log_notice("%s in %s is not traced: %s", n.name, n.object, n.reason);
 	meta_print_not_traced(&n, &line);
-	session_write_line(r, &line);
+	recording_write_line(r, &line);
 }
 
 void session_describe_again(struct recording *r, const struct planned *p, uint64_t traced_until_ns,
@@ -102,7 +102,7 @@ void session_describe_again(struct recording *r, const struct planned *p, uint64
 	n.traced_until_ns = traced_until_ns;
 	n.traced_again_ns = traced_again_ns;
 	meta_print_not_traced(&n, &line);
-	session_write_line(r, &line);
+	recording_write_line(r, &line);
 }
 
 /* Reports chosen markers that cannot be timed, because one of their ends is missing. */
@@ -140,13 +140,13 @@ static void report_without(struct recording *r, size_t first)
 	words = xasprintf("%s of -F %s recorded without an argument named behind @: %s%s",
 			  text_counted(functions, n, "function"), n == 1 ? "is" : "are",
 			  one->wrong_arguments.text, n == 1 ? "" : "; and others (ispot check)");
-	session_write_notice(r, "arguments", words);
+	recording_write_notice(r, "arguments", words);
 	free(words);
 }
 
 static int add_empties(const struct recording *r, struct probeset *set)
 {
-	return selfcost_add(set, session_needs_markers(r));
+	return selfcost_add(set, costs_needs_markers(r));
 }
 
 /*
@@ -156,7 +156,7 @@ static int add_empties(const struct recording *r, struct probeset *set)
 static bool wants_empties(const struct recording *r, const struct costs *costs,
 			  const struct probeset *set, size_t n)
 {
-	if (!session_calibrates(costs))
+	if (!costs_calibrates(costs))
 		return false;
 	return !set->id || (r->is_hybrid && r->sets.calibrated && !r->sets.empties && n);
 }
@@ -173,14 +173,14 @@ int session_build_set(struct recording *r, const struct costs *costs, size_t fir
 	report_half(r, first);
 	report_without(r, first);
 	probeset_init(&set, r->dynevents, r->sets.n);
-	if (session_has_sessions(r))
+	if (recording_has_uprobe_sessions(r))
 		probeset_use_sessions(&set);
 	for (size_t i = first; i < r->plan.n; i++) {
 		const struct planned *p = r->plan.data[i];
 
 		if (!p->possible || p->set != PLANNED_NO_SET)
 			continue;
-		probeset_add(&set, p, session_path(&r->objects, p->what.dso), i);
+		probeset_add(&set, p, objects_path(&r->objects, p->what.dso), i);
 		n++;
 	}
 	if (wants_empties(r, costs, &set, n))
@@ -210,7 +210,7 @@ int session_build_set(struct recording *r, const struct costs *costs, size_t fir
 		return ret;
 	}
 	drain_count_functions(&r->drain, r->plan.n);
-	session_report_costs(costs, r, first);
+	costs_report(costs, r, first);
 	for (size_t i = first; i < r->plan.n; i++)
 		if (r->plan.data[i]->arguments.n)
 			r->drain.arguments[i] = &r->plan.data[i]->arguments;
@@ -229,17 +229,17 @@ static int rebuild_set(struct attach *attach, struct recording *r, size_t k, str
 	size_t n = 0;
 	int ret;
 
-	session_write_set(r, set, false);
+	recording_write_set(r, set, false);
 	session_retire_set(attach, set);
 	probeset_init(set, r->dynevents, id);
-	if (session_has_sessions(r))
+	if (recording_has_uprobe_sessions(r))
 		probeset_use_sessions(set);
 	for (size_t i = 0; i < r->drain.n_functions; i++) {
 		const struct planned *p = r->plan.data[i];
 
 		if (!planned_is_traced(p) || p->set != id)
 			continue;
-		probeset_add(set, p, session_path(&r->objects, p->what.dso), i);
+		probeset_add(set, p, objects_path(&r->objects, p->what.dso), i);
 		n++;
 	}
 	/* The calibration afterwards finds its functions in the same set again, or in the next set
@@ -254,7 +254,7 @@ static int rebuild_set(struct attach *attach, struct recording *r, size_t k, str
 	if (!n || ret)
 		probeset_release(set);
 	else
-		session_write_set(r, set, true);
+		recording_write_set(r, set, true);
 	return ret;
 }
 
@@ -286,6 +286,6 @@ int session_add_set(struct attach *attach, struct recording *r, const struct cos
 	if (*added)
 		ret = session_open_on_targets(attach, r, set, err);
 	if (*added && !ret)
-		session_write_set(r, set, true);
+		recording_write_set(r, set, true);
 	return ret;
 }
