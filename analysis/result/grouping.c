@@ -8,6 +8,7 @@
 #include "analysis/result/notice.h"
 #include "analysis/result/result.h"
 #include "analysis/result/time.h"
+#include "analysis/score/pools.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -138,6 +139,24 @@ static int learn_sequences(struct grouping *g, struct trace_reader *r, struct re
 	return rc ? rc : learn(g, SEQUENCE_PAIRS, r, o, err);
 }
 
+/* Sets how much each function loses, be it as a whole or by its per-argument rows. */
+static void set_losses(struct grouping *g, const struct result *totals)
+{
+	vec_for_each (&totals->blocks, const struct block, b) {
+		struct sequence_loss loss = { .min_ns = b->self_min_ns };
+		double lost = b->in_lost ? b->lost_threads : 0;
+
+		vec_for_each (&totals->groups, const struct block, group)
+			if (group->in_lost && group->function == b->function)
+				lost += group->lost_threads;
+		/* of the recorded calls alone */
+		if (lost > 0 && b->self_excess_ns && b->self_excess_ns != BLOCK_NONE)
+			loss.share = lost * (double)totals->probed_ns * block_weight_calls(b) /
+				     (double)b->self_excess_ns;
+		sequences_set_loss(&g->sequences, b->id, loss);
+	}
+}
+
 static int begin_sequences(struct grouping *g, struct trace_reader *r, struct result *result,
 			   struct result_options *o, struct err *err)
 {
@@ -145,6 +164,7 @@ static int begin_sequences(struct grouping *g, struct trace_reader *r, struct re
 
 	sequences_init(&g->sequences, trace_reader_meta(r));
 	rc = learn_sequences(g, r, o, err);
+	set_losses(g, g->totals);
 	sequences_begin(&g->sequences, SEQUENCE_MEASURE, &result->calls, &result->keyed);
 	o->visitors[RESULT_VISITORS - 1] = sequences_visitor(&g->sequences);
 	g->rule = sequences_rule(&g->sequences);
@@ -218,7 +238,7 @@ static void end_sequences(struct grouping *g, struct result *res)
 {
 	const struct sequences *s = &g->sequences;
 
-	sequences_finish(&g->sequences, &res->groups);
+	sequences_finish(&g->sequences, &res->groups, res->probed_ns);
 	res->sequences = s;
 	refused_notice(s, res);
 	result_count_notice(
@@ -348,7 +368,9 @@ int grouping_read(struct grouping *g, struct trace_reader *r, struct result_opti
 		o->to_ns = totals.window_to_ns;
 		o->interrupted = true;
 	}
+	g->totals = &totals;
 	rc = read_grouped(g, r, o, result, err);
+	g->totals = NULL;
 	if (!rc)
 		result_take_time(result, &totals);
 	result_release(&totals);

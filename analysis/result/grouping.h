@@ -24,7 +24,8 @@ struct grouping {
 	struct keyed_rule rule;
 	const char *const *keys, *const *no_keys; /* --key, --no-key */
 	size_t n_keys, n_no_keys;
-	bool of_sequences; /* transitions are between sequences, not functions */
+	bool of_sequences;	     /* transitions are between sequences, not functions */
+	const struct result *totals; /* the division by functions; NULL: these are read now */
 	struct argkeys argkeys;
 	struct callsites callsites;
 	struct sections sections;

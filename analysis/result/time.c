@@ -45,9 +45,8 @@ static double pool_in_lost(const struct blocks *blocks, enum cause_pool pool)
 static double in_lost(const struct result *res, enum cause_pool pool)
 {
 	double sum = pool_in_lost(&res->blocks, pool) + pool_in_lost(&res->sites, pool);
-	double groups = pool_in_lost(&res->groups, pool);
 
-	return res->sequences ? fmax(sum, groups) : sum + groups;
+	return sum + pool_in_lost(&res->groups, pool);
 }
 
 static double unexplained_of(const struct result *res, const struct blocks *blocks)
@@ -63,10 +62,7 @@ static double unexplained_of(const struct result *res, const struct blocks *bloc
 /* Returns the running time beyond the fastest calls that nothing explains. */
 static double unexplained_ns(const struct result *res)
 {
-	double functions = unexplained_of(res, &res->blocks);
-	double groups = unexplained_of(res, &res->groups);
-
-	return res->sequences ? fmax(functions, groups) : functions + groups;
+	return unexplained_of(res, &res->blocks) + unexplained_of(res, &res->groups);
 }
 
 void result_add_threads(struct result *res)
@@ -158,12 +154,12 @@ static void split_outside(struct result *res)
 }
 
 static void add_excess(struct result *res, double *lost, const struct blocks *blocks,
-		       struct sci *sci, bool overlap)
+		       struct sci *sci)
 {
 	double *more = blocks_thread_excess(blocks, sci, &res->options);
 
 	for (size_t i = 0; i < res->threads.n; i++)
-		lost[i] = overlap ? fmax(lost[i], more[i]) : lost[i] + more[i];
+		lost[i] += more[i];
 	free(more);
 }
 
@@ -173,13 +169,9 @@ void result_split_time(struct result *res)
 
 	for (size_t i = 0; i < res->threads.n; i++)
 		lost[i] = res->waits_lost_ns[i];
-	add_excess(res, lost, &res->blocks, &res->sci, false);
-	/*
-	 * sequences contain one another and the time between their calls, so their lost time
-	 * overlaps
-	 */
+	add_excess(res, lost, &res->blocks, &res->sci);
 	if (res->groups.n)
-		add_excess(res, lost, &res->groups, &res->keyed.sci, res->sequences);
+		add_excess(res, lost, &res->groups, &res->keyed.sci);
 	for (size_t i = 0; i < res->threads.n; i++) {
 		struct result_thread *row = &res->threads.data[i];
 
@@ -193,19 +185,6 @@ void result_split_time(struct result *res)
 static bool is_lost(const struct block *b)
 {
 	return block_counts(b) && block_suspect_threads(b) > 0;
-}
-
-/* Counts only the block that loses most, because overlapping blocks must not be added up. */
-static void choose_worst(struct blocks *blocks)
-{
-	struct block *worst = NULL;
-
-	vec_for_each (blocks, struct block, b)
-		if (is_lost(b) &&
-		    (!worst || block_suspect_threads(b) > block_suspect_threads(worst)))
-			worst = b;
-	if (worst)
-		worst->in_lost = true;
 }
 
 /*
@@ -232,12 +211,10 @@ static void choose_groups(struct result *res)
 
 void result_count_groups(struct result *res)
 {
-	if (!res->groups.n)
+	/* sequences share the lost time of the functions, which are counted already */
+	if (!res->groups.n || res->sequences)
 		return;
-	if (res->sequences)
-		choose_worst(&res->groups);
-	else
-		choose_groups(res);
+	choose_groups(res);
 	result_split_time(res);
 }
 

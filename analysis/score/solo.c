@@ -51,14 +51,22 @@ static void add(struct solo_sums *s, const struct call *c)
 		s->own_min_ns = c->own_ns;
 }
 
+static uint64_t inside_ns_of(const struct meta *meta, const struct call *c)
+{
+	return overlap_ns(meta, c->entry_ns, c->entry_ns + c->raw_ns);
+}
+
+bool solo_leaves_out(const struct meta *meta, const struct call *c)
+{
+	return meta->solos.n && (double)inside_ns_of(meta, c) > OVERLAP_MOST * (double)c->raw_ns;
+}
+
 bool solo_is_outside(struct solo_sums *s, const struct meta *meta, const struct call *c)
 {
-	uint64_t inside_ns = overlap_ns(meta, c->entry_ns, c->entry_ns + c->raw_ns);
-
-	if ((double)inside_ns <= OVERLAP_MOST * (double)c->raw_ns)
+	if (!solo_leaves_out(meta, c))
 		return true;
 	s->left_out++;
-	if (inside_ns == c->raw_ns && !offcpu_ns(&c->off))
+	if (inside_ns_of(meta, c) == c->raw_ns && !offcpu_ns(&c->off))
 		add(s, c);
 	return false;
 }

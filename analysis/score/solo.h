@@ -35,6 +35,8 @@ struct block_solo {
 };
 
 void solo_init(struct solo_sums *s);
+/* Whether so much of a timed call is in windows that it is in no score. */
+bool solo_leaves_out(const struct meta *meta, const struct call *c);
 /* Returns true if a timed call is mostly outside of windows. Else adds it to s if it was
  * undisturbed. */
 bool solo_is_outside(struct solo_sums *s, const struct meta *meta, const struct call *c);

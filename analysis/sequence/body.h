@@ -14,6 +14,8 @@ struct body {
 	bool rest; /* stands for all bodies of the function without a row of their own */
 	struct pattern_element *elements;
 	uint64_t calls;
+	double lost_ns;	 /* own lost time of its calls that are in a row (owner.h) */
+	double alone_ns; /* the same of those that are in none */
 };
 
 /* Returns the body of an ended call. row: its direct calls, with repetitions folded; NULL: not

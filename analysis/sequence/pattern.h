@@ -30,6 +30,7 @@ struct pattern_element {
 	uint32_t symbol;
 	uint32_t least, most;	  /* range of its repetitions; most 0: none yet */
 	uint64_t times, repeated; /* occurrences; those with more than one repetition */
+	double lost_ns;		  /* own lost time of its calls in the pattern (owner.h) */
 };
 
 struct pattern {

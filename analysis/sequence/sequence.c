@@ -5,6 +5,7 @@
 
 #include "analysis/sequence/body.h"
 #include "analysis/sequence/fold.h"
+#include "analysis/sequence/owner.h"
 #include "analysis/sequence/sequence.h"
 #include "analysis/sequence/track.h"
 #include "analysis/threads/sleeps.h"
@@ -86,6 +87,8 @@ void sequences_release(struct sequences *s)
 	free(s->leaf_of);
 	free(s->rest_of);
 	free(s->group_of);
+	free(s->losses);
+	free(s->placed_ns);
 	pairs_release(&s->pairs);
 	turns_release(&s->turns);
 	patterns_release(&s->patterns);
@@ -111,7 +114,15 @@ void sequences_begin(struct sequences *s, enum sequence_stage stage, const struc
 		n = s->patterns.lengths.n + (size_t)s->turns.n_choices * TURNS_FORMS + 1;
 		s->group_of = xmalloc(n * sizeof(*s->group_of));
 		memset(s->group_of, 0xff, n * sizeof(*s->group_of));
+		s->placed_ns = xcalloc(n, sizeof(*s->placed_ns));
 	}
+}
+
+void sequences_set_loss(struct sequences *s, uint32_t function, struct sequence_loss loss)
+{
+	if (!s->losses)
+		s->losses = xcalloc(s->patterns.n_functions + 1, sizeof(*s->losses));
+	s->losses[function] = loss;
 }
 
 static struct level *level_of(struct sequences *s, const struct thread *t, size_t depth, bool make)
@@ -287,7 +298,9 @@ static struct track_user user_of(struct sequences *s)
 		.self = s,
 		.seen = measuring && !s->transitions ? seen : NULL,
 		.settled = s->stage == SEQUENCE_PAIRS ? settled : NULL,
-		.placed = measuring && s->transitions ? placed : NULL,
+		.placed = !measuring	   ? NULL
+			  : s->transitions ? placed
+					   : sequence_placed,
 	};
 }
 
@@ -369,6 +382,7 @@ static void set_marks(struct sequences *s, const struct thread *t, struct track 
 {
 	*begin = (struct mark){ .time_ns = c->entry_ns, .off = c->off_at_entry, .row = row->sums };
 	*end = (struct mark){ .time_ns = c->exit_ns, .off = t->off, .cpu = c->exit_cpu };
+	row->sums.lost_ns += sequence_lost_ns(s, c);
 	count_call(s->calls, &row->sums, begin, end, c);
 	begin->cpu = c->entry_cpu;
 	begin->function = c->id;
@@ -479,6 +493,7 @@ static void measure(struct sequences *s, const struct thread *t, const struct ca
 	}
 	b = sequence_body(s, c, inside && !inside->cut ? inside->track : NULL);
 	b->calls++;
+	*(call_ended_unseen(c) ? &b->alone_ns : &b->lost_ns) += sequence_lost_ns(s, c);
 	keyed_add(s->keyed, t, b->group, inner, c);
 }
 
@@ -487,8 +502,12 @@ static void measure(struct sequences *s, const struct thread *t, const struct ca
 static void cut_inside(struct sequences *s, const struct thread *t, size_t depth,
 		       const struct call *c)
 {
-	if (s->stage == SEQUENCE_MEASURE && !s->transitions)
-		keyed_add(s->keyed, t, sequence_rest_body(s, c->id)->group, c->recursive, c);
+	if (s->stage == SEQUENCE_MEASURE && !s->transitions) {
+		struct body *b = sequence_rest_body(s, c->id);
+
+		b->alone_ns += sequence_lost_ns(s, c);
+		keyed_add(s->keyed, t, b->group, c->recursive, c);
+	}
 	for (size_t i = depth; i <= t->n_open; i++)
 		cut(s, t, i);
 }
@@ -679,7 +698,7 @@ static bool says_something(const struct sequences *s, const struct keyed_group *
 	       !pattern_is_part(pattern_of(&s->patterns, (uint32_t)(g->key >> 1)));
 }
 
-void sequences_finish(struct sequences *s, struct blocks *blocks)
+void sequences_finish(struct sequences *s, struct blocks *blocks, uint64_t duration_ns)
 {
 	size_t kept = 0;
 
@@ -698,5 +717,7 @@ void sequences_finish(struct sequences *s, struct blocks *blocks)
 		blocks->data[kept++] = *b;
 	}
 	blocks->n = kept;
+	if (s->losses)
+		sequences_share_lost(s, blocks, duration_ns);
 	s->share_of_50 = share_of(s, 50);
 }

@@ -30,6 +30,12 @@
 #define SEQUENCE_DEPTH	256  /* deeper calls are in no row */
 #define SEQUENCE_BODIES 4096 /* further nested sequences are not kept apart */
 
+/* How much the calls of a function lose themselves: share of what they take beyond min_ns. */
+struct sequence_loss {
+	double share;
+	uint64_t min_ns;
+};
+
 enum sequence_stage { SEQUENCE_LOOPS, SEQUENCE_PAIRS, SEQUENCE_MEASURE };
 
 struct sequences {
@@ -49,11 +55,13 @@ struct sequences {
 	struct {
 		VEC(struct body)
 	} bodies;
-	struct map body_of; /* hash -> body; the next free key on a collision */
-	uint32_t *leaf_of;  /* [function id]: its body without callees */
-	uint32_t *rest_of;  /* [function id]: body that stands for its other bodies */
-	uint32_t *group_of; /* [symbol]: group of a consecutive sequence */
-	uint64_t not_kept;  /* calls whose body is too long, cut off, or beyond SEQUENCE_BODIES */
+	struct map body_of;	      /* hash -> body; the next free key on a collision */
+	uint32_t *leaf_of;	      /* [function id]: its body without callees */
+	uint32_t *rest_of;	      /* [function id]: body that stands for its other bodies */
+	uint32_t *group_of;	      /* [symbol]: group of a consecutive sequence */
+	struct sequence_loss *losses; /* [function id]; NULL: not known */
+	double *placed_ns;	      /* [symbol]: lost time of the elements of rows (owner.h) */
+	uint64_t not_kept; /* calls whose body is too long, cut off, or beyond SEQUENCE_BODIES */
 	/* Share of all calls in the 50 most frequent nested sequences. Set by
 	 * sequences_finish(). */
 	double share_of_50;
@@ -64,11 +72,16 @@ struct sequences {
 void sequences_init(struct sequences *s, const struct meta *meta);
 void sequences_begin(struct sequences *s, enum sequence_stage stage, const struct calls *calls,
 		     struct keyed *keyed);
+/* Sets, before measuring, how much calls of a function lose. */
+void sequences_set_loss(struct sequences *s, uint32_t function, struct sequence_loss loss);
 struct call_visitor sequences_visitor(struct sequences *s);
 struct keyed_rule sequences_rule(struct sequences *s);
-/* Names the blocks, and drops sequences that occurred once or are always part of another one.
- * Called after keyed_build(). */
-void sequences_finish(struct sequences *s, struct blocks *blocks);
+/*
+ * Names the blocks, drops sequences that occurred once or are always part of another one, and gives
+ * each part of the lost time to one of the others, so that their sum is no more than it is.
+ * duration_ns: of which a block's lost_threads are a share. Called after the blocks are judged.
+ */
+void sequences_finish(struct sequences *s, struct blocks *blocks, uint64_t duration_ns);
 void sequences_release(struct sequences *s);
 
 #endif

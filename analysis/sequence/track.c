@@ -59,10 +59,11 @@ static void finish(struct patterns *p, const struct track_user *u, const struct 
 	}
 }
 
-void track_note_parent(struct patterns *p, const struct element *e, uint32_t whole)
+void track_note_parent(struct patterns *p, const struct element *e, uint32_t whole, uint32_t i)
 {
 	struct pattern *q = pattern_of(p, e->symbol);
 
+	pattern_of(p, whole)->elements[i].lost_ns += element_lost_ns(e);
 	if (!q || e->repetitions > 1)
 		return;
 	if (!q->in_parent++)
@@ -94,11 +95,28 @@ static void repeat(struct patterns *p, const struct track_user *u, struct elemen
 	below->end = e->end;
 }
 
+/* Adds the lost time of what repeats the end of e, so many elements deep. */
+static void note_repeated(struct patterns *p, const struct element *e, uint32_t depth,
+			  double lost_ns)
+{
+	uint32_t symbol = e->symbol;
+
+	for (uint32_t i = 0; i < depth; i++) {
+		struct pattern *q = pattern_of(p, symbol);
+
+		if (!q)
+			return;
+		q->elements[q->n - 1].lost_ns += lost_ns;
+		symbol = last_of(p, symbol);
+	}
+}
+
 static void repeat_end(struct patterns *p, const struct track_user *u, struct element *below,
 		       const struct element *e, uint32_t depth)
 {
 	uint32_t n = below->open[depth].repetitions + e->repetitions;
 
+	note_repeated(p, below, depth, element_lost_ns(e));
 	finish(p, u, below, depth);
 	move_open(p, u, below, e, depth);
 	below->open[depth].repetitions = n;
@@ -123,7 +141,7 @@ static void join(struct track *t, struct patterns *p, const struct track_user *u
 	struct element whole = make(loop, &first->begin, &last->end);
 
 	for (uint32_t i = 0; i < k; i++) {
-		track_note_parent(p, &first[i], loop);
+		track_note_parent(p, &first[i], loop, i);
 		if (i + 1 == k)
 			break;
 		pattern_count(&pattern_of(p, loop)->elements[i], first[i].repetitions);
@@ -203,8 +221,8 @@ static void add_to_row(struct track *t, struct patterns *p, const struct track_u
 		symbol = patterns_pair(p, a->symbol, b->symbol);
 		if (symbol == PATTERN_NONE)
 			return;
-		track_note_parent(p, a, symbol);
-		track_note_parent(p, b, symbol);
+		track_note_parent(p, a, symbol, 0);
+		track_note_parent(p, b, symbol, 1);
 		pattern_count(&pattern_of(p, symbol)->elements[0], a->repetitions);
 		pattern_count(&pattern_of(p, symbol)->elements[1], b->repetitions);
 		a->symbol = symbol;

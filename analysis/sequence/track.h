@@ -27,6 +27,7 @@ struct row_sums {
 	uint64_t cost_ns;    /* cost of probing inside these durations */
 	uint64_t between_ns; /* cost of probing outside of them, by the median */
 	uint32_t untimed;    /* calls without a known end */
+	double lost_ns;	     /* own lost time, without that of calls inside (owner.h) */
 };
 
 /* A moment at which a sequence may begin or end, with the sums of the row so far. */
@@ -51,6 +52,12 @@ struct element {
 		struct mark begin;
 	} open[TRACK_DEPTH];
 };
+
+/* Returns the own lost time of the element's calls. */
+static inline double element_lost_ns(const struct element *e)
+{
+	return e->end.row.lost_ns - e->begin.row.lost_ns;
+}
 
 /* The last element of a row that was added to the transition graph (transition.h). */
 struct placed {
@@ -96,10 +103,10 @@ void track_push(struct track *t, struct patterns *p, const struct track_user *u,
 /* Adds an element that is in no loop of the dictionary. */
 void track_add(struct track *t, struct patterns *p, const struct track_user *u, uint32_t symbol,
 	       const struct mark *begin, const struct mark *end);
-/* Note that a sequence occurred, and that e became an element of whole. */
+/* Note that a sequence occurred, and that e became element i of whole. */
 void track_count(struct patterns *p, const struct track_user *u, uint32_t symbol,
 		 const struct mark *begin, const struct mark *end);
-void track_note_parent(struct patterns *p, const struct element *e, uint32_t whole);
+void track_note_parent(struct patterns *p, const struct element *e, uint32_t whole, uint32_t i);
 /* Ends the row: settles all open elements, and completes the folded row. */
 void track_end(struct track *t, struct patterns *p, const struct track_user *u);
 /* Clears t for the next row. */

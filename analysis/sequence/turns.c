@@ -206,6 +206,14 @@ static uint32_t row_form(struct turns *t, struct patterns *p, uint32_t choice,
 	return symbol;
 }
 
+/* Adds the lost time of an iteration to that of its form. */
+static void note_form(struct pattern *choice, uint32_t form, double lost_ns)
+{
+	for (uint32_t i = 0; i < choice->n; i++)
+		if (choice->elements[i].symbol == form)
+			choice->elements[i].lost_ns += lost_ns;
+}
+
 void turns_add(struct turns *t, struct patterns *p, const struct track_user *u, uint32_t choice,
 	       const struct track *iteration)
 {
@@ -219,10 +227,11 @@ void turns_add(struct turns *t, struct patterns *p, const struct track_user *u, 
 		pattern_of(p, choice)->more = true;
 		return;
 	}
+	note_form(pattern_of(p, choice), form, last->end.row.lost_ns - first->begin.row.lost_ns);
 	if (one)
 		return;
 	for (uint32_t i = 0; i < iteration->n_row; i++) {
-		track_note_parent(p, &iteration->row[i], form);
+		track_note_parent(p, &iteration->row[i], form, i);
 		pattern_count(&pattern_of(p, form)->elements[i], iteration->row[i].repetitions);
 	}
 	track_count(p, u, form, &first->begin, &last->end);

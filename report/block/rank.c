@@ -57,6 +57,9 @@ bool report_loses_much(const struct view *v, const struct block *b)
  */
 static bool loses_enough(const struct view *v, const struct block *b)
 {
+	if (v->result->sequences)
+		return b->verdict == VERDICT_INTERFERENCE && b->lost_threads > 0 &&
+		       loses_share(v, b, LISTED_LEAST);
 	if (v->blocks != &v->result->blocks)
 		return report_worth(b);
 	/* whatever its score is, so that no omitted row loses more than a listed one */

@@ -282,9 +282,8 @@ void text_sequences_note(const struct view *v, struct text *out)
 	text_add(&line, v->utf8 ? "A sequence: calls that a thread repeats in this order (×n: any "
 				  "number of times)."
 				: what);
-	text_add(&line,
-		 " P50 and P99 are from its first call to the end of its last. Rows overlap: "
-		 "begin with the first one, and shorten the call that --slow blames.");
+	text_add(&line, " P50 and P99 are from its first call to the end of its last. A lost "
+			"time is in one row: that of the longest sequence around its call.");
 	if (v->all && !isnan(s->share_of_50))
 		text_printf(&line, " The %smost frequent sequences hold %.0f%% of the calls.",
 			    s->bodies.n > 50 ? "50 " : "", 100 * s->share_of_50);

@@ -512,8 +512,13 @@ static void count_unseen(const struct view *v, struct unseen *u, const struct bl
 	u->most_ns = ns > u->most_ns ? ns : u->most_ns;
 }
 
-/* Prints how many rows are not shown, with their lost time and the largest one. Sequences overlap,
- * so their times have no sum. */
+/* Whether a row that is not listed loses time all the same. */
+static bool is_unseen(const struct block *b)
+{
+	return b->verdict == VERDICT_INTERFERENCE && b->lost_threads > 0;
+}
+
+/* Prints how many rows are not shown, with their lost time and the largest one. */
 static void print_more(const struct view *v, const struct unseen *u, struct text *out)
 {
 	double all = (double)v->result->threads_ns;
@@ -524,7 +529,7 @@ static void print_more(const struct view *v, const struct unseen *u, struct text
 	if (!u->rows)
 		return;
 	text_printf(&more, " %llu more", u->rows);
-	if (u->ns > 0 && all > 0 && !v->result->sequences) {
+	if (u->ns > 0 && all > 0) {
 		table_right(&t, text_share(cell, u->ns / all), LOST_WIDTH);
 		table_right(&t, text_time(cell, (uint64_t)u->ns), TIME_WIDTH);
 	} else {
@@ -601,7 +606,7 @@ static uint64_t print_table(const struct view *v, unsigned lines, struct text *o
 		struct text row = { 0 };
 
 		if (!report_listed(v, v->rows[i])) {
-			if (!v->all && v->rows[i]->verdict == VERDICT_INTERFERENCE)
+			if (!v->all && is_unseen(v->rows[i]))
 				count_unseen(v, &unseen, v->rows[i], false);
 			continue;
 		}

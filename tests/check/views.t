@@ -212,6 +212,16 @@ totals_agree() {
 for trace in story growth keys places reads spin sequence svc; do
 	holds "the same totals in every view: $trace" totals_agree $trace
 done
+# No bit of lost time is in two rows, whatever the rows are; those of functions that are split are in JSON twice.
+rows_add_up() {
+	"$ISPOT" report -i "$1" --by "$2" --json 2>/dev/null | jq -r --arg of "$(basename "$1" .data) --by $2" '.trace as $t |
+		([.blocks[] | select(.verdict == "interference") | .lost_threads // 0] | add // 0) * ($t.probed_ns // 0) |
+		select(. > $t.lost_ns * 1.001 + 2) | "\($of): rows lose \(.) ns, the head says \($t.lost_ns)"'
+}
+for by in lock sequence site thread; do
+	all_add_up() { for trace in "$work"/*.data; do rows_add_up "$trace" "$by"; done; }
+	holds "the rows add up to the headline: $by" all_add_up
+done
 # What the screens say to run next runs when the whole line is pasted, with what stands behind the command.
 pasted() ( # pasted TRACE FUNCTION; the file has the name that no command needs, so that lines have room
 	mkdir -p "$work/pasted/bin" && cd "$work/pasted" || exit 1

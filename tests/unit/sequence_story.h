@@ -29,6 +29,7 @@ struct story {
 	struct sequences sequences;
 	struct keyed keyed;
 	struct blocks blocks;
+	const struct sequence_loss *losses; /* [function id]; NULL: not known */
 };
 
 static inline void begin(struct story *s, const char *const *names, unsigned n)
@@ -90,6 +91,8 @@ static inline void read_all(struct story *s)
 		feed(s, &v);
 		calls_release(&s->calls);
 	}
+	for (uint32_t id = 0; s->losses && id < s->meta.functions.n; id++)
+		sequences_set_loss(&s->sequences, id, s->losses[id]);
 	rule = sequences_rule(&s->sequences);
 	keyed_init(&s->keyed, &rule, &s->calls, &s->meta);
 	sequences_begin(&s->sequences, SEQUENCE_MEASURE, &s->calls, &s->keyed);
@@ -98,7 +101,7 @@ static inline void read_all(struct story *s)
 	keyed_build(&s->keyed, NULL, &o, &s->blocks);
 	blocks_judge(&s->blocks,
 		     &(struct evidence){ .meta = &s->meta, .duration_ns = o.duration_ns });
-	sequences_finish(&s->sequences, &s->blocks);
+	sequences_finish(&s->sequences, &s->blocks, o.duration_ns);
 }
 
 static inline void end(struct story *s)

@@ -292,6 +292,86 @@ static void idle_between_calls_is_not_lost(void **state)
 	end(&s);
 }
 
+static double lost_ns(struct story *s, const char *name)
+{
+	return find(s, name)->lost_threads * (double)(s->now - 1000);
+}
+
+static double all_lost_ns(struct story *s)
+{
+	double sum = 0;
+
+	vec_for_each (&s->blocks, const struct block, b)
+		sum += b->lost_threads * (double)(s->now - 1000);
+	return sum;
+}
+
+/* What a call loses is in the longest sequence around it, and in no other. */
+static void lost_time_counts_once(void **state)
+{
+	static const struct sequence_loss losses[8] = { [1] = { 1, 100 }, [2] = { 0.5, 100 } };
+	struct story s;
+
+	begin(&s, letters, 8);
+	s.losses = losses;
+	for (int i = 0; i < 400; i++) {
+		call(&s, 1, 0, 100);
+		call(&s, 1, 1, i % 10 ? 100 : 20100);
+		call(&s, 1, 2, i % 20 ? 100 : 10100);
+	}
+	read_all(&s);
+	assert_int_equal(find(&s, "b")->verdict, VERDICT_INTERFERENCE);
+	assert_float_equal(lost_ns(&s, "a b c"), 40 * 20000 + 20 * 10000 / 2, 1);
+	assert_float_equal(all_lost_ns(&s), 40 * 20000 + 20 * 10000 / 2, 1);
+	end(&s);
+}
+
+/* Of a sequence that occurs too seldom for a verdict, it is in the sequences inside. */
+static void seldom_sequences_own_nothing(void **state)
+{
+	static const struct sequence_loss losses[8] = { [1] = { 1, 100 } };
+	struct story s;
+
+	begin(&s, letters, 8);
+	s.losses = losses;
+	for (int i = 0; i < 40; i++) {
+		call(&s, 1, 0, 100);
+		for (int k = 0; k < 10 + i % 3; k++) {
+			call(&s, 1, 1, k == i % 10 ? 20100 : 100);
+			call(&s, 1, 2, 100);
+		}
+		call(&s, 1, 3, 100);
+	}
+	read_all(&s);
+	assert_int_equal(find(&s, "a (b c)×n d")->verdict, VERDICT_TOO_FEW_CALLS);
+	assert_float_equal(lost_ns(&s, "a (b c)×n d"), 0, 1);
+	assert_float_equal(lost_ns(&s, "b c"), 40 * 20000, 1);
+	assert_float_equal(all_lost_ns(&s), 40 * 20000, 1);
+	end(&s);
+}
+
+/* Calls inside of a call are in another row of calls than the call itself. */
+static void rows_inside_own_their_calls(void **state)
+{
+	static const struct sequence_loss losses[8] = { [5] = { 1, 100 }, [6] = { 1, 100 } };
+	struct story s;
+
+	begin(&s, letters, 8);
+	s.losses = losses;
+	for (int i = 0; i < 300; i++) {
+		s.now += 10;
+		note(&s, REC_ENTRY, 1, 5, 0x2000);
+		s.now += i % 10 ? 90 : 8090;
+		call(&s, 1, 6, i % 6 ? 100 : 12100);
+		note(&s, REC_EXIT, 1, 5, 0x2000);
+	}
+	read_all(&s);
+	assert_float_equal(lost_ns(&s, "g"), 50 * 12000, 1);
+	assert_float_equal(lost_ns(&s, "f { g }"), 30 * 8000, 1);
+	assert_float_equal(all_lost_ns(&s), 50 * 12000 + 30 * 8000, 1);
+	end(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -306,6 +386,9 @@ int main(void)
 		cmocka_unit_test(row_faster_than_calibrated),
 		cmocka_unit_test(row_of_unlike_probes),
 		cmocka_unit_test(idle_between_calls_is_not_lost),
+		cmocka_unit_test(lost_time_counts_once),
+		cmocka_unit_test(seldom_sequences_own_nothing),
+		cmocka_unit_test(rows_inside_own_their_calls),
 	};
 
 	return unit_run(tests);
