@@ -48,6 +48,7 @@ struct lock {
 	uint32_t first;	   /* first lock with the same name, in any process; such locks are one
 			    * block */
 	bool released;	   /* only of first: a release of one of these locks was recorded */
+	uint32_t taker;	   /* only of first: function of its block + 1; 0: none so far */
 	/* Only of first: how often these locks were taken, and how often another thread still held
 	 * the lock according to the records, because its release was not recorded. */
 	uint64_t taken, unclear;
@@ -203,30 +204,54 @@ static uint32_t lock_of(struct sections *s, const struct thread *t, const struct
 	return i;
 }
 
-static uint32_t group_of(struct sections *s, struct keyed *k, uint32_t function, uint32_t lock,
-			 uint32_t site)
-{
-	uint64_t place = s->locks.data[lock].first;
-	uint32_t group = keyed_group(k, function, KEYED_KEY, place << 32 | (uint32_t)(site + 1));
+#define ALL_SITES UINT32_MAX /* in the key of holds of a lock, wherever it was taken */
 
-	while (k == s->waits && s->all.n <= group)
+static uint64_t key_of(const struct sections *s, uint32_t lock, uint32_t site)
+{
+	return (uint64_t)s->locks.data[lock].first << 32 | site;
+}
+
+/* Returns the group of holds that begin at a call site. */
+static uint32_t hold_group(struct sections *s, uint32_t function, uint32_t lock, uint32_t site)
+{
+	return keyed_group(&s->holds, function, KEYED_KEY, key_of(s, lock, site + 1));
+}
+
+/* Returns the one function by which the lock has a group, whichever functions take it. */
+static uint32_t taker_of(struct sections *s, uint32_t lock, uint32_t function)
+{
+	struct lock *first = &s->locks.data[s->locks.data[lock].first];
+
+	if (!first->taker)
+		first->taker = function + 1;
+	return first->taker - 1;
+}
+
+/* Returns the group of waits for the lock; what holders do is kept for each function apart. */
+static uint32_t wait_group(struct sections *s, uint32_t function, uint32_t lock)
+{
+	uint32_t of = s->only_holding ? function : taker_of(s, lock, function);
+	uint32_t group = keyed_group(s->waits, of, KEYED_KEY, key_of(s, lock, 0));
+
+	while (s->all.n <= group)
 		(void)vec_add(&s->all);
 	return group;
 }
 
-/* Returns the holder for a call site. Sites beyond SECTION_HOLDERS share the last one, whose site
- * becomes unknown. */
-static struct section_holder *holder_of(struct section *section, uint32_t site)
+/* Counts a wait at a call site. Sites beyond SECTION_PLACES share the last one, whose site becomes
+ * unknown. */
+static void count_place(struct section_places *places, uint32_t site, uint64_t wait_ns)
 {
-	for (uint32_t i = 0; i < section->n_holders; i++)
-		if (section->holders[i].site == site)
-			return &section->holders[i];
-	if (section->n_holders == SECTION_HOLDERS) {
-		section->holders[SECTION_HOLDERS - 1].site = MAP_NONE;
-		return &section->holders[SECTION_HOLDERS - 1];
-	}
-	section->holders[section->n_holders].site = site;
-	return &section->holders[section->n_holders++];
+	uint32_t i = 0;
+
+	while (i < places->n && places->data[i].site != site)
+		i++;
+	if (i == SECTION_PLACES)
+		places->data[--i].site = MAP_NONE;
+	else if (i == places->n)
+		places->data[places->n++].site = site;
+	places->data[i].waits++;
+	places->data[i].wait_ns += wait_ns;
 }
 
 /* Counts the wait of w while h held the lock, up to end_ns, and was off the CPU as off says.
@@ -235,14 +260,11 @@ static bool count_wait(struct sections *s, struct waiter *w, const struct hold *
 		       const struct offcpu *off, uint64_t end_ns)
 {
 	uint64_t from = w->since_ns > h->since_ns ? w->since_ns : h->since_ns;
-	struct section_holder *holder;
 
 	if (w->thread == h->thread || from >= end_ns)
 		return false;
 	w->contended = true;
-	holder = holder_of(&s->all.data[w->group], h->site);
-	holder->waits++;
-	holder->wait_ns += end_ns - from;
+	count_place(&s->all.data[w->group].holders, h->site, end_ns - from);
 	holding_sum(&s->all.data[w->group].doing, &h->holding, off, end_ns - h->since_ns,
 		    end_ns - from);
 	return true;
@@ -329,6 +351,21 @@ static struct call as_call(struct sections *s, const struct thread *t, const str
 	return c;
 }
 
+/* Whether a function takes locks, and not after it released them to wait for something else. */
+static bool is_taken_by(const struct sections *s, uint32_t function)
+{
+	const struct lock_function *row = s->functions[function];
+
+	return row && row->action != LOCK_WAIT;
+}
+
+/* Returns the group of holds of the lock, wherever it was taken. */
+static uint32_t whole_group(struct sections *s, uint32_t function, uint32_t lock)
+{
+	return keyed_group(&s->holds, taker_of(s, lock, function), KEYED_KEY,
+			   key_of(s, lock, ALL_SITES));
+}
+
 static void count_call(struct sections *s, const struct thread *t, uint32_t lock,
 		       const struct hold *h, const struct call *c)
 {
@@ -336,8 +373,10 @@ static void count_call(struct sections *s, const struct thread *t, uint32_t lock
 
 	if (s->only_holding)
 		return;
-	group = group_of(s, &s->holds, h->function, lock, h->site);
+	group = hold_group(s, h->function, lock, h->site);
 	keyed_add(&s->holds, t, group, false, c);
+	if (!s->hook.held && is_taken_by(s, h->function))
+		keyed_add(&s->holds, t, whole_group(s, h->function, lock), false, c);
 	if (s->hook.held && c->end == CALL_TIMED)
 		s->hook.held(s->hook.self, t, lock, group, c);
 }
@@ -463,7 +502,7 @@ static void begin(struct sections *s, const struct thread *t, const struct call 
 		return;
 	}
 	s->locks.data[lock].function = c->id;
-	w.group = group_of(s, s->waits, c->id, lock, callsites_of(&s->sites, c));
+	w.group = wait_group(s, c->id, lock);
 	w.contended = is_held_by_other(&s->locks.data[lock], t, row->shared);
 	*vec_add(&s->locks.data[lock].waiters) = w;
 }
@@ -631,16 +670,17 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 		if (row->action == LOCK_AWAIT)
 			count_ended_holds(s, lock, c->exit_ns);
 		contended = end_wait(&s->locks.data[lock], t);
-		group = group_of(s, s->waits, c->id, lock, site);
+		group = wait_group(s, c->id, lock);
 		if (!s->only_holding)
 			keyed_add(s->waits, t, group, false, c);
+		count_place(&s->all.data[group].takers, site, call_has_times(c) ? c->raw_ns : 0);
 		s->all.data[group].acquired++;
 		s->all.data[group].contended += contended && !unclear;
 		s->all.data[group].contended_only = row->action == LOCK_AWAIT;
 		note_taken(s, lock, unclear);
 	}
 	if (has && begin_hold(s, t, lock, c, row->shared, site) && s->hook.taken)
-		s->hook.taken(s->hook.self, t, lock, group_of(s, &s->holds, c->id, lock, site), c,
+		s->hook.taken(s->hook.self, t, lock, hold_group(s, c->id, lock, site), c,
 			      contended && !unclear);
 }
 
@@ -786,7 +826,7 @@ static void name_of(void *ctx, const struct keyed_group *g, struct text *name)
 	struct sections *s = ctx;
 	uint32_t site = (uint32_t)g->key - 1;
 
-	if (site != MAP_NONE)
+	if (site != MAP_NONE && site != ALL_SITES - 1)
 		callsites_name(&s->sites, site, name);
 }
 
@@ -804,34 +844,47 @@ static const char *store_name(struct sections *s, const char *name)
 
 static int longer_wait(const void *a, const void *b)
 {
-	const struct section_holder *x = a, *y = b;
+	const struct section_place *x = a, *y = b;
 
-	return (x->wait_ns < y->wait_ns) - (x->wait_ns > y->wait_ns);
+	if (x->wait_ns != y->wait_ns)
+		return x->wait_ns < y->wait_ns ? 1 : -1;
+	return (x->waits < y->waits) - (x->waits > y->waits);
 }
 
-static void name_holders(struct sections *s, struct section *section)
+/* Maps the keys of holds to their blocks. */
+static void map_holds(const struct sections *s, struct map *holds)
 {
-	qsort(section->holders, section->n_holders, sizeof(*section->holders), longer_wait);
-	for (uint32_t i = 0; i < section->n_holders; i++) {
-		struct section_holder *h = &section->holders[i];
+	for (size_t i = 0; i < s->hold_blocks.n; i++) {
+		const struct keyed_group *g = &s->holds.groups.data[s->hold_blocks.data[i].id];
+
+		if (!g->rest && is_taken_by(s, g->function) && map_get(holds, g->key) == MAP_NONE)
+			map_put(holds, g->key, (uint32_t)i);
+	}
+}
+
+static const struct block *hold_at(const struct sections *s, const struct map *holds, uint64_t key)
+{
+	uint32_t i = map_get(holds, key);
+
+	return i == MAP_NONE ? NULL : &s->hold_blocks.data[i];
+}
+
+/* wait: the group of the waits for the lock. */
+static void name_places(struct sections *s, struct section_places *places, const struct map *holds,
+			const struct keyed_group *wait)
+{
+	qsort(places->data, places->n, sizeof(*places->data), longer_wait);
+	for (uint32_t i = 0; i < places->n; i++) {
+		struct section_place *p = &places->data[i];
 		struct text name = { 0 };
 
-		if (h->site != MAP_NONE)
-			callsites_name(&s->sites, h->site, &name);
-		h->name = store_name(s, name.n ? name.s : "an unrecorded place");
+		if (p->site != MAP_NONE)
+			callsites_name(&s->sites, p->site, &name);
+		p->name = store_name(s, name.n ? name.s : "an unrecorded place");
+		p->hold =
+			wait->rest ? NULL : hold_at(s, holds, wait->key | (uint32_t)(p->site + 1));
 		text_release(&name);
 	}
-}
-
-static const struct block *hold_of(const struct sections *s, const struct keyed_group *wait)
-{
-	vec_for_each (&s->hold_blocks, const struct block, b) {
-		const struct keyed_group *g = &s->holds.groups.data[b->id];
-
-		if (g->function == wait->function && g->key == wait->key && g->rest == wait->rest)
-			return b;
-	}
-	return NULL;
 }
 
 void sections_name(struct sections *s, uint32_t group, struct text *name)
@@ -928,9 +981,18 @@ const struct holding_sums *sections_holding(const struct sections *s, uint32_t f
 	return d && !d->unclear && d->sums.wait_ns > 0 ? &d->sums : NULL;
 }
 
+/* Returns the place whose calls wait longest, or NULL if none was recorded. */
+static const char *main_place(const struct section_places *takers)
+{
+	return takers->n && takers->data[0].site != MAP_NONE ? takers->data[0].name : NULL;
+}
+
 void sections_finish(struct sections *s, const struct block_options *o, struct blocks *blocks)
 {
+	struct map holds = { 0 };
+
 	keyed_build(&s->holds, NULL, o, &s->hold_blocks);
+	map_holds(s, &holds);
 	vec_for_each (&s->locks, const struct lock, l)
 		s->unclear += l->released && !is_clear(l) ? l->unclear : 0;
 	vec_for_each (blocks, struct block, b) {
@@ -938,15 +1000,18 @@ void sections_finish(struct sections *s, const struct block_options *o, struct b
 		struct section *section = &s->all.data[b->id];
 		char hex[24];
 
-		section->hold = hold_of(s, g);
+		section->hold = g->rest ? NULL : hold_at(s, &holds, g->key | ALL_SITES);
 		section->is_clear =
 			g->rest || is_clear(&s->locks.data[s->locks.data[g->key >> 32].first]);
-		name_holders(s, section);
+		name_places(s, &section->holders, &holds, g);
+		name_places(s, &section->takers, &holds, g);
 		b->section = section;
+		b->key = main_place(&section->takers);
 		b->holding = section->is_clear ? &section->doing : NULL;
 		if (!g->rest)
 			b->name = store_name(s, argkeys_place(&s->places,
 							      s->locks.data[g->key >> 32].address,
 							      hex));
 	}
+	map_release(&holds);
 }

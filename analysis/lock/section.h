@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Critical sections: for each lock and call site that takes it, how long threads waited for the
- * lock and how long it was held. Both are computed from the calls that take and release the lock
- * and their recorded arguments. A block of kind lock is the calls that take one lock at one call
- * site; a section is the additional data of such a block. A lock is held from the exit of the call
+ * Critical sections: for each lock, how long threads waited for it and how long it was held. Both
+ * are computed from the calls that take and release the lock and their recorded arguments. A block
+ * of kind lock is the calls that take one lock, wherever they do; a section is the additional data
+ * of such a block, with the call sites. A lock is held from the exit of the call
  * that took it to the entry of the call that releases it, on the same thread; pthread_cond_wait
  * releases its mutex and takes it again. The same address in two processes is two locks, so threads
  * of one process never hold a lock that another process waits for; locks of one name are one block
@@ -28,13 +28,21 @@ struct err;
 #define SECTION_WAIT_PATTERNS "-F 'pthread_cond_*wait@arg2'"
 #define SECTION_PATTERNS      "-F 'pthread_mutex_*@arg1' " SECTION_WAIT_PATTERNS
 
-#define SECTION_LOCKS	65536 /* calls on further locks are only counted */
-#define SECTION_HOLDERS 8     /* call sites of holders of a block; the last one has the rest */
+#define SECTION_LOCKS  65536 /* calls on further locks are only counted */
+#define SECTION_PLACES 8     /* call sites of a lock; the last one has the rest */
 
-struct section_holder {
+/* A call site of a lock: where it was taken, and the waits for, or of, those that took it there. */
+struct section_place {
 	uint32_t site; /* index of callsites; MAP_NONE: not recorded */
 	uint64_t waits, wait_ns;
-	const char *name; /* set by sections_finish() */
+	/* set by sections_finish() */
+	const char *name;
+	const struct block *hold; /* how long it is held from there; NULL: not known */
+};
+
+struct section_places {
+	uint32_t n;
+	struct section_place data[SECTION_PLACES]; /* longest wait time first */
 };
 
 struct section {
@@ -45,10 +53,9 @@ struct section {
 	/* The holder is known for at least 99% of the acquisitions, because the releases were
 	 * recorded. Set by sections_finish(). */
 	bool is_clear;
-	uint32_t n_holders;
-	struct holding_sums doing;			/* what they did meanwhile */
-	struct section_holder holders[SECTION_HOLDERS]; /* who held the lock during the waits,
-							 * longest wait time first */
+	struct holding_sums doing;     /* what its holders did while others waited */
+	struct section_places holders; /* who held the lock during the waits */
+	struct section_places takers;  /* who took it; waits: the calls */
 };
 
 /* Sums over the holders of one lock, or of all locks that one function takes. */

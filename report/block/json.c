@@ -298,21 +298,29 @@ static struct json *block_solo_json(const struct block *b)
 	return j;
 }
 
-/* Returns the holders of the lock. The caller adds the lock's columns. */
-static struct json *lock_json(const struct block *b)
+static struct json *places_json(const struct section_places *places, const char *count)
 {
-	struct json *lock = json_new_object(), *holders = json_new_array();
+	struct json *list = json_new_array();
 
-	for (uint32_t i = 0; i < b->section->n_holders; i++) {
-		const struct section_holder *h = &b->section->holders[i];
+	for (uint32_t i = 0; i < places->n; i++) {
+		const struct section_place *p = &places->data[i];
 		struct json *row = json_new_object();
 
-		report_set_name(row, "site", h->name);
-		json_set_u64(row, "waits", h->waits);
-		json_set_u64(row, "wait_ns", h->wait_ns);
-		json_add_take(holders, row);
+		report_set_name(row, "site", p->name);
+		json_set_u64(row, count, p->waits);
+		json_set_u64(row, "wait_ns", p->wait_ns);
+		json_add_take(list, row);
 	}
-	json_set_take(lock, "holders", holders);
+	return list;
+}
+
+/* Returns the holders of the lock and where it is taken. The caller adds the lock's columns. */
+static struct json *lock_json(const struct block *b)
+{
+	struct json *lock = json_new_object();
+
+	json_set_take(lock, "holders", places_json(&b->section->holders, "waits"));
+	json_set_take(lock, "takers", places_json(&b->section->takers, "calls"));
 	return lock;
 }
 

@@ -7,7 +7,6 @@
 #include <strings.h>
 
 #include "analysis/cause/verdict.h"
-#include "analysis/lock/section.h"
 #include "analysis/result/result.h"
 #include "report/block/column.h"
 #include "report/block/counters.h"
@@ -67,40 +66,12 @@ static bool loses_enough(const struct view *v, const struct block *b)
 	       loses_share(v, b, LISTED_LEAST);
 }
 
-/* Whether threads that take this lock at b's call site make the other row wait. */
-static bool makes_wait(const struct block *b, const struct block *other)
-{
-	const struct section *s = other->section;
-
-	if (!s || strcmp(b->name, other->name) != 0)
-		return false;
-	for (uint32_t i = 0; i < s->n_holders; i++)
-		if (s->holders[i].wait_ns && s->holders[i].name &&
-		    !strcmp(s->holders[i].name, b->key))
-			return true;
-	return false;
-}
-
-/*
- * Whether other rows wait for the lock that this row holds: it may be taken seldom, but held for
- * long.
- */
-static bool holds_up(const struct view *v, const struct block *b)
-{
-	for (size_t i = 0; b->section && b->key && i < v->n_rows; i++)
-		if (v->rows[i] != b && v->rows[i]->verdict != VERDICT_TOO_FEW_CALLS &&
-		    makes_wait(b, v->rows[i]))
-			return true;
-	return false;
-}
-
 bool report_listed(const struct view *v, const struct block *b)
 {
 	bool lock = v->result->keyed.rule.kind == BLOCK_LOCK;
 
 	return v->by_thread || v->all || v->sort || v->sort_counter || loses_enough(v, b) ||
-	       report_unexplained(b) || b->asked ||
-	       (lock && (b->verdict != VERDICT_TOO_FEW_CALLS || holds_up(v, b)));
+	       report_unexplained(b) || b->asked || (lock && b->verdict != VERDICT_TOO_FEW_CALLS);
 }
 
 /*

@@ -10,6 +10,7 @@
 #include "analysis/cause/coactivity_find.h"
 #include "analysis/cause/kind.h"
 #include "analysis/cause/verdict.h"
+#include "analysis/lock/section.h"
 #include "analysis/lock/table.h"
 #include "analysis/result/result.h"
 #include "analysis/score/callstack.h"
@@ -202,6 +203,14 @@ static const char *tries_in(const struct meta *meta, const struct block *b)
 	return function && *function ? function : NULL;
 }
 
+static void other_takers(const struct block *b, struct text *out)
+{
+	uint32_t n = b->section ? b->section->takers.n : 0;
+
+	if (n > 1)
+		text_printf(out, " and %u more place%s", n - 1, n == 2 ? "" : "s");
+}
+
 /* Adds where the calls come from: the row's call site, or else the traced function around them. */
 static void called_from(const struct result *res, const struct block *b, struct text *out)
 {
@@ -212,6 +221,7 @@ static void called_from(const struct result *res, const struct block *b, struct 
 	if (b->function && by_place && b->key) {
 		text_add(out, row_lock(b) ? ", taken in " : ", called from ");
 		text_place(text_printable(key, sizeof(key), b->key), out);
+		other_takers(b, out);
 		text_add(out, ",");
 		return;
 	}

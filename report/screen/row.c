@@ -33,8 +33,8 @@ static uint64_t all_waits_ns(const struct section *s)
 {
 	uint64_t sum = 0;
 
-	for (uint32_t i = 0; i < s->n_holders; i++)
-		sum += s->holders[i].wait_ns;
+	for (uint32_t i = 0; i < s->holders.n; i++)
+		sum += s->holders.data[i].wait_ns;
 	return sum;
 }
 
@@ -64,21 +64,6 @@ static void bar_cell(struct table *t, bool utf8, double share)
 	text_release(&cell);
 }
 
-/* Returns how long the lock is held when it is taken at the holder's place, or NULL if no release
- * was recorded. */
-static const struct block *hold_there(const struct view *v, const struct block *b,
-				      const struct section_holder *h)
-{
-	for (size_t i = 0; i < v->n_rows && h->name; i++) {
-		const struct block *other = v->rows[i];
-
-		if (other->section && other->key && !strcmp(other->name, b->name) &&
-		    !strcmp(other->key, h->name))
-			return other->section->hold;
-	}
-	return NULL;
-}
-
 /* Prints "held 406us p99 66ms", without the p99 if there is no room for it. */
 static void held_cell(struct table *t, const struct block *hold, bool in_short)
 {
@@ -94,10 +79,10 @@ static void held_cell(struct table *t, const struct block *hold, bool in_short)
 	text_release(&cell);
 }
 
-static void holder_line(struct table *t, const struct view *v, const struct block *b,
-			const struct section_holder *h, double share)
+static void holder_line(struct table *t, const struct view *v, const struct section_place *h,
+			double share)
 {
-	const struct block *hold = hold_there(v, b, h);
+	const struct block *hold = h->hold;
 	bool known = hold && hold->p50_ns != BLOCK_NONE, fits;
 	struct text place = { 0 };
 	char percent[16];
@@ -148,33 +133,46 @@ static void holding_line(struct table *t, const struct view *v, const struct blo
 	text_release(&doing);
 }
 
+/* Where the lock is taken: the place with the longest waits, with -v each of them. */
+static void taken_lines(struct table *t, const struct view *v, const struct section_places *takers)
+{
+	uint32_t n = v->all ? takers->n : takers->n > 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct text place = { 0 };
+
+		text_place(takers->data[i].name, &place);
+		if (i + 1 == n && n < takers->n)
+			text_printf(&place, " and %u more (-v)", takers->n - n);
+		table_left(t, "", INDENT - 1);
+		table_left(t, i ? "" : "taken in", HOLDER_LABEL);
+		table_last(t, place.s);
+		text_release(&place);
+	}
+}
+
 void text_holders(struct table *t, const struct view *v, const struct block *b)
 {
 	const struct section *s = b->section;
+	const struct section_place *holders = s->holders.data;
 	double all = (double)all_waits_ns(s);
-	struct text place = { 0 };
 	char more[64];
 	uint32_t named = 0;
 
-	if (b->key) {
-		table_left(t, "", INDENT - 1);
-		table_left(t, "taken in", HOLDER_LABEL);
-		text_place(b->key, &place);
-		table_last(t, place.s);
-	}
-	if (s->n_holders == 1 && s->holders[0].site == UINT32_MAX)
+	if (b->key)
+		taken_lines(t, v, &s->takers);
+	if (s->holders.n == 1 && holders->site == UINT32_MAX)
 		all = 0;
-	for (; all > 0 && named < s->n_holders && named < NAMED &&
-	       (double)s->holders[named].wait_ns >= NAMED_LEAST * all;
+	for (; all > 0 && named < s->holders.n && named < NAMED &&
+	       (double)holders[named].wait_ns >= NAMED_LEAST * all;
 	     named++)
-		holder_line(t, v, b, &s->holders[named], (double)s->holders[named].wait_ns / all);
-	if (all > 0 && s->n_holders && !named) {
-		snprintf(more, sizeof(more), "blocked by %u places", s->n_holders);
+		holder_line(t, v, &holders[named], (double)holders[named].wait_ns / all);
+	if (all > 0 && s->holders.n && !named) {
+		snprintf(more, sizeof(more), "blocked by %u places", s->holders.n);
 		table_left(t, "", INDENT - 1);
 		table_last(t, more);
 	}
 	holding_line(t, v, b);
-	text_release(&place);
 }
 
 static bool never_released(const struct view *v)
