@@ -8,6 +8,7 @@
 #include "analysis/calls/ended.h"
 #include "analysis/cause/kind.h"
 #include "analysis/lock/holding.h"
+#include "analysis/lock/table.h"
 #include "analysis/result/result.h"
 #include "base/text.h"
 #include "report/block/rank.h"
@@ -409,6 +410,41 @@ static void locks_outside(const struct result *res, struct text *out)
 		text_share(number, lost * (double)res->probed_ns / (double)res->threads_ns));
 }
 
+/* Returns the function that is no lock but loses most by waits like those for one, as sem_wait. */
+static const struct block *most_like_a_lock(const struct result *res)
+{
+	const struct block *most = NULL;
+
+	vec_for_each (&res->blocks, const struct block, b) {
+		const struct cause *cause = report_main_cause(b);
+
+		if (report_worth(b) && !lock_function_of(b->function) && cause &&
+		    !strcmp(cause->kind, "lock") && (!most || b->lost_threads > most->lost_threads))
+			most = b;
+	}
+	return most;
+}
+
+/* Reports the waits that the functions' view calls lock contention, though they take no lock of
+ * this view. */
+static void waits_like_locks(const struct result *res, struct text *out)
+{
+	const struct block *b = res->keyed.rule.kind == BLOCK_LOCK ? most_like_a_lock(res) : NULL;
+	char number[TEXT_NUMBER], name[NAME_BYTES];
+	double share;
+
+	if (!b)
+		return;
+	share = b->lost_threads * (double)res->probed_ns / (double)res->threads_ns;
+	if (share < SCI_SMALL)
+		return;
+	text_printf(out,
+		    " Waits in %s, which has no owner and so is no lock, cost %s of thread time: "
+		    "`ispot report` has them.",
+		    text_shortened(name, sizeof(name), b->name, (NAME_BYTES - 1) / 4),
+		    text_share(number, share));
+}
+
 /* Reports that no lock has a row, and why. */
 static void no_lock_judged(const struct view *v, struct text *out)
 {
@@ -753,6 +789,7 @@ void text_conclusion(const struct view *v, struct text *out)
 	else if (line.n == said && (!no_score || locks))
 		nothing_lost(v, &line);
 	locks_outside(res, &line);
+	waits_like_locks(res, &line);
 	if (no_score)
 		text_untold(&untold, line.n == said, &line);
 	else
