@@ -15,6 +15,7 @@
 #include "analysis/result/result.h"
 #include "analysis/score/callstack.h"
 #include "analysis/score/marker.h"
+#include "analysis/score/pools.h"
 #include "analysis/threads/standard.h"
 #include "analysis/threads/wait.h"
 #include "symbol/name.h"
@@ -350,30 +351,34 @@ static void typical(const struct block *b, struct text *out)
 		text_printf(out, ", the fastest %s", min);
 }
 
-/* Names who has the CPUs, the program's own threads or other programs, if that is clear. */
-static const char *who_has_the_cpus(const struct block *b)
+/* Adds who has the CPUs, the program's own threads or other programs, if that is clear: in the
+ * waits of this row, which need not be as those of all rows (taken.h). */
+static void who_has_the_cpus(const struct block *b, struct text *out)
 {
+	double foreign = b->pools[POOL_PREEMPTED] > 0
+				 ? 100 * block_foreign_ns(b) / b->pools[POOL_PREEMPTED]
+				 : 0;
+
 	if (cause_cpus_crowded(b))
-		return "; the program has more threads to run than CPUs";
-	if (cause_cpus_taken(b))
-		return "; other programs have the CPUs";
-	return "";
+		text_printf(out, " (%.0f%% of that with more threads to run than CPUs)",
+			    100 - foreign);
+	else if (cause_cpus_taken(b) && foreign > 99.5)
+		text_add(out, " (behind other programs)");
+	else if (cause_cpus_taken(b))
+		text_printf(out, " (%.0f%% of that behind other programs)", foreign);
 }
 
-/* Adds the shares of the causes: "48% of its lost time is barrier wait, 45% run queue; …". */
+/* Adds the shares of the causes: "48% of its lost time is barrier wait, 45% run queue (…)". */
 static void shares(const struct block *b, const struct told *told, struct text *out)
 {
-	const char *who = "";
-
 	for (size_t i = 0; i < told->n; i++) {
 		const struct cause *c = told->causes[i];
 
 		text_printf(out, "%s%.0f%% %s%s", i ? ", " : "", 100 * report_cause_share(b, c),
 			    i ? "" : "of its lost time is ", cause_name(b, c->kind));
 		if (!strcmp(c->kind, "cpu-wait"))
-			who = who_has_the_cpus(b);
+			who_has_the_cpus(b, out);
 	}
-	text_add(out, who);
 }
 
 static void share_of_it(const struct block *b, struct text *out)
