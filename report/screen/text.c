@@ -145,7 +145,9 @@ static void own_cause(const struct block *b, struct text *out)
 {
 	const struct cause *main = report_main_cause(b);
 	const char *pool = pool_names[told_largest_pool(b)];
-	bool callee = b->causes.n && !strcmp(b->causes.data[0].kind, "callee");
+	/* what its callees lose is no cause of what it loses itself */
+	bool callee =
+		b->causes.n && !strcmp(b->causes.data[0].kind, "callee") && !(b->lost_threads > 0);
 
 	if (!b->off_known || !(main || pool) || (!main && callee))
 		text_cause(b, out);
