@@ -70,8 +70,9 @@ bool report_listed(const struct view *v, const struct block *b)
 {
 	bool lock = v->result->keyed.rule.kind == BLOCK_LOCK;
 
-	return v->by_thread || v->all || v->sort || v->sort_counter || loses_enough(v, b) ||
-	       report_unexplained(b) || b->asked || (lock && b->verdict != VERDICT_TOO_FEW_CALLS);
+	return v->by_thread || v->all || v->sort || v->sort_counter || b == v->named ||
+	       loses_enough(v, b) || report_unexplained(b) || b->asked ||
+	       (lock && b->verdict != VERDICT_TOO_FEW_CALLS);
 }
 
 /*
@@ -183,6 +184,27 @@ static int compare(const void *pa, const void *pb, void *ctx)
 	return column_compare(column, a, b);
 }
 
+static bool is_row(const struct view *v, const struct block *b)
+{
+	for (size_t i = 0; i < v->n_rows; i++)
+		if (v->rows[i] == b)
+			return true;
+	return false;
+}
+
+/* Finds the row that the first sentence is about. A function that loses as a whole what none of its
+ * per-argument rows is known to lose becomes a row by that. */
+static void add_named(struct view *v)
+{
+	if (v->by_thread)
+		return;
+	v->named = report_worst(v);
+	if (!v->named)
+		v->named = report_most_unjudged(v);
+	if (v->named && !is_row(v, v->named))
+		v->rows[v->n_rows++] = v->named;
+}
+
 void view_rank(struct view *v)
 {
 	const struct blocks *sites = &v->result->sites, *groups = &v->result->groups;
@@ -198,6 +220,7 @@ void view_rank(struct view *v)
 			   v->result->keyed.rule.kind != BLOCK_LOCK;
 	     i++)
 		v->rows[v->n_rows++] = &sites->data[i];
+	add_named(v);
 	qsort_r(v->rows, v->n_rows, sizeof(*v->rows), compare, v);
 }
 

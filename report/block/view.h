@@ -50,6 +50,7 @@ struct view {
 	/* these blocks in order, with blocking stacks among functions */
 	const struct block **rows;
 	size_t n_rows;
+	const struct block *named; /* the row that the first sentence is about; NULL: none */
 	bool by_thread;
 	bool totals;		   /* includes functions that are split by arguments as a whole */
 	const struct column *sort; /* NULL: by lost time, then unexplained time */

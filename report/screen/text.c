@@ -613,13 +613,15 @@ static uint64_t print_table(const struct view *v, unsigned lines, struct text *o
 			continue;
 		}
 		t.out = &row;
-		if (n < room)
+		if (n < room || v->rows[i] == v->named)
 			print_row(v, &t, v->rows[i]);
 		with = signs;
 		if (row.n)
 			note_signs(&with, v, v->rows[i], &row);
-		if (n == room ||
-		    (limited && n && used + text_lines(&row) + more_than_one(v, &with) > lines)) {
+		/* the row that the first sentence names is there, however short the screen is */
+		if ((n == room ||
+		     (limited && n && used + text_lines(&row) + more_than_one(v, &with) > lines)) &&
+		    !(limited && v->rows[i] == v->named)) {
 			count_unseen(v, &unseen, v->rows[i], true);
 			room = n;
 			text_release(&row);
