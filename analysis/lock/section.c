@@ -81,6 +81,15 @@ static bool has_argument(const struct meta_function *f, uint32_t bit)
 	return false;
 }
 
+/* Returns the name of the function that waits for a semaphore, or NULL if none was recorded. */
+static const char *semaphore(const struct meta *meta)
+{
+	vec_for_each (&meta->functions, const struct meta_function, f)
+		if (f->symbol && strstr(f->symbol, "sem_wait"))
+			return f->name;
+	return NULL;
+}
+
 static int find_functions(struct sections *s, struct err *err)
 {
 	const struct meta_function *without = NULL;
@@ -116,6 +125,12 @@ static int find_functions(struct sections *s, struct err *err)
 		return err_set(
 			err, -ENODATA,
 			"the recording ended before ispot had chosen functions, so that it has no lock; let it last longer, or record with " SECTION_PATTERNS);
+	if (semaphore(s->meta))
+		return err_set(err, -ENODATA,
+			       "the recording has no function that takes a lock, and a semaphore "
+			       "has no owner; `ispot report` has the waits in %s, or record locks "
+			       "with " SECTION_PATTERNS,
+			       semaphore(s->meta));
 	return err_set(
 		err, -ENODATA,
 		"the recording has no function that takes a lock; record them with " SECTION_PATTERNS);
