@@ -145,11 +145,12 @@ static void own_cause(const struct block *b, struct text *out)
 {
 	const struct cause *main = report_main_cause(b);
 	const char *pool = pool_names[told_largest_pool(b)];
-	/* what its callees lose is no cause of what it loses itself */
-	bool callee =
-		b->causes.n && !strcmp(b->causes.data[0].kind, "callee") && !(b->lost_threads > 0);
+	bool callee = b->causes.n && !strcmp(b->causes.data[0].kind, "callee");
 
-	if (!b->off_known || !(main || pool) || (!main && callee))
+	/* what its callees lose is no cause of what it loses itself */
+	if (callee && b->lost_threads > 0 && !main && !b->off_known)
+		text_add(out, "unknown");
+	else if (!b->off_known || !(main || pool) || (!main && callee && !(b->lost_threads > 0)))
 		text_cause(b, out);
 	else if (main)
 		text_printf(out, "%s %.0f%%%s", cause_name(b, main->kind),
