@@ -308,6 +308,15 @@ uint32_t futexes_first_twin(const struct futexes *w, uint32_t i)
 	return other < i ? other : i;
 }
 
+void futexes_set_sides(struct futexes *w, uint32_t i)
+{
+	const struct futex *twin = twin_of(w, &w->all.data[i]);
+
+	w->all.data[i].has_sides = true;
+	if (twin)
+		w->all.data[twin - w->all.data].has_sides = true;
+}
+
 void futexes_set_work(struct futexes *w, uint32_t i, enum futex_work work)
 {
 	const struct futex *twin = twin_of(w, &w->all.data[i]);
@@ -406,6 +415,8 @@ static struct futex_judgement judge_condition(const struct futex *word)
 		return judge_state(word);
 	if (gathers(word))
 		return judged(FUTEX_BARRIER, 0.8);
+	if (word->has_sides)
+		return judged(FUTEX_CONDITION, 1);
 	if (is_handed_on(word))
 		return either(FUTEX_LOCK, 0.6);
 	if (takes_turns(word) || is_taken_and_given(word))

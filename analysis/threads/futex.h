@@ -85,6 +85,7 @@ struct futex {
 	 */
 	uint32_t tail, tail_releases, tail_ends;
 	uint64_t round_ns;
+	bool has_sides;	      /* known at the end: futexes_set_sides() */
 	enum futex_work work; /* known at the end */
 	double behind_work;   /* of a lock: part of the time in which its holders waited for work */
 };
@@ -163,6 +164,9 @@ void futexes_timed_act(struct futexes *w, uint32_t word);
 bool futexes_twins(const struct futexes *w, uint32_t a, uint32_t b);
 /* Returns the word that was seen first, this one or its twin. */
 uint32_t futexes_first_twin(const struct futexes *w, uint32_t word);
+/* Notes that threads of two sides, which wait in functions of their own, release each other at the
+ * word and its twin: it is no lock that goes from thread to thread. */
+void futexes_set_sides(struct futexes *w, uint32_t word);
 /* Sets the work of the word and its twin. */
 void futexes_set_work(struct futexes *w, uint32_t word, enum futex_work work);
 /*

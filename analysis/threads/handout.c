@@ -24,6 +24,7 @@
 #define GIVER_SHARE   0.75 /* of the time waited where it gives work: with less, others give, too */
 #define RESULTS_SHARE 0.25 /* of its life: with less, a thread works beside those it waits for */
 #define AT_A_TIME     1.25 /* threads that work on average while one waits for them */
+#define ROUNDS_SHARE  0.25 /* of rounds: with less, a thread is given work beside them */
 #define QUEUE_FRAMES  3	   /* stacks with fewer frames do not identify a place */
 
 static uint64_t pair_key(uint32_t waiter, uint32_t waker)
@@ -133,26 +134,52 @@ static uint64_t hash_stack(const struct meta *meta, const struct meta_stack *sta
 	return hash;
 }
 
-/* Returns the place of the sleep, or 0 if its stack is unknown. Stacks of the same functions have
- * different numbers in different processes, so places are compared by their functions. */
-static uint32_t place_of_sleep(struct handouts *h, const struct thread *t)
+/* Returns the place of the stack, its number + 1. Stacks of the same functions have different
+ * numbers in different processes, so places are compared by their functions. */
+static uint32_t place_of_stack(struct handouts *h, const struct meta *meta, uint64_t stack)
 {
-	uint32_t place = t->sleep.stack ? map_get(&h->place_of, t->sleep.stack) : 0;
-	const struct meta *meta;
+	uint32_t place = map_get(&h->place_of, stack);
 	uint64_t hash;
 
 	if (place != MAP_NONE)
 		return place;
-	meta = t->all->meta;
-	hash = hash_stack(meta, &meta->stacks.data[t->sleep.stack - 1]);
+	hash = hash_stack(meta, &meta->stacks.data[stack - 1]);
 	place = map_get(&h->places, hash);
 	if (place == MAP_NONE) {
 		place = h->places.n + 1;
 		map_put(&h->places, hash, place);
 		*vec_add(&h->rounds) = (struct handout_place){ 0 };
 	}
-	map_put(&h->place_of, t->sleep.stack, place);
+	map_put(&h->place_of, stack, place);
 	return place;
+}
+
+/* Returns the place of the sleep, or 0 if its stack is unknown. */
+static uint32_t place_of_sleep(struct handouts *h, const struct thread *t)
+{
+	const struct sleep *s = &t->sleep;
+	uint32_t place = s->stack ? place_of_stack(h, t->all->meta, s->stack) : 0, word;
+
+	if (!place || s->word == SLEEP_NOBODY)
+		return place;
+	word = futexes_first_twin(&t->all->futexes, s->word);
+	map_put(&h->latest_at, pair_key(word, t->index), place);
+	if (map_get(&h->first_at, word) == MAP_NONE)
+		map_put(&h->first_at, word, place);
+	return place;
+}
+
+uint32_t handouts_side(const struct thread *t)
+{
+	const struct handouts *h = &t->all->handouts;
+	const struct sleep *s = &t->sleep;
+	uint32_t word, place;
+
+	if (s->word == SLEEP_NOBODY)
+		return 0;
+	word = futexes_first_twin(&t->all->futexes, s->word);
+	place = map_get(&h->latest_at, pair_key(word, t->index));
+	return place == MAP_NONE || place == map_get(&h->first_at, word) ? 0 : place;
 }
 
 static void note_round(struct handouts *h, uint32_t place, const struct thread *t)
@@ -244,14 +271,23 @@ void handouts_rename(struct handouts *h, const bool *is_one, uint32_t into)
 
 /* ---- at the end ---- */
 
-/* By futex; those at none by place. */
-static int by_word(const void *a, const void *b)
+static int by_place(const void *a, const void *b)
 {
 	const struct handout *x = a, *y = b;
 
-	if (x->word == SLEEP_NOBODY && y->word == SLEEP_NOBODY)
-		return (x->place > y->place) - (x->place < y->place);
-	return (x->word > y->word) - (x->word < y->word);
+	if (x->word != y->word)
+		return (x->word > y->word) - (x->word < y->word);
+	return (x->place > y->place) - (x->place < y->place);
+}
+
+/* Returns how many of the sorted rows are at the same futex as the first, and in the same place. */
+static size_t n_in_place(const struct handout *rows, size_t n)
+{
+	size_t same = 1;
+
+	while (same < n && !by_place(&rows[same], &rows[0]))
+		same++;
+	return same;
 }
 
 /* Returns how many of the sorted rows are at the same futex as the first, or in the same place if
@@ -260,7 +296,9 @@ static size_t n_alike(const struct handout *rows, size_t n)
 {
 	size_t same = 1;
 
-	while (same < n && !by_word(&rows[same], &rows[0]))
+	if (rows->word == SLEEP_NOBODY)
+		return n_in_place(rows, n);
+	while (same < n && rows[same].word == rows->word)
 		same++;
 	return same;
 }
@@ -304,6 +342,9 @@ struct all_waits {
 	struct waited for_thread; /* by the thread that ended the wait, except for waits at locks */
 	struct waited at_place;
 	struct waited for_work; /* by the thread that ended the wait, where that one gives work */
+	/* By the thread that gives work: how long those do not wait for it that are given some in
+	 * many of its rounds, added up. */
+	struct waited at_work;
 };
 
 /* The threads that wait at one futex, and those that wake them there. */
@@ -362,9 +403,21 @@ static bool is_much(const struct sides *x, uint64_t ns)
 	return (double)ns * x->waiters.n > MUTUAL_SHARE * (double)x->given_ns * x->wakers.n;
 }
 
+/* Returns the row with the most time of those whose place is known, or the first. */
+static const struct handout *main_row(const struct handout *rows, size_t n)
+{
+	const struct handout *most = rows;
+
+	for (size_t i = 1; i < n; i++)
+		if (rows[i].place && (!most->place || rows[i].ns > most->ns))
+			most = &rows[i];
+	return most;
+}
+
 static enum futex_work work_of(const struct threads *th, const struct handout *rows, size_t n,
 			       const struct all_waits *all)
 {
+	const struct handout *most = main_row(rows, n);
 	struct sides x = { 0 };
 	bool near, given, beside, back;
 
@@ -378,8 +431,8 @@ static enum futex_work work_of(const struct threads *th, const struct handout *r
 	back = is_much(&x, x.back_ns);
 	map_release(&x.waiters);
 	map_release(&x.wakers);
-	if (given && is_queue(th, &x, rows->stack))
-		return gathers(&th->handouts, rows->place) ? WORK_GATHER : WORK_QUEUE;
+	if (given && is_queue(th, &x, most->stack))
+		return gathers(&th->handouts, most->place) ? WORK_GATHER : WORK_QUEUE;
 	if (!near || !given || beside)
 		return WORK_NONE;
 	return back ? WORK_IN_TURN : WORK_HANDED_OUT;
@@ -392,8 +445,20 @@ static bool is_condition(const struct threads *th, uint32_t word)
 	return futex_judge(w).class == FUTEX_CONDITION && !futex_is_end(w);
 }
 
-/* Judges the futex of the rows. A thread that wakes up by itself from time to time to do something
- * is as idle until then as one that waits for work, but no other thread limits it. */
+/* Notes what the waits are for that the rows stand for, of a futex or of one place of it. */
+static void set_work(struct threads *th, const struct handout *rows, enum futex_work work)
+{
+	struct handouts *h = &th->handouts;
+
+	if (map_get(&h->split, rows->word) == MAP_NONE)
+		futexes_set_work(&th->futexes, rows->word, work);
+	else
+		map_put(&h->work_of_side, pair_key(rows->word, rows->place), work);
+}
+
+/* Judges the futex of the rows, or their place of it. A thread that wakes up by itself from time to
+ * time to do something is as idle until then as one that waits for work, but no other thread limits
+ * it. */
 static void judge_word(struct threads *th, const struct handout *rows, size_t n,
 		       const struct all_waits *all)
 {
@@ -401,7 +466,25 @@ static void judge_word(struct threads *th, const struct handout *rows, size_t n,
 
 	if (futexes_keeps_time(&th->futexes, rows->word))
 		work = work == WORK_HANDED_OUT ? WORK_OR_TIME : WORK_NONE;
-	futexes_set_work(&th->futexes, rows->word, work);
+	set_work(th, rows, work);
+}
+
+/*
+ * Judges each place of a futex, as if it had a futex of its own, where threads wait for each other
+ * in several places: a condition variable may tell one side that there is work, and the other that
+ * it is done.
+ */
+static void judge_sides(struct threads *th, const struct handout *rows, size_t n,
+			const struct all_waits *all)
+{
+	if (n_in_place(rows, n) == n)
+		return;
+	map_put(&th->handouts.split, rows->word, 1);
+	for (size_t i = 0, side; i < n; i += side) {
+		side = n_in_place(&rows[i], n - i);
+		if (rows[i].place)
+			judge_word(th, &rows[i], side, all);
+	}
 }
 
 /* Returns whether the futex is a lock. Its waiters wait for the holder, not for work that the
@@ -417,8 +500,42 @@ static void join_twins(const struct threads *th, struct handouts *h)
 	vec_for_each (&h->rows, struct handout, row)
 		if (row->word != SLEEP_NOBODY)
 			row->word = futexes_first_twin(&th->futexes, row->word);
-	vec_sort(&h->rows, by_word);
+	vec_sort(&h->rows, by_place);
 	map_release(&h->row_of);
+}
+
+/* Returns the function of the program in which the row's thread waits, as a hash; 0: unknown. */
+static uint64_t function_of(const struct threads *th, const struct handout *row)
+{
+	const struct meta_frame *f =
+		row->stack ? standard_own_function(th->meta, &th->meta->stacks.data[row->stack - 1])
+			   : NULL;
+
+	return f ? hash_frame(1, f) : 0;
+}
+
+/*
+ * Notes whether at the futex of the rows threads of two sides release each other: who releases the
+ * threads that wait in one function waits there in another one. Those who hand on a lock all wait
+ * in the function that takes it.
+ */
+static void note_sides(struct threads *th, const struct handout *rows, size_t n)
+{
+	struct map waits_in = { 0 }; /* thread and function -> 1 */
+	uint64_t across_ns = 0, all_ns = 0;
+
+	for (size_t i = 0; i < n; i++)
+		map_put(&waits_in, hash_u64(rows[i].waiter) ^ function_of(th, &rows[i]), 1);
+	for (size_t i = 0; i < n; i++) {
+		const uint64_t function = function_of(th, &rows[i]);
+
+		all_ns += rows[i].ns;
+		if (function && map_get(&waits_in, hash_u64(rows[i].waker) ^ function) == MAP_NONE)
+			across_ns += rows[i].ns;
+	}
+	if ((double)across_ns >= NEAR_SHARE * (double)all_ns)
+		futexes_set_sides(&th->futexes, rows->word);
+	map_release(&waits_in);
 }
 
 /* Judges the sleeps of one place that are at no futex. */
@@ -438,9 +555,25 @@ static void judge_place(struct threads *th, const struct handout *rows, size_t n
 		map_put(&th->handouts.queues, rows->place, 1);
 }
 
+enum futex_work handouts_work(const struct threads *th, uint32_t word, uint32_t side)
+{
+	const struct handouts *h = &th->handouts;
+	const uint32_t first = futexes_first_twin(&th->futexes, word);
+	const uint32_t place = side ? side : map_get(&h->first_at, first);
+	const uint32_t work = map_get(&h->work_of_side, pair_key(first, place));
+
+	return work == MAP_NONE ? th->futexes.all.data[word].work : (enum futex_work)work;
+}
+
 static enum futex_work work_at(const struct threads *th, const struct handout *row)
 {
-	return row->word == SLEEP_NOBODY ? WORK_NONE : th->futexes.all.data[row->word].work;
+	return row->word == SLEEP_NOBODY ? WORK_NONE : handouts_work(th, row->word, row->place);
+}
+
+/* Returns how many of the sorted rows are judged together with the first. */
+static size_t n_judged(const struct handouts *h, const struct handout *rows, size_t n)
+{
+	return map_get(&h->split, rows->word) == MAP_NONE ? n_alike(rows, n) : n_in_place(rows, n);
 }
 
 static bool gives_work(const struct threads *th, const struct handout *row)
@@ -475,56 +608,106 @@ static double life_ns(const struct threads *th, uint32_t thread)
 	return (double)(th->all.data[thread]->end_ns - th->all.data[thread]->first_ns);
 }
 
-/* How long a thread waits in one place, and for whom. */
-struct results {
-	uint64_t ns, most_ns; /* in all; for one other thread */
-	uint64_t workers_ns;  /* for threads that wait for its work */
-	double work_ns;	      /* how long these do not wait for it, added up */
-	bool beside;	      /* for one that waits in the same place */
+/* A thread that another one gives work to. */
+struct worker {
+	uint32_t giver, thread;
+	uint64_t ns, sleeps; /* how long, and how often it waited for that */
 };
 
-static struct results results_of(const struct threads *th, const struct handout *rows, size_t n,
-				 const struct all_waits *all, uint32_t waiter)
+static int by_giver(const void *a, const void *b)
 {
-	struct results x = { 0 };
-	struct waited by = { 0 };
+	const struct worker *x = a, *y = b;
+
+	if (x->giver != y->giver)
+		return (x->giver > y->giver) - (x->giver < y->giver);
+	return (x->thread > y->thread) - (x->thread < y->thread);
+}
+
+/* Adds how long the workers, all of one giver, do not wait for it, unless there is only one. */
+static void add_at_work(const struct threads *th, struct all_waits *all,
+			const struct worker *workers, size_t n)
+{
+	uint64_t most = 0, ns = 0;
+	unsigned several = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (workers[i].sleeps > most)
+			most = workers[i].sleeps;
+	for (size_t i = 0; i < n; i++) {
+		const double work_ns = life_ns(th, workers[i].thread) - (double)workers[i].ns;
+
+		if ((double)workers[i].sleeps < ROUNDS_SHARE * (double)most || work_ns <= 0)
+			continue;
+		ns += (uint64_t)work_ns;
+		several++;
+	}
+	if (several > 1)
+		add_waited(&all->at_work, workers->giver, 0, ns);
+}
+
+/* Joins the workers of the same thread and giver, which are sorted. Returns how many are left. */
+static size_t join_workers(struct worker *workers, size_t n)
+{
+	size_t left = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		const struct handout *row = &rows[i];
-		const uint64_t for_work_ns = waited_ns(&all->for_work, row->waker, waiter);
-		const uint64_t before_ns = waited_ns(&by, waiter, row->waker);
-
-		if (row->waiter != waiter)
-			continue;
-		add_waited(&by, waiter, row->waker, row->ns);
-		x.ns += row->ns;
-		if (before_ns + row->ns > x.most_ns)
-			x.most_ns = before_ns + row->ns;
-		x.beside |= is_beside(row, all);
-		if (!for_work_ns)
-			continue;
-		x.workers_ns += row->ns;
-		if (!before_ns && row->ns)
-			x.work_ns += life_ns(th, row->waker) - (double)for_work_ns;
+		if (left && !by_giver(&workers[left - 1], &workers[i])) {
+			workers[left - 1].ns += workers[i].ns;
+			workers[left - 1].sleeps += workers[i].sleeps;
+		} else {
+			workers[left++] = workers[i];
+		}
 	}
-	waited_release(&by);
-	return x;
+	return left;
+}
+
+/* Notes who waits for whose work, now that it is known where work is given. */
+static void find_workers(const struct threads *th, struct all_waits *all)
+{
+	struct {
+		VEC(struct worker)
+	} workers = { 0 };
+
+	vec_for_each (&th->handouts.rows, const struct handout, row) {
+		if (!gives_work(th, row))
+			continue;
+		add_waited(&all->for_work, row->waiter, row->waker, row->ns);
+		*vec_add(&workers) =
+			(struct worker){ row->waker, row->waiter, row->ns, row->sleeps };
+	}
+	vec_sort(&workers, by_giver);
+	workers.n = join_workers(workers.data, workers.n);
+	for (size_t i = 0, n; i < workers.n; i += n) {
+		for (n = 1;
+		     i + n < workers.n && workers.data[i + n].giver == workers.data[i].giver;)
+			n++;
+		add_at_work(th, all, &workers.data[i], n);
+	}
+	vec_release(&workers);
 }
 
 /*
- * Returns whether a thread waits at the place of the rows, for much of its life, until several
- * others are done that wait for work from it, none of which it waits for most. If it asks one after
- * the other, these work no longer in all than it waits: they take turns with it.
+ * Returns whether a thread waits at the place of the rows, for much of its life, until others are
+ * done that wait for work from it, several of which work meanwhile. If it asks one after the other,
+ * these work no longer in all than it waits: they take turns with it.
  */
 static bool awaits_results(const struct threads *th, const struct handout *rows, size_t n,
 			   const struct all_waits *all, uint32_t waiter)
 {
-	const struct results x = results_of(th, rows, n, all, waiter);
+	uint64_t ns = 0, workers_ns = 0;
 
-	return !x.beside && (double)x.most_ns < GIVER_SHARE * (double)x.ns &&
-	       (double)x.workers_ns >= NEAR_SHARE * (double)x.ns &&
-	       x.work_ns >= AT_A_TIME * (double)x.ns &&
-	       (double)x.ns >= RESULTS_SHARE * life_ns(th, waiter);
+	for (size_t i = 0; i < n; i++) {
+		if (rows[i].waiter != waiter)
+			continue;
+		if (is_beside(&rows[i], all))
+			return false;
+		ns += rows[i].ns;
+		if (waited_ns(&all->for_work, rows[i].waker, waiter))
+			workers_ns += rows[i].ns;
+	}
+	return (double)workers_ns >= NEAR_SHARE * (double)ns &&
+	       (double)waited_ns(&all->at_work, waiter, 0) >= AT_A_TIME * (double)ns &&
+	       (double)ns >= RESULTS_SHARE * life_ns(th, waiter);
 }
 
 /* Returns whether most of the wait in the rows is for work of threads in the map. */
@@ -540,21 +723,67 @@ static bool is_given_by(const struct map *givers, const struct handout *rows, si
 	return (double)given_ns >= NEAR_SHARE * (double)ns;
 }
 
+/* Returns the thread that waits for the results of several where the rows say, or SLEEP_NOBODY. */
+static uint32_t results_for(const struct threads *th, const struct handout *rows, size_t n,
+			    const struct all_waits *all)
+{
+	const uint32_t waiter = only_waiter(th, rows, n);
+
+	return waiter != SLEEP_NOBODY && awaits_results(th, rows, n, all, waiter) ? waiter
+										  : SLEEP_NOBODY;
+}
+
 /* Marks where a thread waits for the results of several, whether or not it also acts when a time is
  * over. Returns that thread, or SLEEP_NOBODY. */
 static uint32_t judge_results(struct threads *th, const struct handout *rows, size_t n,
 			      const struct all_waits *all)
 {
 	const bool known = rows->word == SLEEP_NOBODY ? rows->place : is_condition(th, rows->word);
-	const uint32_t waiter = known ? only_waiter(th, rows, n) : SLEEP_NOBODY;
+	const uint32_t waiter = known ? results_for(th, rows, n, all) : SLEEP_NOBODY;
 
-	if (waiter == SLEEP_NOBODY || !awaits_results(th, rows, n, all, waiter))
+	if (waiter == SLEEP_NOBODY)
 		return SLEEP_NOBODY;
 	if (rows->word == SLEEP_NOBODY)
 		map_put(&th->handouts.results, rows->place, 1);
 	else
-		futexes_set_work(&th->futexes, rows->word, WORK_RESULTS);
+		set_work(th, rows, WORK_RESULTS);
 	return waiter;
+}
+
+/* By the place alone. */
+static int by_place_alone(const void *a, const void *b)
+{
+	const struct handout *x = a, *y = b;
+
+	return (x->place > y->place) - (x->place < y->place);
+}
+
+/* Marks where a thread waits in one place for the results of several, for each at the futex of that
+ * one. Adds the threads to the map. */
+static void judge_results_in_places(struct threads *th, const struct all_waits *all,
+				    struct map *givers)
+{
+	struct {
+		VEC(struct handout)
+	} rows = { 0 };
+
+	vec_for_each (&th->handouts.rows, const struct handout, row)
+		if (row->place && row->word != SLEEP_NOBODY && is_condition(th, row->word))
+			*vec_add(&rows) = *row;
+	vec_sort(&rows, by_place_alone);
+	for (size_t i = 0, n; i < rows.n; i += n) {
+		uint32_t waiter;
+
+		for (n = 1; i + n < rows.n && rows.data[i + n].place == rows.data[i].place;)
+			n++;
+		waiter = results_for(th, &rows.data[i], n, all);
+		if (waiter == SLEEP_NOBODY)
+			continue;
+		map_put(givers, waiter, 1);
+		for (size_t k = i; k < i + n; k++)
+			set_work(th, &rows.data[k], WORK_RESULTS);
+	}
+	vec_release(&rows);
 }
 
 /* Judges all rows once more, now that it is known where work is given. */
@@ -564,21 +793,20 @@ static void judge_rounds(struct threads *th, struct all_waits *all)
 	const size_t n_rows = th->handouts.rows.n;
 	struct map givers = { 0 }; /* index of a thread that waits for results -> 1 */
 
-	for (size_t i = 0; i < n_rows; i++)
-		if (gives_work(th, &rows[i]))
-			add_waited(&all->for_work, rows[i].waiter, rows[i].waker, rows[i].ns);
+	find_workers(th, all);
 	for (size_t i = 0, n; i < n_rows; i += n) {
 		uint32_t waiter;
 
-		n = n_alike(&rows[i], n_rows - i);
+		n = n_judged(&th->handouts, &rows[i], n_rows - i);
 		waiter = judge_results(th, &rows[i], n, all);
 		if (waiter != SLEEP_NOBODY)
 			map_put(&givers, waiter, 1);
 	}
+	judge_results_in_places(th, all, &givers);
 	for (size_t i = 0, n; i < n_rows; i += n) {
-		n = n_alike(&rows[i], n_rows - i);
+		n = n_judged(&th->handouts, &rows[i], n_rows - i);
 		if (work_at(th, &rows[i]) == WORK_IN_TURN && is_given_by(&givers, &rows[i], n))
-			futexes_set_work(&th->futexes, rows[i].word, WORK_ROUNDS);
+			set_work(th, &rows[i], WORK_ROUNDS);
 	}
 	map_release(&givers);
 }
@@ -591,24 +819,32 @@ void handouts_judge(struct threads *th)
 
 	if (h->full)
 		return;
+	join_twins(th, h);
+	for (size_t i = 0, n; i < h->rows.n; i += n) {
+		n = n_alike(&rows[i], h->rows.n - i);
+		if (rows[i].word != SLEEP_NOBODY)
+			note_sides(th, &rows[i], n);
+	}
 	vec_for_each (&h->rows, const struct handout, row) {
 		if (!is_at_lock(th, row->word))
 			add_waited(&all.for_thread, row->waiter, row->waker, row->ns);
 		if (row->place)
 			add_waited(&all.at_place, row->waiter, row->place, row->ns);
 	}
-	join_twins(th, h);
 	for (size_t i = 0, n; i < h->rows.n; i += n) {
 		n = n_alike(&rows[i], h->rows.n - i);
-		if (rows[i].word != SLEEP_NOBODY && is_condition(th, rows[i].word))
+		if (rows[i].word != SLEEP_NOBODY && is_condition(th, rows[i].word)) {
 			judge_word(th, &rows[i], n, &all);
-		else if (rows[i].word == SLEEP_NOBODY && rows[i].place)
+			if (th->futexes.all.data[rows[i].word].work == WORK_NONE)
+				judge_sides(th, &rows[i], n, &all);
+		} else if (rows[i].word == SLEEP_NOBODY && rows[i].place)
 			judge_place(th, &rows[i], n, &all);
 	}
 	judge_rounds(th, &all);
 	waited_release(&all.for_thread);
 	waited_release(&all.at_place);
 	waited_release(&all.for_work);
+	waited_release(&all.at_work);
 }
 
 uint32_t handouts_place(const struct handouts *h, uint64_t stack)
@@ -684,7 +920,7 @@ const struct thread *handouts_giver(const struct threads *th, uint64_t *waited_n
 
 	*waited_ns = 0;
 	for (size_t i = 0, n; i < th->handouts.rows.n; i += n) {
-		n = n_alike(&rows[i], th->handouts.rows.n - i);
+		n = n_judged(&th->handouts, &rows[i], th->handouts.rows.n - i);
 		if (gives_work(th, &rows[i]))
 			add_given(given, &rows[i], n, behind_given_ns(&th->behind, rows[i].word));
 	}
@@ -707,5 +943,9 @@ void handouts_release(struct handouts *h)
 	map_release(&h->place_of);
 	map_release(&h->queues);
 	map_release(&h->results);
+	map_release(&h->latest_at);
+	map_release(&h->first_at);
+	map_release(&h->split);
+	map_release(&h->work_of_side);
 	vec_release(&h->rounds);
 }

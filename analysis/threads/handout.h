@@ -14,6 +14,9 @@
  *	its waiters wait there near their thread's outermost function. Who waits further inside, as
  *	in a transaction for a row that is locked, is in the middle of something.
  *
+ * Where threads wait for each other at one futex in different places of the program, each of these
+ * is judged as if it had a futex of its own.
+ *
  * A thread that hands out work to several others and then waits, for much of its time, until they
  * are done is as idle as one that waits for threads to end: they work instead of it. How unevenly
  * they share the work is counted where they wait for the next.
@@ -26,6 +29,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analysis/threads/futex.h"
 #include "base/hash.h"
 #include "base/vec.h"
 
@@ -45,6 +49,11 @@ struct handouts {
 	} rounds;		     /* by place - 1 */
 	struct map waits_at;	     /* place and thread -> 1 */
 	struct map places, place_of; /* by hash; of a stack's number + 1 -> place */
+	struct map latest_at; /* futex and thread -> the latest place where it waited there */
+	struct map first_at;  /* futex -> the first place where a thread waited there */
+	/* at the end, of futexes where threads wait in several places for each other: */
+	struct map split;	 /* -> 1 */
+	struct map work_of_side; /* futex and place -> enum futex_work */
 	/* at the end, of places without a futex: */
 	struct map queues;  /* where threads queue -> 1 */
 	struct map results; /* where one waits for the results of several -> 1 */
@@ -91,6 +100,13 @@ void handouts_judge(struct threads *th);
  * nobody waits for work, or for that of several threads.
  */
 const struct thread *handouts_giver(const struct threads *th, uint64_t *waited_ns);
+/*
+ * Returns the place of the thread's latest sleep at a futex, or the latest known one of those
+ * there, for handouts_work(); 0: it is the first one where threads waited there, or none is known.
+ */
+uint32_t handouts_side(const struct thread *t);
+/* After handouts_judge(): what waits on that side of the futex are for. */
+enum futex_work handouts_work(const struct threads *th, uint32_t word, uint32_t side);
 /* Whether those who wait with that stack, its number + 1, wait for others who do so in turn. */
 bool handouts_is_queue(const struct handouts *h, uint64_t stack);
 /* Returns the place of a sleep with that stack, its number + 1, or 0 if none is known. */

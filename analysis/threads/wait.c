@@ -104,9 +104,9 @@ static struct wait_cell *cell_of_sleep(struct wait_sums *sums, const struct thre
 		.standard = s->kind == WAIT_OTHER ? s->standard : STANDARD_NONE,
 		.by_call = s->by_call,
 		.tries = sleep_place(t),
-		.place = s->word == SLEEP_NOBODY && s->end == SLEEP_BY_THREAD
-				 ? handouts_place(&t->all->handouts, s->stack)
-				 : 0,
+		.place = s->word != SLEEP_NOBODY     ? handouts_side(t)
+			 : s->end == SLEEP_BY_THREAD ? handouts_place(&t->all->handouts, s->stack)
+						     : 0,
 	};
 
 	return cell_of(sums, &like);
@@ -249,10 +249,15 @@ static int64_t none_idle(struct wait_cell *c)
 }
 
 /* Returns whether the threads that wait there have nothing else to do. */
-static bool waits_for_work(const struct futex *word)
+static bool waits_for_work(enum futex_work work)
 {
-	return word->work == WORK_HANDED_OUT || word->work == WORK_OR_TIME ||
-	       word->work == WORK_RESULTS;
+	return work == WORK_HANDED_OUT || work == WORK_OR_TIME || work == WORK_RESULTS;
+}
+
+/* Returns what the waits are for, WORK_NONE if they are not at a futex. */
+static enum futex_work work_of(const struct threads *th, const struct wait_cell *c)
+{
+	return c->word == SLEEP_NOBODY ? WORK_NONE : handouts_work(th, c->word, c->place);
 }
 
 int64_t wait_reconsider(const struct threads *th, struct wait_sums *sums)
@@ -266,12 +271,13 @@ int64_t wait_reconsider(const struct threads *th, struct wait_sums *sums)
 			lost += none_idle(c);
 		if (c->pause_ns && is_behind_others(th, c))
 			lost += held_up(c);
-		if (handouts_awaits_results(&th->handouts, c->place))
-			lost += all_idle(c);
-		if (c->word == SLEEP_NOBODY)
+		if (c->word == SLEEP_NOBODY) {
+			if (handouts_awaits_results(&th->handouts, c->place))
+				lost += all_idle(c);
 			continue;
+		}
 		word = &th->futexes.all.data[c->word];
-		if (futex_is_end(word) || waits_for_work(word))
+		if (futex_is_end(word) || waits_for_work(work_of(th, c)))
 			lost += all_idle(c);
 		else if (c->early_ns)
 			lost += lost_early(th, c);
@@ -376,7 +382,7 @@ static bool fits(enum tri wanted, bool is)
 	return wanted == EITHER || (wanted == YES) == is;
 }
 
-static struct wait_cause of_word(const struct futex *word)
+static struct wait_cause of_word(const struct futex *word, enum futex_work work)
 {
 	static const struct {
 		const char *kind, *fact;
@@ -389,18 +395,18 @@ static struct wait_cause of_word(const struct futex *word)
 
 	if (futex_is_end(word))
 		return (struct wait_cause){ "condition-wait", 1, "waited for a thread to end" };
-	if (word->work == WORK_GATHER)
+	if (work == WORK_GATHER)
 		return (struct wait_cause){ "barrier", 0.7, "waited for the last to arrive" };
-	if (word->work == WORK_HANDED_OUT)
+	if (work == WORK_HANDED_OUT)
 		return (struct wait_cause){ "condition-wait", j.confidence,
 					    "waited for work that another thread hands out" };
-	if (word->work == WORK_OR_TIME)
+	if (work == WORK_OR_TIME)
 		return (struct wait_cause){ "condition-wait", j.confidence,
 					    "waited for work, or until it was time for something" };
-	if (word->work == WORK_ROUNDS)
+	if (work == WORK_ROUNDS)
 		return (struct wait_cause){ "condition-wait", j.confidence,
 					    "waited for the next round of work" };
-	if (word->work == WORK_RESULTS)
+	if (work == WORK_RESULTS)
 		return (struct wait_cause){
 			"condition-wait", j.confidence,
 			"waited for the results of work that it had handed out"
@@ -418,7 +424,7 @@ static bool is_semaphore_call(const struct wait_cell *c)
 bool wait_is_queue(const struct threads *th, const struct wait_cell *c)
 {
 	if (c->kind == WAIT_FUTEX && c->word != SLEEP_NOBODY)
-		return th->futexes.all.data[c->word].work == WORK_QUEUE;
+		return work_of(th, c) == WORK_QUEUE;
 	return c->end == SLEEP_BY_THREAD && handouts_is_queue(&th->handouts, c->stack);
 }
 
@@ -465,7 +471,7 @@ bool wait_is_either(const struct threads *th, const struct wait_cell *c)
 					   ? &th->futexes.all.data[c->word]
 					   : NULL;
 
-	return word ? !futex_is_end(word) && !word->work && futex_judge(word).either
+	return word ? !futex_is_end(word) && !work_of(th, c) && futex_judge(word).either
 		    : is_semaphore_call(c);
 }
 
@@ -478,14 +484,12 @@ bool wait_is_signaled(const struct threads *th, const struct wait_cell *c)
 
 bool wait_is_in_turn(const struct threads *th, const struct wait_cell *c)
 {
-	return c->kind == WAIT_FUTEX && c->word != SLEEP_NOBODY &&
-	       th->futexes.all.data[c->word].work == WORK_IN_TURN;
+	return c->kind == WAIT_FUTEX && work_of(th, c) == WORK_IN_TURN;
 }
 
 bool wait_is_for_round(const struct threads *th, const struct wait_cell *c)
 {
-	return c->kind == WAIT_FUTEX && c->word != SLEEP_NOBODY &&
-	       th->futexes.all.data[c->word].work == WORK_ROUNDS;
+	return c->kind == WAIT_FUTEX && work_of(th, c) == WORK_ROUNDS;
 }
 
 /* Returns the cause that follows from the function in which the thread slept. */
@@ -523,7 +527,7 @@ struct wait_cause wait_cause_of(const struct threads *th, const struct wait_cell
 	/* A futex that no thread releases, except at the end to stop the sleeper, serves as a
 	 * clock. */
 	if (word && (c->end != SLEEP_BY_TIMER || word->releases > 1))
-		return of_word(word);
+		return of_word(word, work_of(th, c));
 	if (c->by_call && c->standard)
 		return of_function(c);
 	if (c->standard == STANDARD_LOCK)

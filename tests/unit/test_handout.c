@@ -175,22 +175,37 @@ static void one_that_waits_back(void **state)
 	end_stacks(&s);
 }
 
+/* The futexes of the conditions at which threads say that there is work, and that it is done. */
+enum conditions { TWO, ONE, ONE_EACH };
+
+static uint64_t loop_of(enum conditions conditions, uint32_t worker)
+{
+	return conditions == ONE_EACH ? OWN + 0x10 * worker : LOOP;
+}
+
+static uint64_t done_of(enum conditions conditions, uint32_t worker)
+{
+	return conditions == TWO ? DONE : loop_of(conditions, worker);
+}
+
 /* Thread 1 hands out work to 2 and 3, and waits until the last of them is done. */
-static uint64_t rounds(struct scene *s, uint64_t between_us, unsigned workers)
+static uint64_t rounds(struct scene *s, uint64_t between_us, unsigned workers,
+		       enum conditions conditions)
 {
 	uint64_t us = 100;
 
 	for (unsigned round = 0; round < 20; round++, us += 100 + between_us) {
-		uint32_t last = workers == 1 ? 2 : round % 2 + 2;
+		uint32_t last = workers == 1 ? 2 : round % 2 + 2, first = 5 - last;
+		uint32_t next = workers == 1 ? 2 : first;
 
 		if (workers > 1)
-			sleep_at(s, us, last == 2 ? 3 : 2, LOOP, NEAR);
+			sleep_at(s, us, first, loop_of(conditions, first), NEAR);
 		if (round)
 			wake_up(s, us + 3, 1, last, 0);
-		sleep_at(s, us + 5, last, LOOP, NEAR);
+		sleep_at(s, us + 5, last, loop_of(conditions, last), NEAR);
 		for (uint32_t i = 2; i < workers + 2; i++)
 			wake_up(s, us + between_us + i, i, 1, 0);
-		sleep_at(s, us + between_us + 10, 1, DONE, OUTER);
+		sleep_at(s, us + between_us + 10, 1, done_of(conditions, next), OUTER);
 	}
 	return us;
 }
@@ -203,7 +218,7 @@ static void one_that_waits_for_results_of_several(void **state)
 	uint64_t us;
 
 	begin_stacks(&s);
-	us = rounds(&s, 10, 2);
+	us = rounds(&s, 10, 2, TWO);
 	wake_up(&s, us, 1, 2, 0);
 	wait_add(&sums, thread(&s, 1), us * 1000);
 	finish(&s, us);
@@ -212,6 +227,45 @@ static void one_that_waits_for_results_of_several(void **state)
 	assert_int_equal(wait_reconsider(&s.calls.threads, &sums), -(int64_t)sums.data[0].ns);
 	vec_release(&sums);
 	end_stacks(&s);
+}
+
+/* Returns how much of the latest waits of threads 1 and 2 is idle. */
+static void in_rounds(enum conditions conditions, uint64_t *leader_ns, uint64_t *worker_ns)
+{
+	struct wait_sums sums[2] = { 0 };
+	struct scene s;
+	uint64_t us;
+
+	begin_stacks(&s);
+	us = rounds(&s, 10, 2, conditions);
+	wake_up(&s, us, 1, 2, 0);
+	wait_add(&sums[0], thread(&s, 1), us * 1000);
+	sleep_at(&s, us + 1, 2, loop_of(conditions, 2), NEAR);
+	wake_up(&s, us + 3, 2, 1, 0);
+	wait_add(&sums[1], thread(&s, 2), (us + 3) * 1000);
+	/* as the names of the functions in their stacks say */
+	vec_for_each (&s.calls.threads.futexes.all, struct futex, word)
+		word->standard[STANDARD_CONDITION] = word->waits;
+	finish(&s, us + 10);
+	for (unsigned i = 0; i < 2; i++)
+		wait_reconsider(&s.calls.threads, &sums[i]);
+	*leader_ns = sums[0].data[0].idle_ns;
+	*worker_ns = sums[1].data[0].idle_ns;
+	vec_release(&sums[0]);
+	vec_release(&sums[1]);
+	end_stacks(&s);
+}
+
+/* The same at one condition variable for all, or at one for each worker, in both directions. */
+static void one_condition_for_both_sides(void **state)
+{
+	for (enum conditions c = TWO; c <= ONE_EACH; c++) {
+		uint64_t leader_ns, worker_ns;
+
+		in_rounds(c, &leader_ns, &worker_ns);
+		assert_int_equal(leader_ns, 90000);
+		assert_int_equal(worker_ns, 0);
+	}
 }
 
 /* The same where it waits at no futex: until the last of them writes to its pipe. */
@@ -256,14 +310,34 @@ static void one_that_does_not_await_several(void **state)
 	struct scene s;
 
 	begin_stacks(&s);
-	finish(&s, rounds(&s, 30, 1));
+	finish(&s, rounds(&s, 30, 1, TWO));
 	assert_int_equal(work_at(&s, DONE), WORK_IN_TURN);
 	assert_int_equal(work_at(&s, LOOP), WORK_IN_TURN);
 	end_stacks(&s);
 	begin_stacks(&s);
-	finish(&s, rounds(&s, 300, 2));
+	finish(&s, rounds(&s, 300, 2, TWO));
 	assert_int_equal(work_at(&s, DONE), WORK_IN_TURN);
 	assert_int_equal(work_at(&s, LOOP), WORK_IN_TURN);
+	end_stacks(&s);
+}
+
+/* It waits for both, one after the other, though they are done together: for the first one most. */
+static void one_that_waits_for_the_first_most(void **state)
+{
+	struct scene s;
+	uint64_t us = 100;
+
+	begin_stacks(&s);
+	for (unsigned round = 0; round < 20; round++, us += 100) {
+		sleep_at(&s, us, 2, LOOP, NEAR);
+		sleep_at(&s, us + 1, 3, LOOP_TWIN, NEAR);
+		wake_up(&s, us + 4, 2, 1, 0);
+		wake_up(&s, us + 5, 3, 1, 0);
+		sleep_at(&s, us + 6, 1, DONE, OUTER);
+		wake_up(&s, us + 98, 1, 2, 0);
+	}
+	finish(&s, us);
+	assert_int_equal(work_at(&s, DONE), WORK_RESULTS);
 	end_stacks(&s);
 }
 
@@ -521,8 +595,10 @@ int main(void)
 		cmocka_unit_test(such_waits_are_idle),
 		cmocka_unit_test(one_that_waits_back),
 		cmocka_unit_test(one_that_waits_for_results_of_several),
+		cmocka_unit_test(one_condition_for_both_sides),
 		cmocka_unit_test(one_that_waits_for_results_at_a_pipe),
 		cmocka_unit_test(one_that_does_not_await_several),
+		cmocka_unit_test(one_that_waits_for_the_first_most),
 		cmocka_unit_test(one_that_asks_one_after_the_other),
 		cmocka_unit_test(one_that_waits_for_their_lock),
 		cmocka_unit_test(deep_inside),
