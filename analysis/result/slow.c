@@ -42,16 +42,17 @@ static int no_block(const struct result *res, const char *name, struct err *err)
 	char printable[256];
 
 	if (*name == '[' || strstr(name, " in "))
-		return err_set(err, -ENOENT,
-			       "'%s' is where threads wait outside every traced block: it has no "
-			       "calls; trace one of its functions, record -F",
-			       name);
+		return err_set(
+			err, -ENOENT,
+			"'%s' is where threads wait outside every traced function: it has no "
+			"calls; trace one of its functions, record -F",
+			name);
 	if (near)
 		return err_set(err, -ENOENT, "no calls of '%s' in this recording; did you mean %s?",
 			       name, text_printable(printable, sizeof(printable), near->name));
 	return err_set(err, -ENOENT,
 		       "no calls of '%s' in this recording; `ispot report -v` lists "
-		       "every block",
+		       "every function",
 		       name);
 }
 
@@ -130,7 +131,7 @@ static int find_block(const struct result *res, const char *name, const struct b
 		text_printf(&fit.some, " and %u more", fit.parts - FITS_NAMED);
 	if (!fit.exact && fit.parts > 1)
 		ret = err_set(err, -EINVAL,
-			      "'%s' is part of %u blocks' names; give one in full: %s", name,
+			      "'%s' is part of the names of %u rows; give one in full: %s", name,
 			      fit.parts, text_printable(printable, sizeof(printable), fit.some.s));
 	text_release(&fit.some);
 	return ret || fit.block ? ret : no_block(res, name, err);

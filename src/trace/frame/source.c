@@ -93,10 +93,10 @@ static int open_input(const char *path, struct err *err)
 	if (fd >= 0)
 		return fd;
 	if (errno == ENOENT)
-		return err_set(
-			err, -ENOENT,
-			"there is no %s; make one with `ispot record CMD`, or name a file with -i",
-			path);
+		return err_set(err, -ENOENT,
+			       "there is no file '%s'; record one with `ispot record CMD`, or name "
+			       "another file",
+			       path);
 	if (errno == EPERM)
 		return err_set(err, -EPERM,
 			       "%s is a pipe that belongs to another user; name another file with "
