@@ -32,7 +32,7 @@ const char *outlier_kind_name(const struct outlier_block *b)
 
 const char *outlier_unit(const struct outlier_block *b)
 {
-	return outlier_is_section(b) || b->kind == BLOCK_MARKER ? "run" : "call";
+	return outlier_is_section(b) ? "run" : "call";
 }
 
 const char *outlier_cause_name(const struct outlier *x)

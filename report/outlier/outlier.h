@@ -34,7 +34,7 @@ void report_outliers_text(const struct outlier_view *v, struct text *out);
 
 /* Returns "function", "marker" or "critical section". */
 const char *outlier_kind_name(const struct outlier_block *b);
-/* Returns "call", or "run" for a critical section or a marker, which nobody calls. */
+/* Returns "call", or "run" for a critical section, which nobody calls. */
 const char *outlier_unit(const struct outlier_block *b);
 /* Returns the cause in the words of the report. */
 const char *outlier_cause_name(const struct outlier *x);

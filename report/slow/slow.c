@@ -206,7 +206,7 @@ static void groups(const struct view *v, const struct slow *s, struct text *out)
 
 	if (s->fast.calls + s->rest.calls + s->slow.calls == 0)
 		return;
-	title(v, "  CALLS    MEAN RUNNING   QUEUE BLOCKED CALLEES MIGRATE", out);
+	title(v, "  CALLS    MEAN RUNNING   QUEUE BLOCKED CALLEES NEW CPU", out);
 	group_row(&t, "fast (up to p50)", &s->fast);
 	group_row(&t, "middle", &s->rest);
 	group_row(&t, "slow (from p90)", &s->slow);

@@ -12,7 +12,7 @@ TIME = r"(\d+(?:\.\d+)?(?:ns|us|ms|s|h))"
 COUNT = r"(\d+(?:\.\d+)?[kMGT]?)"
 SHARE = r"(\d+%)"
 HEADS = {"LATENCY    CALLS": "durations", "Why slow calls are slow": "causes",
-         "  CALLS    MEAN RUNNING   QUEUE BLOCKED CALLEES MIGRATE": "groups",
+         "  CALLS    MEAN RUNNING   QUEUE BLOCKED CALLEES NEW CPU": "groups",
          "  CALLS    MEAN     MIN     MAX  EXCESS THREAD": "threads",
          "  CALLS    MEAN     MIN     MAX  EXCESS CALLER": "callers",
          "  CALLS    MEAN    SLOW CALL STACK": "stacks",
