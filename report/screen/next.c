@@ -492,8 +492,83 @@ static bool next_is_solo(const struct view *v, struct text *out)
 	return true;
 }
 
+/* Returns the function, or the group of its calls, that loses most time, or else runs longest for
+ * an unknown reason; NULL: report would name none. */
+static const struct block *function_of_report(const struct result *res)
+{
+	const struct blocks *both[] = { &res->blocks, &res->groups };
+	const struct block *most = NULL, *varies = NULL;
+
+	for (unsigned i = 0; i < 2; i++)
+		vec_for_each (both[i], const struct block, b) {
+			if (!b->function)
+				continue;
+			if (report_worth(b) && (!most || b->lost_threads > most->lost_threads))
+				most = b;
+			if (report_unexplained(b) &&
+			    (!varies || b->unexplained_threads > varies->unexplained_threads))
+				varies = b;
+		}
+	return most ? most : varies;
+}
+
+#define ALL_OF_SLOW "its callers, stacks, slowest calls"
+
+/* Leads from the threads to the calls that lose most. The report led here if it named a row: it is
+ * suggested only if it did not. */
+static void next_of_threads(const struct view *v, struct text *out)
+{
+	const struct block *b = function_of_report(v->result);
+	struct text line = { 0 };
+
+	if (!v->n_rows)
+		return;
+	if (b) {
+		text_add(&line, "ispot report -v --slow ");
+		text_slow_name(b, &line);
+		next_view(v, line.s, ALL_OF_SLOW, out);
+		text_release(&line);
+		return;
+	}
+	vec_for_each (&v->result->sites, const struct block, place)
+		if (report_worth(place) || report_unexplained(place))
+			return;
+	next_view(v, "ispot report", "the functions that lose it, and why", out);
+}
+
+/* Whether the slow calls of a function may lead to the locks: threads queue in it for one. */
+static bool any_queue_for_lock(const struct result *res)
+{
+	const struct blocks *both[] = { &res->blocks, &res->groups };
+
+	for (unsigned i = 0; i < 2; i++)
+		vec_for_each (both[i], const struct block, b) {
+			const struct cause *cause = report_main_cause(b);
+
+			if (b->function && lock_function_of(b->function) && report_worth(b) &&
+			    cause && !strcmp(cause->kind, "lock"))
+				return true;
+		}
+	return false;
+}
+
+/* Leads on from locks of which none loses time: to the report, unless that may have led here. */
+static void next_of_harmless_locks(const struct view *v, struct text *out)
+{
+	if (any_queue_for_lock(v->result))
+		next_view(v, "ispot report --by thread", "the threads that lose time", out);
+	else
+		next_view(v, "ispot report", "the functions that lose time, and why", out);
+}
+
+/*
+ * Suggests the views that lead on. No view leads back to one before it: the report leads to slow
+ * calls and threads, the slow calls of a lock to the locks, those to threads, and all of them to
+ * the details of slow calls, which lead to the events of the slowest.
+ */
 static void what_next(const struct view *v, struct text *out)
 {
+	const bool locks = v->result->keyed.rule.kind == BLOCK_LOCK;
 	const struct block *lost = report_worst(v);
 	const struct block *worst = lost ? lost : report_most_unexplained(v);
 	struct text slow = { 0 }, thread = { 0 };
@@ -505,8 +580,8 @@ static void what_next(const struct view *v, struct text *out)
 		return;
 	if (worst && !worst->function)
 		worst = function_beside(v, worst);
-	if (!worst && v->result->keyed.rule.kind == BLOCK_LOCK && v->file) {
-		next_view(v, "ispot report", "the functions that lose time, and why", out);
+	if (!worst && locks && v->file) {
+		next_of_harmless_locks(v, out);
 		return;
 	}
 	if (!worst) {
@@ -524,13 +599,14 @@ static void what_next(const struct view *v, struct text *out)
 		next_is_record(v, worst, out);
 		return;
 	}
-	text_add(&slow, "ispot report --slow ");
+	text_add(&slow, locks ? "ispot report -v --slow " : "ispot report --slow ");
 	text_slow_name(worst, &slow);
 	text_input_option(v, &slow);
 	text_add(&thread, "ispot report --by thread");
 	text_input_option(v, &thread);
 	width = slow.n > thread.n ? slow.n : thread.n;
-	next_line(out, v->width, width, "Next:", slow.s, "what its slow calls have in common");
+	next_line(out, v->width, width, "Next:", slow.s,
+		  locks ? ALL_OF_SLOW : "what its slow calls have in common");
 	next_line(out, v->width, width, "", thread.s, "the threads that lose it");
 	text_release(&slow);
 	text_release(&thread);
@@ -538,10 +614,8 @@ static void what_next(const struct view *v, struct text *out)
 
 void text_next(const struct view *v, struct text *out)
 {
-	if (v->by_thread && v->n_rows)
-		next_view(v, "ispot report", "the functions that lose it, and why", out);
-	else if (v->by_thread)
-		return;
+	if (v->by_thread)
+		next_of_threads(v, out);
 	else if (v->result->calls.entries)
 		what_next(v, out);
 	else

@@ -370,7 +370,7 @@ static void events_of_slowest(const struct view *v, const struct slow *s, struct
  * beyond this screen, and from there to the events. */
 static void add_next_command(const struct view *v, const struct slow *s, struct text *out)
 {
-	bool lock = queues_for_lock(s->block);
+	bool lock = !v->all && queues_for_lock(s->block); /* that view leads to -v */
 	const char *what = lock	    ? "who holds it, and how long"
 			   : v->all ? "the events of the slowest call"
 				    : "threads, callers, stacks, slowest calls";
@@ -378,7 +378,7 @@ static void add_next_command(const struct view *v, const struct slow *s, struct 
 
 	if (v->all && !lock && !s->n_top)
 		return;
-	if (lock && !v->all)
+	if (lock)
 		text_add(out, "-v adds threads, callers, stacks, the slowest calls, counters, "
 			      "sampled lines\n");
 	if (lock) {

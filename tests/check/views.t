@@ -222,6 +222,11 @@ for by in lock sequence site thread; do
 	all_add_up() { for trace in "$work"/*.data; do rows_add_up "$trace" "$by"; done; }
 	holds "the rows add up to the headline: $by" all_add_up
 done
+# suggested COMMAND: the lines that its screen says to run next on the same recording
+suggested() {
+	bash -c "$1" 2>/dev/null </dev/null | sed -n ':a; / \\$/ { N; s/ \\\n */ /; ba }
+		s/^Next:  //p; s/^ \{7\}\(ispot \)/\1/p' | grep -v '^ispot record' || true
+}
 # What the screens say to run next runs when the whole line is pasted, with what stands behind the command.
 pasted() ( # pasted TRACE FUNCTION; the file has the name that no command needs, so that lines have room
 	mkdir -p "$work/pasted/bin" && cd "$work/pasted" || exit 1
@@ -229,15 +234,39 @@ pasted() ( # pasted TRACE FUNCTION; the file has the name that no command needs,
 	PATH=$PWD/bin:$PATH
 	cp "../$1.data" ispot.data
 	for view in report "report --by thread" "report --by lock" "report --slow $2" outliers; do
-		bash -c "ispot $view" 2>/dev/null | sed -n ':a; / \\$/ { N; s/ \\\n */ /; ba }
-			s/^Next:  //p; s/^ \{7\}\(ispot \)/\1/p' |
-			grep -v '^ispot record' >next
+		suggested "ispot $view" >next
 		while read -r line; do
 			bash -c "$line" >out 2>err </dev/null || echo "$1: $view: $line: $(cat err)"
 		done <next
 		[ "$view" != "report" ] || grep -q '  # ' next || echo "$1: no command with what it answers"
 	done
 )
+# Who follows what a screen says to run next comes to an end, and to no screen twice.
+walk() { # walk COMMAND BEFORE...: of the commands before it, each led to the next one
+	local next command=$1
+	shift
+	for next in "$@"; do
+		[ "$next" != "$command" ] || { echo "$command again, behind: $*"; return; }
+	done
+	[ -n "${leads[$command]+known}" ] || leads[$command]=$(suggested "$command" | sed 's/ *  # .*//')
+	while read -r next; do
+		[ -z "$next" ] || walk "$next" "$@" "$command"
+	done <<<"${leads[$command]}"
+}
+walked() ( # walked TRACE
+	mkdir -p "$work/pasted/bin" && cd "$work/pasted" || exit 1
+	ln -sf "$ISPOT" bin/ispot
+	PATH=$PWD/bin:$PATH
+	cp "../$1.data" ispot.data
+	declare -A leads=()
+	for view in report outliers "report --by lock" "report --by thread"; do
+		walk "ispot $view"
+	done
+	[ -n "${leads[ispot report]}" ] || echo "no command to follow"
+)
+for trace in spin svc story keys sites holders yields; do
+	holds "commands to run next lead to no screen twice: $trace" walked $trace
+done
 for trace in spin:take svc:pthread_mutex_lock; do
 	holds "commands to run next: ${trace%:*}" pasted "${trace%:*}" "${trace#*:}"
 done
