@@ -283,10 +283,29 @@ static void no_call_notice(struct result *res)
 		result_notice(res, "none of the functions that ispot chose was called");
 }
 
-#define OVERHEAD_MUCH 0.5 /* above it scores need care, so the notice is no longer small */
+static const struct meta_notice *over_budget(const struct meta *meta)
+{
+	vec_for_each (&meta->notices, const struct meta_notice, n)
+		if (n->code && !strcmp(n->code, "over-budget"))
+			return n;
+	return NULL;
+}
+
+bool result_costs_elsewhere(const struct meta *meta)
+{
+	const struct meta_notice *n = over_budget(meta);
+
+	return n && n->text && !strstr(n->text, "trace fewer functions");
+}
+
+bool result_slowed_much(const struct result *res)
+{
+	return res->overhead >= RESULT_OVERHEAD_MUCH && !res->hardly_runs;
+}
 
 /*
- * Whether the first screen reads the same without the recorder's notice. Older recordings reported
+ * Whether the first screen reads the same without the recorder's notice: of a cost that is small,
+ * or that its first sentence says. Older recordings reported
  * missing context switches under the code java-limits.
  */
 static bool is_small(const struct result *res, const struct meta_notice *n)
@@ -299,7 +318,8 @@ static bool is_small(const struct result *res, const struct meta_notice *n)
 		if (!strcmp(n->code, codes[i]))
 			return true;
 	if (!strcmp(n->code, "over-budget"))
-		return res->overhead < OVERHEAD_MUCH;
+		return !result_slowed_much(res) ||
+		       (res->calls.entries && !result_costs_elsewhere(res->meta));
 	return !strcmp(n->code, "java-limits") && n->text && !strstr(n->text, "context switches");
 }
 

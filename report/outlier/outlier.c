@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "report/block/slowed.h"
 #include "report/outlier/outlier.h"
 
 #include <math.h>
@@ -114,6 +115,23 @@ static void add_first_line(const struct outlier_view *v, enum brevity brief, str
 		instrumentation(v, out);
 }
 
+/* Adds the caution about a recording that slowed the program a lot. */
+static void caution(const struct outlier_view *v, struct text *out)
+{
+	const struct meta_end *end = &v->outliers->meta->end;
+	double cpu_ns = (double)end->target_cpu_ns, cost_ns = (double)end->probes_cost_ns;
+	struct text line = { 0 };
+
+	if (!end->present || end->probes_cost_ns == META_UNKNOWN ||
+	    end->target_cpu_ns == META_UNKNOWN || !end->target_cpu_ns ||
+	    meta_hardly_runs(cpu_ns, cost_ns, (double)(end->end_ns - v->outliers->start_ns)))
+		return;
+	text_slowed_by(v->outliers->meta, meta_overhead(cpu_ns, cost_ns), &line);
+	if (line.n)
+		text_wrap(line.s, v->width, out);
+	text_release(&line);
+}
+
 static void header(const struct outlier_view *v, struct text *out)
 {
 	struct text line = { 0 };
@@ -125,6 +143,7 @@ static void header(const struct outlier_view *v, struct text *out)
 			break;
 	}
 	text_wrap(line.s, v->width, out);
+	caution(v, out);
 	text_add(out, "\n");
 	text_release(&line);
 }

@@ -12,6 +12,7 @@
 #include "analysis/result/result.h"
 #include "base/text.h"
 #include "report/block/rank.h"
+#include "report/block/slowed.h"
 #include "report/block/view.h"
 #include "report/screen/headline.h"
 #include "report/screen/spin.h"
@@ -740,6 +741,18 @@ static bool busy_cpus(const struct result *res, const struct block *worst, bool 
 	return false;
 }
 
+/* Prints the paragraph, behind the caution if the program was slowed a lot. */
+static void print_conclusion(const struct view *v, const struct text *sentences, struct text *out)
+{
+	struct text line = { 0 };
+
+	text_slowed(v->result, &line);
+	if (line.n)
+		text_wrap(line.s, v->width, out);
+	text_release(&line);
+	text_wrap(sentences->n ? sentences->s : "", v->width, out);
+}
+
 void text_conclusion(const struct view *v, struct text *out)
 {
 	const struct result *res = v->result;
@@ -795,7 +808,7 @@ void text_conclusion(const struct view *v, struct text *out)
 	else
 		outside(res, &line);
 wrap:
-	text_wrap(line.s, v->width, out);
+	print_conclusion(v, &line, out);
 out:
 	text_release(&line);
 	vec_release(&untold);

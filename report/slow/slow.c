@@ -18,6 +18,7 @@
 #include "report/block/column.h"
 #include "report/block/counters.h"
 #include "report/block/json.h"
+#include "report/block/slowed.h"
 #include "report/block/stacks.h"
 #include "report/block/view.h"
 #include "report/screen/next.h"
@@ -89,6 +90,7 @@ static void summary(const struct view *v, const struct block *b, struct text *ou
 {
 	char name[NAME_BYTES], min[TEXT_NUMBER], p50[TEXT_NUMBER], p90[TEXT_NUMBER],
 		p99[TEXT_NUMBER], max[TEXT_NUMBER], calls[TEXT_NUMBER];
+	struct text caution = { 0 };
 
 	text_add(out, text_printable(name, sizeof(name), b->name));
 	if (b->key)
@@ -104,6 +106,10 @@ static void summary(const struct view *v, const struct block *b, struct text *ou
 	text_add(out, "\n");
 	if (v->all)
 		score(b, out);
+	text_slowed(v->result, &caution);
+	if (caution.n)
+		text_wrap(caution.s, v->width, out);
+	text_release(&caution);
 }
 
 /*
