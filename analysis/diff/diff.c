@@ -100,16 +100,14 @@ static int check_sampling(const struct diff *diff, struct err *err)
 
 /* ---- matching ---- */
 
-static char *key_of(const struct block *b)
+static char *key_of(const struct meta_object *object, const struct meta_function *f)
 {
-	const char *file = b->function->file;
-
-	return xasprintf("%s:%s@%s", b->object ? text_base_name(b->object->path) : "",
-			 b->function->symbol, file ? text_base_name(file) : "");
+	return xasprintf("%s:%s@%s", object ? text_base_name(object->path) : "", f->symbol,
+			 f->file ? text_base_name(f->file) : "");
 }
 
 struct matches {
-	struct strtab keys;
+	struct strtab keys, traced[DIFF_SIDES]; /* traced: keys of functions, called or not */
 	VEC(struct diff_match)
 };
 
@@ -123,18 +121,44 @@ static int by_key(const void *a, const void *b)
 				  : (x->run > y->run) - (x->run < y->run);
 }
 
+static void match_run(struct matches *m, const struct diff_run *run, enum diff_side side)
+{
+	const struct meta *meta = run->result.meta;
+	char *key;
+
+	vec_for_each (&run->result.blocks, const struct block, b) {
+		key = key_of(b->object, b->function);
+		*vec_add(m) = (struct diff_match){ strtab_add(&m->keys, key), side, run, b };
+		free(key);
+	}
+	vec_for_each (&meta->functions, const struct meta_function, f) {
+		if (!f->symbol)
+			continue;
+		key = key_of(f->object < meta->objects.n ? meta_object(meta, f->object) : NULL, f);
+		strtab_add(&m->traced[side], key);
+		free(key);
+	}
+}
+
 static void match_all(const struct diff *diff, struct matches *m)
 {
 	for (unsigned side = 0; side < DIFF_SIDES; side++)
 		vec_for_each (&diff->runs[side], const struct diff_run, run)
-			vec_for_each (&run->result.blocks, const struct block, b) {
-				char *key = key_of(b);
-
-				*vec_add(m) = (struct diff_match){ strtab_add(&m->keys, key), side,
-								   run, b };
-				free(key);
-			}
+			match_run(m, run, side);
 	vec_sort(m, by_key);
+}
+
+static bool was_traced(const struct matches *m, uint32_t key, enum diff_side side)
+{
+	return strtab_find(&m->traced[side], strtab_get(&m->keys, key)) != MAP_NONE;
+}
+
+static void matches_release(struct matches *m)
+{
+	for (unsigned side = 0; side < DIFF_SIDES; side++)
+		strtab_release(&m->traced[side]);
+	strtab_release(&m->keys);
+	vec_release(m);
 }
 
 /* ---- one block on one side ---- */
@@ -174,6 +198,9 @@ static void add_half(struct diff_half *h, const struct diff_match *m, uint64_t m
 	h->own_mean_ns += own_min == BLOCK_NONE || !b->timed_calls
 				  ? NAN
 				  : own / calls_of(b) + (double)own_min;
+	if (b->sums && b->sums->own_timed)
+		h->own_wait_ns +=
+			(double)b->sums->own_off.preempted_ns / (double)b->sums->own_timed;
 }
 
 static void end_half(struct diff_half *h, size_t runs)
@@ -182,6 +209,7 @@ static void end_half(struct diff_half *h, size_t runs)
 	h->sci /= (double)runs;
 	h->lost_threads /= (double)runs;
 	h->own_mean_ns /= h->runs ? h->runs : 1;
+	h->own_wait_ns /= h->runs ? h->runs : 1;
 	h->calls /= runs;
 	h->total_ns /= runs;
 }
@@ -305,24 +333,24 @@ static double weight(const struct diff_block *b)
 	return isnan(moved) ? -1 : fabs(moved);
 }
 
-/* Whether the block waits for input on both sides, so that a longer time is no loss. */
-static bool waits_for_input(const struct diff_block *b)
-{
-	return b->half[DIFF_BEFORE].idle && b->half[DIFF_AFTER].idle;
-}
-
-/* Sorts changes first, then blocks that wait for input last, then by the thread time gained or
- * lost. */
+/* Sorts changes first, then by the thread time won or lost; blocks of which that is not known, or
+ * which wait for input, come last. */
 static int by_weight(const void *a, const void *b)
 {
 	const struct diff_block *x = a, *y = b;
-	bool cx = x->verdict <= DIFF_FASTER, cy = y->verdict <= DIFF_FASTER;
+	bool cx = diff_changed(x), cy = diff_changed(y);
 
 	if (cx != cy)
 		return cx ? -1 : 1;
-	if (waits_for_input(x) != waits_for_input(y))
-		return waits_for_input(x) ? 1 : -1;
 	return weight(x) != weight(y) ? (weight(x) > weight(y) ? -1 : 1) : strcmp(x->name, y->name);
+}
+
+/* Tells a block that is not called any more, or only now, from one that was not traced. */
+static void set_uncalled(struct diff_block *d, const struct matches *m, uint32_t key)
+{
+	if (d->verdict == DIFF_ONLY_BEFORE || d->verdict == DIFF_ONLY_AFTER)
+		d->uncalled = was_traced(m, key,
+					 d->verdict == DIFF_ONLY_BEFORE ? DIFF_AFTER : DIFF_BEFORE);
 }
 
 static void compare_all(struct diff *diff, const struct matches *m)
@@ -334,6 +362,7 @@ static void compare_all(struct diff *diff, const struct matches *m)
 		for (n = 1; i + n < m->n && m->data[i + n].key == m->data[i].key; n++)
 			;
 		compare(diff, &m->data[i], n, level);
+		set_uncalled(&diff->blocks.data[diff->blocks.n - 1], m, m->data[i].key);
 	}
 	vec_sort(&diff->blocks, by_weight);
 }
@@ -380,8 +409,7 @@ int diff_read(struct diff *diff, const char *const *before, size_t n_before,
 	match_all(diff, &m);
 	compare_all(diff, &m);
 	add_totals(diff);
-	vec_release(&m);
-	strtab_release(&m.keys);
+	matches_release(&m);
 	return 0;
 }
 
@@ -405,13 +433,45 @@ const struct diff_change *diff_decisive(const struct diff_block *b)
 	return b->by_typical ? &b->typical : b->by_whole ? &b->whole : &b->mean;
 }
 
+bool diff_is_idle(const struct diff_block *b)
+{
+	return (b->half[DIFF_BEFORE].idle || !b->half[DIFF_BEFORE].runs) &&
+	       (b->half[DIFF_AFTER].idle || !b->half[DIFF_AFTER].runs);
+}
+
+bool diff_changed(const struct diff_block *b)
+{
+	return b->verdict == DIFF_SLOWER || b->verdict == DIFF_FASTER || b->uncalled;
+}
+
+/* Returns the own time of a call, or 0 if there are no calls because nothing called the block. */
+static double own_ns(const struct diff_block *b, enum diff_side side)
+{
+	const struct diff_half *h = &b->half[side];
+
+	if (!h->runs && b->uncalled)
+		return 0;
+	if (!h->timed_calls)
+		return NAN;
+	return b->by_whole ? h->own_mean_ns : fmax(h->own_mean_ns - h->own_wait_ns, 0);
+}
+
 double diff_moved_ns(const struct diff_block *b)
 {
-	const struct diff_half *x = &b->half[DIFF_BEFORE], *y = &b->half[DIFF_AFTER];
+	const enum diff_side counted = b->verdict == DIFF_ONLY_AFTER ? DIFF_AFTER : DIFF_BEFORE;
+	double ns =
+		(own_ns(b, DIFF_AFTER) - own_ns(b, DIFF_BEFORE)) * (double)b->half[counted].calls;
 
-	if (!x->timed_calls || !y->timed_calls)
+	if (diff_is_idle(b))
 		return NAN;
-	return (y->own_mean_ns - x->own_mean_ns) * (double)x->calls;
+	return b->by_typical && (ns > 0) != (b->verdict == DIFF_SLOWER) ? NAN : ns;
+}
+
+double diff_moved_share(const struct diff *diff, const struct diff_block *b)
+{
+	double all = diff->threads_ns[DIFF_BEFORE];
+
+	return all > 0 ? diff_moved_ns(b) / all : NAN;
 }
 
 double diff_growth(const struct diff_block *b)

@@ -74,6 +74,7 @@ struct diff_half {
 	double cpu_wait_ns; /* mean wait for a CPU per call */
 	double sci, lost_threads; /* against the common fastest call */
 	double own_mean_ns;	  /* own time per call, without traced callees */
+	double own_wait_ns;	  /* of that, the wait for a CPU */
 	bool idle;		  /* the block is idle in all recordings */
 };
 
@@ -95,6 +96,7 @@ struct diff_block {
 	bool by_whole;	 /* the verdict is based on whole: the change is in the waits for a CPU */
 	bool other_probe, other_calls; /* the probes' class or exit differ; numbers of calls
 					* differ by more than a factor of 2 */
+	bool uncalled;		       /* it was traced on both sides, and called on one alone */
 };
 
 struct diff {
@@ -103,7 +105,7 @@ struct diff {
 	} runs[DIFF_SIDES];
 	struct {
 		VEC(struct diff_block)
-	} blocks; /* changes first, most thread time gained or lost first */
+	} blocks; /* changes first, most thread time won or lost first */
 	/* Means over the recordings of a side. */
 	double duration_ns[DIFF_SIDES], lost_threads[DIFF_SIDES];
 	double threads_ns[DIFF_SIDES], lost_ns[DIFF_SIDES];
@@ -123,9 +125,20 @@ void diff_release(struct diff *diff);
 /* Returns the change that the verdict is based on, or mean if the block does not change. */
 const struct diff_change *diff_decisive(const struct diff_block *b);
 
-/* Returns by how much more own time, without traced callees, the calls of before would take now;
- * NAN: not known. */
+/*
+ * Returns how much more thread time the block's own code, without traced callees, takes for the
+ * calls of before: negative if time was won. Waits for a CPU are left out unless the verdict is
+ * based on them, as in the durations that are compared. A block that was traced on both sides and
+ * called on one counts with all its time. NAN: not known; it waits for input on both sides; or its
+ * mean moves against its verdict by chance (by_typical).
+ */
 double diff_moved_ns(const struct diff_block *b);
+/* Returns the same as a share of the thread time of before. */
+double diff_moved_share(const struct diff *diff, const struct diff_block *b);
+/* Whether the block waits for input on both sides, so that a longer time is no loss. */
+bool diff_is_idle(const struct diff_block *b);
+/* Whether the block's time changed beyond the noise, or all of it is gone or new. */
+bool diff_changed(const struct diff_block *b);
 
 /* Returns by how much the SCI of a slower or new block has grown; NAN for other blocks. */
 double diff_growth(const struct diff_block *b);

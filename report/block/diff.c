@@ -4,16 +4,21 @@
 #include <string.h>
 
 #include "analysis/diff/diff.h"
+#include "analysis/result/notice.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "report/block/diff.h"
 #include "report/block/json.h"
+#include "report/block/slowed.h"
 #include "report/block/view.h"
 #include "report/table/table.h"
 #include "report/table/wrap.h"
 #include "trace/meta/meta.h"
 
 #define ROWS_DEFAULT 15
+#define ROWS_LEAST   3 /* that notes leave room for */
+#define ROW_LINES    2 /* of a row whose name is long */
+#define OTHER_LINES  4 /* of the table: its head, the legend, an empty line, what is left out */
 #define NAME_BYTES   256
 #define NAME_INDENT  8 /* of a name that has no room in its row */
 
@@ -56,8 +61,7 @@ static void print_sides(const struct diff_view *v, struct text *out)
 	table_left(&t, "", 6);
 	table_right(&t, "RECORDED", 8);
 	table_right(&t, "THREAD TIME", 11);
-	table_right(&t, "LOST", 6);
-	table_right(&t, "TIME", 6);
+	table_right(&t, "LOST TIME", 13); /* its share, and its time */
 	table_last(&t, " COMMAND");
 	for (unsigned side = 0; side < DIFF_SIDES; side++) {
 		const struct meta_session *s = &diff->runs[side].data[0].result.meta->session;
@@ -129,7 +133,7 @@ static void report_unaccounted(const struct diff *diff, struct text *out)
 	if (diff->timed || isnan(change) || fabs(change) < MUCH || !(fabs(all) > 0))
 		return;
 	vec_for_each (&diff->blocks, const struct diff_block, b)
-		if (b->verdict <= DIFF_FASTER && !isnan(diff_moved_ns(b))) {
+		if (diff_changed(b) && !isnan(diff_moved_ns(b))) {
 			moved += diff_moved_ns(b);
 			n++;
 		}
@@ -152,6 +156,17 @@ static double mean_of(const struct diff_block *b, enum diff_side side)
 	const struct diff_half *h = &b->half[side];
 
 	return b->by_whole ? h->seen_ns + h->cpu_wait_ns : h->seen_ns;
+}
+
+/* Reports a function that is called on one side alone, although both traced it. */
+static void report_uncalled(const struct diff *diff, const struct diff_block *b, struct text *out)
+{
+	bool gone = b->verdict == DIFF_ONLY_BEFORE;
+	char name[NAME_BYTES], share[TEXT_NUMBER];
+
+	text_printf(out, "%s is %s: it %s %s of thread time.", named(b, name),
+		    gone ? "not called any more" : "called only now", gone ? "took" : "takes",
+		    text_share(share, fabs(diff_moved_share(diff, b))));
 }
 
 static void report_change(const struct diff_block *b, struct text *out)
@@ -184,10 +199,33 @@ static size_t count(const struct diff *diff, enum diff_verdict verdict)
 	return n;
 }
 
+#define UNCALLED_LEAST 0.01 /* of thread time: less is not missed */
+
+/* Whether the block has a row without -v. */
+static bool is_listed(const struct diff *diff, const struct diff_block *b)
+{
+	if (b->uncalled)
+		return fabs(diff_moved_share(diff, b)) >= UNCALLED_LEAST;
+	return diff_changed(b) ||
+	       (b->verdict == DIFF_ONLY_AFTER && b->half[DIFF_AFTER].sci >= SCI_SMALL);
+}
+
+/* Returns how many functions changed, and the first of them. */
+static size_t changes(const struct diff *diff, const struct diff_block **first)
+{
+	size_t n = 0;
+
+	vec_for_each (&diff->blocks, const struct diff_block, b)
+		if (diff_changed(b) && is_listed(diff, b) && !n++)
+			*first = b;
+	return n;
+}
+
 static void conclude(const struct diff_view *v, struct text *out)
 {
 	const struct diff *diff = v->diff;
-	size_t changed = count(diff, DIFF_SLOWER) + count(diff, DIFF_FASTER);
+	const struct diff_block *first = NULL;
+	size_t changed = changes(diff, &first);
 	struct text line = { 0 };
 
 	report_lost(diff, &line);
@@ -195,8 +233,10 @@ static void conclude(const struct diff_view *v, struct text *out)
 	report_unaccounted(diff, &line);
 	text_wrap(line.s, v->width, out);
 	text_release(&line);
-	if (changed)
-		report_change(&diff->blocks.data[0], &line);
+	if (first && first->uncalled)
+		report_uncalled(diff, first, &line);
+	else if (first)
+		report_change(first, &line);
 	if (!changed)
 		text_add(&line, "No traced function changes beyond the noise.");
 	else if (changed == 1)
@@ -235,7 +275,7 @@ static void print_head(const struct diff_view *v, struct table *t)
 		const char *head;
 		unsigned width;
 		enum shown shown;
-	} heads[] = { { "TIME", 7, SHOWN },	 { "MEAN", 6, SHOWN },
+	} heads[] = { { "OWN TIME", 8, SHOWN },	 { "MEAN CALL", 9, SHOWN },
 		      { "AFTER", 6, SHOWN },	 { "CHANGE", 7, SHOWN },
 		      { "NOISE", 5, SHOWN },	 { "MIN", 6, SHOWN_ALL },
 		      { "AFTER", 6, SHOWN_ALL }, { "SCI", 5, SHOWN_WIDE },
@@ -249,22 +289,19 @@ static void print_head(const struct diff_view *v, struct table *t)
 	table_last(t, "FUNCTION");
 }
 
-/*
- * Prints the thread time that a function wins or loses, without a sign where the verdict says
- * which. The mean of one whose typical call changes may change the other way, by chance.
- */
-static void cell_moved(struct table *t, const struct diff_block *b)
-{
-	double ns = diff_moved_ns(b);
-	char time[TEXT_NUMBER], signed_time[TEXT_NUMBER + 1];
+#define SHARE_LEAST 0.00005 /* of thread time: rounds to 0.01% */
 
-	if (b->verdict == DIFF_FASTER || b->verdict == DIFF_SLOWER) {
-		cell_time(t, (b->verdict == DIFF_FASTER) == (ns > 0) ? NAN : fabs(ns), 7);
-		return;
-	}
-	snprintf(signed_time, sizeof(signed_time), "%s%s", ns < 0 ? "-" : "+",
-		 isnan(ns) ? "" : text_time(time, (uint64_t)(fabs(ns) + 0.5)));
-	table_right(t, isnan(ns) ? "n/a" : fabs(ns) < 0.5 ? "0" : signed_time, 7);
+/* Prints the thread time that a function won (-) or lost (+). */
+static void cell_moved(const struct diff_view *v, struct table *t, const struct diff_block *b)
+{
+	double share = diff_moved_share(v->diff, b);
+
+	if (diff_is_idle(b))
+		table_right(t, "idle", 8);
+	else if (fabs(share) < SHARE_LEAST)
+		table_right(t, "0%", 8);
+	else
+		cell(t, fabs(share) < 0.001 ? "%+.2f%%" : "%+.1f%%", 100 * share, 8);
 }
 
 static void print_row(const struct diff_view *v, struct table *t, const struct diff_block *b)
@@ -276,8 +313,8 @@ static void print_row(const struct diff_view *v, struct table *t, const struct d
 	table_style(t, b->verdict == DIFF_SLOWER   ? TABLE_RED
 		       : b->verdict == DIFF_FASTER ? TABLE_BOLD
 						   : TABLE_DIM);
-	cell_moved(t, b);
-	cell_time(t, mean_of(b, DIFF_BEFORE), 6);
+	cell_moved(v, t, b);
+	cell_time(t, mean_of(b, DIFF_BEFORE), 9);
 	cell_time(t, mean_of(b, DIFF_AFTER), 6);
 	cell(t, "%+.0f%%", 100 * c->ratio, 7);
 	cell(t, "%.0f%%", 100 * b->noise, 5);
@@ -299,24 +336,45 @@ static void print_row(const struct diff_view *v, struct table *t, const struct d
 	}
 }
 
-static void print_table(const struct diff_view *v, struct text *out)
+/* Prints rows until they are as many as asked for, or fill the lines. Returns how many. */
+static size_t print_rows(const struct diff_view *v, unsigned lines, struct text *out)
 {
-	struct table t = { .out = out, .width = v->width, .colours = v->colours };
-	uint64_t room = v->top ? v->top : v->all ? UINT64_MAX : ROWS_DEFAULT, n = 0;
+	uint64_t most = v->top ? v->top : v->all ? UINT64_MAX : ROWS_DEFAULT;
+	size_t n = 0;
 
 	vec_for_each (&v->diff->blocks, const struct diff_block, b) {
-		bool changed = b->verdict == DIFF_SLOWER || b->verdict == DIFF_FASTER;
-		bool new = b->verdict == DIFF_ONLY_AFTER && b->half[DIFF_AFTER].sci >= SCI_SMALL;
+		struct text row = { 0 };
+		struct table t = { .out = &row, .width = v->width, .colours = v->colours };
 
-		if ((!changed && !new && !v->all) || n == room)
+		if (!v->all && !is_listed(v->diff, b))
 			continue;
-		if (!n++)
-			print_head(v, &t);
 		print_row(v, &t, b);
+		if (n == most || (n >= ROWS_LEAST && text_lines(out) + text_lines(&row) > lines)) {
+			text_release(&row);
+			break;
+		}
+		text_add(out, row.s);
+		text_release(&row);
+		n++;
 	}
-	if (n)
-		text_add(out, "TIME: thread time won or lost. NOISE: a change up to this may be "
-			      "chance.\n\n");
+	return n;
+}
+
+/* lines: of the screen, for all of the table. Returns the number of its rows. */
+static size_t print_table(const struct diff_view *v, unsigned lines, struct text *out)
+{
+	struct table t = { .out = out, .width = v->width, .colours = v->colours };
+	struct text rows = { 0 };
+	size_t n = print_rows(v, lines > OTHER_LINES ? lines - OTHER_LINES : 0, &rows);
+
+	if (!n)
+		return 0;
+	print_head(v, &t);
+	text_add(out, rows.s);
+	text_add(out, "OWN TIME: thread time won (-) or lost (+) outside callees. NOISE: may be "
+		      "chance.\n\n");
+	text_release(&rows);
+	return n;
 }
 
 /*
@@ -338,6 +396,42 @@ static void warn_programs(const struct diff *diff, unsigned width, struct text *
 		    text_printable(names[0], sizeof(names[0]), before),
 		    text_printable(names[1], sizeof(names[1]), after));
 	text_wrap(line.s, width, out);
+	text_release(&line);
+}
+
+/* Returns the recording of the side that slowed its program most, or NULL if none did much. */
+static const struct result *most_slowed(const struct diff *diff, enum diff_side side)
+{
+	const struct result *most = NULL;
+
+	vec_for_each (&diff->runs[side], const struct diff_run, run)
+		if (result_slowed_much(&run->result) &&
+		    (!most || run->result.overhead > most->overhead))
+			most = &run->result;
+	return most;
+}
+
+/* Warns if recording slowed a program so much that the changes are those of the slowed one. */
+static void warn_slowed(const struct diff_view *v, struct text *out)
+{
+	struct text line = { 0 };
+	const struct result *last = NULL;
+
+	for (unsigned side = 0; side < DIFF_SIDES; side++) {
+		const struct result *res = most_slowed(v->diff, side);
+
+		if (!res)
+			continue;
+		text_add(&line, last ? ", by " : "warning: recording slowed the program by ");
+		text_slowed_share(res->overhead, &line);
+		text_printf(&line, " %s", side_names[side]);
+		last = res;
+	}
+	if (last) {
+		text_add(&line, ": all times are those of the slowed program.");
+		text_slow_less(last->meta, &line);
+		text_wrap(line.s, v->width, out);
+	}
 	text_release(&line);
 }
 
@@ -375,7 +469,7 @@ static void warn_one_sided(const struct diff_view *v, enum diff_side side, struc
 	char name[NAME_BYTES], share[TEXT_NUMBER];
 
 	vec_for_each (&v->diff->blocks, const struct diff_block, b)
-		if (b->verdict == verdict && !b->half[side].idle &&
+		if (b->verdict == verdict && !b->uncalled && !b->half[side].idle &&
 		    b->half[side].lost_threads * part >= ONE_SIDED_LEAST &&
 		    (!most || b->half[side].lost_threads > most->half[side].lost_threads))
 			most = b;
@@ -391,42 +485,80 @@ static void warn_one_sided(const struct diff_view *v, enum diff_side side, struc
 	text_release(&line);
 }
 
-static void print_warnings(const struct diff_view *v, struct text *out)
+static void warn_before(const struct diff_view *v, struct text *out)
 {
 	warn_one_sided(v, DIFF_BEFORE, out);
+}
+
+static void warn_after(const struct diff_view *v, struct text *out)
+{
 	warn_one_sided(v, DIFF_AFTER, out);
+}
+
+static void warn_probes(const struct diff_view *v, struct text *out)
+{
 	warn_names(v->diff, offsetof(struct diff_block, other_probe),
 		   "probed differently on the two sides; do not compare short calls", v->width,
 		   out);
+}
+
+static void warn_calls(const struct diff_view *v, struct text *out)
+{
 	warn_names(v->diff, offsetof(struct diff_block, other_calls),
 		   "more than twice as many calls on one side; check that the work is the same",
 		   v->width, out);
 }
 
-static void print_counts(const struct diff_view *v, struct text *out)
+/* What has no row: words, and if the line is too long, the shorter ones of several rows. */
+static const struct {
+	enum diff_verdict verdict;
+	const char *words, *shorter;
+} left_out[] = { { DIFF_SLOWER, "smaller changes", "smaller changes" },
+		 { DIFF_FASTER, "smaller changes", "smaller changes" },
+		 { DIFF_SAME, "unchanged", "unchanged" },
+		 { DIFF_TOO_FEW_CALLS, "with too few calls (< 100)", "not comparable" },
+		 { DIFF_CANNOT_TELL, "not comparable", "not comparable" },
+		 { DIFF_ONLY_BEFORE, "only before", "on one side" },
+		 { DIFF_ONLY_AFTER, "only after", "on one side" } };
+
+#define LEFT_OUT (sizeof(left_out) / sizeof(left_out[0]))
+
+static void add_counts(const size_t counts[DIFF_VERDICTS], bool shorter, struct text *line)
 {
-	static const struct {
-		enum diff_verdict verdict;
-		const char *words;
-	} rows[] = { { DIFF_SAME, "unchanged" },
-		     { DIFF_TOO_FEW_CALLS, "with too few calls (< 100)" },
-		     { DIFF_CANNOT_TELL, "not comparable" },
-		     { DIFF_ONLY_BEFORE, "only before" },
-		     { DIFF_ONLY_AFTER, "only after" } };
-	const struct diff *diff = v->diff;
+	const char *words, *next;
+	size_t n = 0;
+
+	for (unsigned i = 0; i < LEFT_OUT; i++) {
+		words = shorter ? left_out[i].shorter : left_out[i].words;
+		next = i + 1 == LEFT_OUT ? ""
+		       : shorter	 ? left_out[i + 1].shorter
+					 : left_out[i + 1].words;
+		n += counts[left_out[i].verdict];
+		if (!n || !strcmp(words, next))
+			continue;
+		text_printf(line, "%s%zu %s", line->n ? ", " : "Left out: ", n, words);
+		n = 0;
+	}
+	if (line->n)
+		text_add(line, shorter ? " (-v)" : " (-v), and untraced functions");
+}
+
+/* Says in one line what has no row; shown: how many of the listed functions have one. */
+static void print_left_out(const struct diff_view *v, size_t shown, struct text *out)
+{
+	size_t counts[DIFF_VERDICTS] = { 0 }, listed = 0;
 	struct text line = { 0 };
 
-	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		size_t n = count(diff, rows[i].verdict);
-
-		if (!n)
-			continue;
-		text_printf(&line, "%s%zu %s", line.n ? ", " : "Left out: ", n, rows[i].words);
+	vec_for_each (&v->diff->blocks, const struct diff_block, b)
+		if (!is_listed(v->diff, b) || listed++ >= shown)
+			counts[b->verdict]++;
+	add_counts(counts, false, &line);
+	if (line.n > v->width) {
+		text_release(&line);
+		add_counts(counts, true, &line);
 	}
-	if (line.n) {
-		text_add(&line, " (-v), and untraced functions");
+	if (line.n)
 		text_wrap(line.s, v->width, out);
-	}
 	text_release(&line);
 }
 
@@ -468,21 +600,24 @@ static void note_typical(const struct diff_view *v, struct text *out)
 	text_release(&line);
 }
 
-static void print_notes(const struct diff_view *v, struct text *out)
+static void note_cpu_wait(const struct diff_view *v, struct text *out)
 {
 	double before = cpu_wait_part(v->diff, DIFF_BEFORE);
 	double after = cpu_wait_part(v->diff, DIFF_AFTER);
 	struct text line = { 0 };
 
-	if (before >= 0.01 || after >= 0.01)
-		text_printf(&line,
-			    "note: means do not include waiting for a CPU, which depends on other "
-			    "load: %.0f%% of the calls' time before, %.0f%% after",
-			    100 * before, 100 * after);
-	if (line.n)
-		text_wrap(line.s, v->width, out);
+	if (before < 0.01 && after < 0.01)
+		return;
+	text_printf(&line,
+		    "note: rows do not include waiting for a CPU, which depends on other load: "
+		    "%.0f%% of the calls' time before, %.0f%% after",
+		    100 * before, 100 * after);
+	text_wrap(line.s, v->width, out);
 	text_release(&line);
-	note_typical(v, out);
+}
+
+static void note_few_runs(const struct diff_view *v, struct text *out)
+{
 	if (v->diff->runs[0].n < DIFF_RUNS_ENOUGH || v->diff->runs[1].n < DIFF_RUNS_ENOUGH)
 		text_wrap(
 			"note: one run may differ from the next as a whole; record three or more on "
@@ -490,18 +625,66 @@ static void print_notes(const struct diff_view *v, struct text *out)
 			v->width, out);
 }
 
+static void (*const remarks[])(const struct diff_view *v, struct text *out) = {
+	warn_before, warn_after, warn_probes, warn_calls, note_few_runs, note_cpu_wait, note_typical
+};
+
+#define REMARKS (sizeof(remarks) / sizeof(remarks[0]))
+
+/* Prints the warnings and notes that fit into so many lines, the most important ones first. */
+static void print_remarks(const struct diff_view *v, unsigned lines, struct text *out)
+{
+	struct text texts[REMARKS] = { 0 };
+	unsigned all = 0, left = 0;
+
+	for (unsigned i = 0; i < REMARKS; i++) {
+		remarks[i](v, &texts[i]);
+		all += text_lines(&texts[i]);
+	}
+	for (unsigned i = 0; i < REMARKS; i++) {
+		if (all > lines && text_lines(out) + text_lines(&texts[i]) >= lines)
+			left += texts[i].n > 0;
+		else if (texts[i].n)
+			text_add(out, texts[i].s);
+		text_release(&texts[i]);
+	}
+	if (left)
+		text_printf(out, "%u more note%s (-v)\n", left, left == 1 ? "" : "s");
+}
+
+static unsigned less(unsigned lines, unsigned taken)
+{
+	return lines > taken ? lines - taken : 0;
+}
+
+/* Returns the lines of the smallest table that notes leave room for. */
+static unsigned table_least(const struct diff_view *v)
+{
+	unsigned rows = 0;
+
+	vec_for_each (&v->diff->blocks, const struct diff_block, b)
+		rows += is_listed(v->diff, b);
+	return OTHER_LINES + ROW_LINES * (rows < ROWS_LEAST ? rows : ROWS_LEAST);
+}
+
 void report_diff_text(const struct diff_view *v, struct text *out)
 {
+	unsigned screen = v->all || v->top ? UINT32_MAX : SCREEN_LINES;
+	struct text notes = { 0 };
+	size_t shown;
+
 	print_sides(v, out);
+	warn_slowed(v, out);
 	warn_programs(v->diff, v->width, out);
 	text_add(out, "\n");
 	conclude(v, out);
 	text_add(out, "\n");
-	print_table(v, out);
-	print_warnings(v, out);
+	print_remarks(v, less(screen, text_lines(out) + table_least(v)), &notes);
+	shown = print_table(v, less(screen, text_lines(out) + text_lines(&notes)), out);
 	if (!v->all)
-		print_counts(v, out);
-	print_notes(v, out);
+		print_left_out(v, shown, out);
+	text_add(out, notes.n ? notes.s : "");
+	text_release(&notes);
 }
 
 /* ---- JSON ---- */
@@ -544,7 +727,7 @@ static struct json *change_json(const struct diff_change *c)
 	return j;
 }
 
-static struct json *block_json(const struct diff_block *b)
+static struct json *block_json(const struct diff *diff, const struct diff_block *b)
 {
 	struct json *j = json_new_object();
 
@@ -566,6 +749,9 @@ static struct json *block_json(const struct diff_block *b)
 	json_set_bool(j, "by_whole", b->by_whole);
 	json_set_bool(j, "other_probe", b->other_probe);
 	json_set_bool(j, "other_calls", b->other_calls);
+	json_set_bool(j, "uncalled", b->uncalled);
+	json_set_f64(j, "own_time_change_ns", diff_moved_ns(b));
+	json_set_f64(j, "own_time_change", diff_moved_share(diff, b));
 	return j;
 }
 
@@ -581,7 +767,7 @@ void report_diff_json(const struct diff_view *v, struct text *out)
 	json_set_u64(j, "faster", count(v->diff, DIFF_FASTER));
 	vec_for_each (&v->diff->blocks, const struct diff_block, b)
 		if (!v->top || n++ < v->top)
-			json_add_take(blocks, block_json(b));
+			json_add_take(blocks, block_json(v->diff, b));
 	json_set_take(j, "blocks", blocks);
 	json_print(j, out, true);
 	text_add(out, "\n");

@@ -161,6 +161,59 @@ awk 'BEGIN {
 		printf "%d 0 7/7 entry %s\n%d 0 7/7 exit %s\n", at, name, at + long, name
 		at += long + 500
 	} }' | "$ISPOT" dump --from-text - -o "$work/thirty.data" || echo "# no trace of thirty functions"
+# changed NAME BY CALLS: 40 functions of one thread, of which every second takes BY times as long, each longer than the
+# one before; CALLS calls of each third one, 120 of the others; a third in nested functions.
+changed() {
+	awk -v by="$2" -v calls="$3" 'BEGIN {
+		print "{\"kind\":\"session\",\"version\":1,\"command\":\"app\",\"pid\":7,\"start_ns\":1000000000,\"clock\":\"monotonic\",\"cpus\":2,\"period\":1,\"producer\":\"synthetic\",\"kernel\":\"6.18.0\",\"pmu\":\"none\"}"
+		print "{\"kind\":\"end\",\"end_ns\":1250000000,\"probes_cost_ns\":60000000,\"target_cpu_ns\":110000000}"
+		at = 1000000000
+		for (i = 0; i < 300; i++) for (f = 0; f < 40; f++) {
+			if (i >= (f % 3 ? 120 : calls))
+				continue
+			long = (10000 + 1000 * f + (i * 7919) % 13 * 100) * (f % 2 ? by : 1)
+			name = "a_function_with_quite_a_long_name_" f
+			printf "%d 0 7/7 entry %s\n%d 0 7/7 exit %s\n", at, name, at + long, name
+			at += long + 500
+		} }' | "$ISPOT" dump --from-text - -o "$work/$1.data" || echo "# no trace of $1"
+}
+changed old 1 120
+changed slower 1.5 120
+changed oftener 0.5 280
+# Of `ispot diff`: each trace against itself and two others, and one whose functions are slower.
+diff_fits() { # diff_fits BEFORE AFTER
+	COLUMNS=80 "$ISPOT" diff "$1" -- "$2" 2>/dev/null >"$work/diff.screen" || [ $? -lt 126 ] || echo "ended by a signal"
+	wider_than_80 <"$work/diff.screen"
+	[ "$(wc -l <"$work/diff.screen")" -le 23 ] ||
+		echo "${1##*/} and ${2##*/}: $(wc -l <"$work/diff.screen") lines"
+}
+diff_screens() {
+	local trace
+	for trace in tests/golden/*.trace; do
+		trace=$work/$(basename "$trace" .trace).data
+		[ -s "$trace" ] || continue
+		diff_fits "$trace" "$trace"
+		diff_fits "$trace" "$work/svc.data"
+		diff_fits "$work/story.data" "$trace"
+	done
+}
+holds "one screen of diff" diff_screens
+for side in slower oftener; do
+	holds "one screen of diff: 20 functions are $side" diff_fits "$work/old.data" "$work/$side.data"
+done
+ok "it says how many have no row" grep -q '^Left out: 1[0-9] smaller changes, 20 unchanged' <(
+	"$ISPOT" diff "$work/old.data" -- "$work/slower.data")
+# ranked BEFORE AFTER: the first column falls, without its sign, and is what JSON has
+ranked() {
+	local shown
+	shown=$("$ISPOT" diff --top 20 "$1" -- "$2" | sed -n 's/^ *[-+]\([0-9.]*\)% .*/\1/p')
+	[ "$(wc -l <<<"$shown")" -ge 20 ] || echo "rows: $shown"
+	sort -c -g -r <<<"$shown" 2>&1
+	[ "$shown" = "$("$ISPOT" diff --json "$1" -- "$2" | jq -r '.blocks[:20][] | .own_time_change * 100 | fabs' |
+		xargs printf '%.1f\n')" ] || echo "not those of JSON: $shown"
+}
+holds "diff ranks by the thread time won or lost" ranked "$work/old.data" "$work/slower.data"
+holds "also that which is won" ranked "$work/slower.data" "$work/old.data"
 for trace in thirty outliers inside sections java misses behaviours; do
 	holds "that of outliers is one: $trace" screen_fits outliers $trace
 done
