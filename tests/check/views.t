@@ -277,7 +277,7 @@ for by in lock sequence site thread; do
 done
 # suggested COMMAND: the lines that its screen says to run next on the same recording
 suggested() {
-	bash -c "$1" 2>/dev/null </dev/null | sed -n ':a; / \\$/ { N; s/ \\\n */ /; ba }
+	PATH=$work/pasted/bin:$PATH bash -c "$1" 2>/dev/null </dev/null | sed -n ':a; / \\$/ { N; s/ \\\n */ /; ba }
 		s/^Next:  //p; s/^ \{7\}\(ispot \)/\1/p' | grep -v '^ispot record' || true
 }
 # What the screens say to run next runs when the whole line is pasted, with what stands behind the command.
@@ -309,7 +309,6 @@ walk() { # walk COMMAND BEFORE...: of the commands before it, each led to the ne
 walked() ( # walked TRACE
 	mkdir -p "$work/pasted/bin" && cd "$work/pasted" || exit 1
 	ln -sf "$ISPOT" bin/ispot
-	PATH=$PWD/bin:$PATH
 	cp "../$1.data" ispot.data
 	declare -A leads=()
 	for view in report outliers "report --by lock" "report --by thread"; do
