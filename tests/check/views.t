@@ -147,6 +147,27 @@ crowded() {
 for notices in 1 2 3 6; do
 	holds "the first screen is one, with $notices notices" crowded $notices
 done
+# Ten functions of long names in a row; in one of them the thread waits behind another program, which makes the sentences long.
+long_row() { # long_row NOTICES LETTERS
+	awk -v notices="$1" -v letters="$2" 'BEGIN {
+		print "{\"kind\":\"session\",\"version\":1,\"command\":\"app\",\"pid\":7,\"start_ns\":1000000000,\"clock\":\"monotonic\",\"cpus\":2,\"period\":1,\"producer\":\"synthetic\",\"kernel\":\"6.18.0\",\"pmu\":\"none\"}"
+		while (notices-- > 0)
+			print "{\"kind\":\"notice\",\"code\":\"n\",\"text\":\"something else that takes two lines of the screen, as a few of the notices do\"}"
+		at = 1000000000
+		long = sprintf("%*s", letters, ""); gsub(/ /, "x", long)
+		printf "%d 0 7/7 switch-in\n", at
+		for (i = 0; i < 200; i++) for (f = 0; f < 10; f++) {
+			printf "%d 0 7/7 entry f_%d_%s\n", at += 500, f, long
+			if (f == 3 && i % 4 == 0)
+				printf "%d 0 7/7 switch-out preempted next=55/55\n%d 0 7/7 switch-in\n", at + 500, at += 400000
+			printf "%d 0 7/7 exit f_%d_%s\n", at += 1000, f, long
+		} }' | "$ISPOT" dump --from-text - -o "$work/long_row.data" && fits long_row --by sequence | grep lines
+}
+for letters in 5 20 50; do
+	for notices in 0 2 6; do
+		holds "that of sequences is one, with $notices notices and names of $letters" long_row $notices $letters
+	done
+done
 for trace in story keys; do
 	holds "that of locks is one: $trace" fits $trace --by lock
 done
