@@ -413,10 +413,10 @@ static struct futex_judgement judge_condition(const struct futex *word)
 	if (is_state(word) && judge_state(word).class == FUTEX_LOCK &&
 	    (word->waiters > 1 || word->own_releases))
 		return judge_state(word);
-	if (gathers(word))
-		return judged(FUTEX_BARRIER, 0.8);
 	if (word->has_sides)
 		return judged(FUTEX_CONDITION, 1);
+	if (gathers(word))
+		return judged(FUTEX_BARRIER, 0.8);
 	if (is_handed_on(word))
 		return either(FUTEX_LOCK, 0.6);
 	if (takes_turns(word) || is_taken_and_given(word))

@@ -14,6 +14,10 @@ static const uint32_t far_frames[] = { 1, 2, 3, 4, 5, 6, 7, 8, 3, 9 };
 static const uint32_t outer_frames[] = { 3, 9 };
 static const uint32_t cut_frames[] = { 1 };
 
+static const char *const names[10] = {
+	"", "wait", "take", "work", "a", "b", "c", "d", "e", "begin"
+};
+
 static void add_stack(struct scene *s, uint32_t id, const uint32_t *frames, uint32_t n)
 {
 	while (s->meta.stacks.n <= id)
@@ -28,11 +32,16 @@ static void begin_stacks(struct scene *s)
 	add_stack(s, FAR, far_frames, 10);
 	add_stack(s, OUTER, outer_frames, 2);
 	add_stack(s, CUT, cut_frames, 1);
+	for (uint32_t i = 0; i < 10; i++)
+		*vec_add(&s->meta.frames) = (struct meta_frame){
+			.object = "/bin/app", .symbol = names[i], .file = "", .calls = ""
+		};
 }
 
 static void end_stacks(struct scene *s)
 {
 	vec_release(&s->meta.stacks);
+	vec_release(&s->meta.frames);
 	scene_release(s);
 }
 
@@ -265,6 +274,41 @@ static void one_condition_for_both_sides(void **state)
 		in_rounds(c, &leader_ns, &worker_ns);
 		assert_int_equal(leader_ns, 90000);
 		assert_int_equal(worker_ns, 0);
+	}
+}
+
+/* Two threads release each other at one condition variable. stack: where the second one waits */
+static struct futex_judgement passing_on(uint32_t stack, bool to_all)
+{
+	struct futex_judgement judgement;
+	struct scene s;
+	uint64_t us = 100;
+
+	begin_stacks(&s);
+	for (unsigned round = 0; round < 20; round++, us += 200) {
+		sleep_at(&s, us, 1, LOOP, NEAR);
+		wake_up(&s, us + 90, 1, 2, 0);
+		sleep_at(&s, us + 100, 2, LOOP, stack);
+		wake_up(&s, us + 190, 2, 1, 0);
+	}
+	vec_for_each (&s.calls.threads.futexes.all, struct futex, word) {
+		word->standard[STANDARD_CONDITION] = word->waits;
+		word->by_all = to_all ? word->releases : 0;
+	}
+	finish(&s, us);
+	judgement = futex_judge(&s.calls.threads.futexes.all.data[0]);
+	end_stacks(&s);
+	return judgement;
+}
+
+/* A mailbox's two sides wait in functions of their own, a lock's or a barrier's in the same. */
+static void a_mailbox_is_no_lock(void **state)
+{
+	assert_int_equal(passing_on(NEAR, false).class, FUTEX_LOCK);
+	assert_int_equal(passing_on(NEAR, true).class, FUTEX_BARRIER);
+	for (unsigned to_all = 0; to_all < 2; to_all++) {
+		assert_int_equal(passing_on(OUTER, to_all).class, FUTEX_CONDITION);
+		assert_false(passing_on(OUTER, to_all).either);
 	}
 }
 
@@ -596,6 +640,7 @@ int main(void)
 		cmocka_unit_test(one_that_waits_back),
 		cmocka_unit_test(one_that_waits_for_results_of_several),
 		cmocka_unit_test(one_condition_for_both_sides),
+		cmocka_unit_test(a_mailbox_is_no_lock),
 		cmocka_unit_test(one_that_waits_for_results_at_a_pipe),
 		cmocka_unit_test(one_that_does_not_await_several),
 		cmocka_unit_test(one_that_waits_for_the_first_most),
