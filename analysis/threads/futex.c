@@ -480,6 +480,7 @@ static const char *standard_fact(const struct futex *word)
 		[STANDARD_BARRIER] = "a barrier",
 		[STANDARD_SEMAPHORE] = "a semaphore",
 		[STANDARD_END] = "a thread's end",
+		[STANDARD_RESULT] = "a result",
 	};
 
 	return facts[standard_of(word)];

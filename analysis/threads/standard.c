@@ -18,8 +18,9 @@ static const char *const libraries[][6] = {
 	{ "libomp.so", "libomp5.so", "libiomp5.so", NULL },
 	{ "libtbb.so.", "libtbb-", NULL },
 };
-/* RUST: its library is compiled into programs, and no others may call their functions std. */
-enum library { LIBC, LIBSTDCXX, LIBGOMP, LIBOMP, LIBTBB, RUST };
+/* INLINE: what libraries of C++ and Rust compile into programs; no others may call their functions
+ * std. */
+enum library { LIBC, LIBSTDCXX, LIBGOMP, LIBOMP, LIBTBB, INLINE };
 
 /* A name that ends in * stands for all names with that beginning. */
 static const struct {
@@ -54,6 +55,12 @@ static const struct {
 	{ LIBSTDCXX, STANDARD_CONDITION, "std::condition_variable::wait*" },
 	{ LIBSTDCXX, STANDARD_END, "_ZNSt6thread4joinEv" },
 	{ LIBSTDCXX, STANDARD_END, "std::thread::join*" },
+	{ LIBSTDCXX, STANDARD_RESULT, "_ZNSt28__atomic_futex_unsigned_base*" },
+	{ LIBSTDCXX, STANDARD_RESULT, "std::__atomic_futex_unsigned_base::*" },
+	{ INLINE, STANDARD_RESULT, "std::__future_base::_State_baseV2::wait*" },
+	{ INLINE, STANDARD_RESULT, "std::latch::*" },
+	{ INLINE, STANDARD_BARRIER, "std::barrier<*" },
+	{ INLINE, STANDARD_SEMAPHORE, "std::counting_semaphore<*" },
 	{ LIBGOMP, STANDARD_LOCK, "GOMP_critical_*" },
 	{ LIBGOMP, STANDARD_LOCK, "GOMP_atomic_start" },
 	{ LIBGOMP, STANDARD_LOCK, "gomp_mutex_lock*" },
@@ -77,14 +84,14 @@ static const struct {
 	{ LIBTBB, STANDARD_CONDITION, "tbb::detail::r1::wait_bounded_queue_monitor*" },
 	{ LIBTBB, STANDARD_END, "_ZN3tbb6detail2r116execute_and_wait*" },
 	{ LIBTBB, STANDARD_END, "tbb::detail::r1::execute_and_wait*" },
-	{ RUST, STANDARD_LOCK, "std::sys::sync::mutex::*" },
-	{ RUST, STANDARD_LOCK, "std::sys::sync::rwlock::*" },
-	{ RUST, STANDARD_LOCK, "std::sys::unix::locks::futex::Mutex::*" },
-	{ RUST, STANDARD_LOCK, "std::sys::unix::locks::futex_mutex::*" },
-	{ RUST, STANDARD_LOCK, "std::sys::unix::locks::futex_rwlock::*" },
-	{ RUST, STANDARD_CONDITION, "std::sys::sync::condvar::*" },
-	{ RUST, STANDARD_CONDITION, "std::sys::unix::locks::futex::Condvar::*" },
-	{ RUST, STANDARD_CONDITION, "std::sys::unix::locks::futex_condvar::*" },
+	{ INLINE, STANDARD_LOCK, "std::sys::sync::mutex::*" },
+	{ INLINE, STANDARD_LOCK, "std::sys::sync::rwlock::*" },
+	{ INLINE, STANDARD_LOCK, "std::sys::unix::locks::futex::Mutex::*" },
+	{ INLINE, STANDARD_LOCK, "std::sys::unix::locks::futex_mutex::*" },
+	{ INLINE, STANDARD_LOCK, "std::sys::unix::locks::futex_rwlock::*" },
+	{ INLINE, STANDARD_CONDITION, "std::sys::sync::condvar::*" },
+	{ INLINE, STANDARD_CONDITION, "std::sys::unix::locks::futex::Condvar::*" },
+	{ INLINE, STANDARD_CONDITION, "std::sys::unix::locks::futex_condvar::*" },
 };
 
 static bool is_of(enum library library, const char *file)
@@ -174,10 +181,10 @@ enum standard_wait standard_wait_of(const char *object, const char *symbol)
 		const char *name = library == LIBC ? plain(symbol) : symbol;
 
 		/* "<std::sys::sync::mutex::futex::Mutex>::lock_contended" */
-		if (library == RUST && *name == '<')
+		if (library == INLINE && *name == '<')
 			name++;
 		if (is_named(name, functions[i].symbol) &&
-		    (library == RUST || is_of(library, file)))
+		    (library == INLINE || is_of(library, file)))
 			return functions[i].wait;
 	}
 	return STANDARD_NONE;

@@ -23,6 +23,7 @@ enum standard_wait {
 	STANDARD_BARRIER,
 	STANDARD_SEMAPHORE, /* a lock if threads that wait there release it */
 	STANDARD_END,	    /* the end of a thread */
+	STANDARD_RESULT,    /* what another thread makes once: a future, a latch */
 	STANDARD_WAITS,
 };
 

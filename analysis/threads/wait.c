@@ -504,6 +504,8 @@ static struct wait_cause of_function(const struct wait_cell *c)
 		[STANDARD_SEMAPHORE] = { "condition-wait", 0.6, "asleep at a semaphore" },
 		[STANDARD_END] = { "condition-wait", 0.8,
 				   "asleep in a function that waits for an end" },
+		[STANDARD_RESULT] = { "condition-wait", 0.8,
+				      "asleep in a function that waits for a result" },
 	};
 
 	return causes[c->standard];

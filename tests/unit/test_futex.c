@@ -287,6 +287,19 @@ static void a_semaphore_that_counts_work(void **state)
 	is_word(&f, FUTEX_CONDITION, 0.9);
 }
 
+/* A future's futex has a state as a lock's has, and several may wait for it. */
+static void a_result_is_no_lock(void **state)
+{
+	struct futexes f = { 0 };
+
+	for (unsigned i = 0; i < 40; i++) {
+		wait_on(&f, 1 + i % 3, PLAIN, 0x80000000);
+		told(&f, STANDARD_RESULT);
+		wake(&f, 0);
+	}
+	is_word(&f, FUTEX_CONDITION, 1);
+}
+
 /* Without a name, or as a condition, that may be work that workers hand to each other as well. */
 static void what_is_taken_and_given_may_be_either(void **state)
 {
@@ -447,6 +460,25 @@ static void functions_count_in_their_own_library(void **state)
 		standard_wait_of("/usr/bin/app", "std::sys::unix::locks::futex::Condvar::wait"),
 		STANDARD_CONDITION);
 	assert_int_equal(standard_wait_of("/usr/bin/app", "app::Mutex::lock"), STANDARD_NONE);
+	/* The library of C++ is in part compiled into programs. A task's waits are its own. */
+	assert_int_equal(
+		standard_wait_of("/usr/bin/app", "std::__future_base::_State_baseV2::wait()"),
+		STANDARD_RESULT);
+	assert_int_equal(
+		standard_wait_of("/usr/bin/app", "std::__future_base::_State_baseV2::_M_do_set"),
+		STANDARD_NONE);
+	assert_int_equal(
+		standard_wait_of("/lib/libstdc++.so.6",
+				 "_ZNSt28__atomic_futex_unsigned_base19_M_futex_wait_untilEPjj"),
+		STANDARD_RESULT);
+	assert_int_equal(standard_wait_of("/usr/bin/app", "std::latch::wait() const"),
+			 STANDARD_RESULT);
+	assert_int_equal(standard_wait_of("/usr/bin/app", "std::barrier<>::arrive_and_wait()"),
+			 STANDARD_BARRIER);
+	assert_int_equal(standard_wait_of("/usr/bin/app", "std::counting_semaphore<8l>::acquire()"),
+			 STANDARD_SEMAPHORE);
+	assert_int_equal(standard_wait_of("/usr/bin/app", "barrier<>::arrive_and_wait()"),
+			 STANDARD_NONE);
 	assert_int_equal(standard_wait_of("/lib/libpthread-2.31.so", "pthread_join"), STANDARD_END);
 	assert_int_equal(standard_wait_of("/usr/lib/libgomp.so.1.0.0", "GOMP_barrier"),
 			 STANDARD_BARRIER);
@@ -500,6 +532,7 @@ int main(void)
 		cmocka_unit_test(a_condition_that_three_take_in_turn),
 		cmocka_unit_test(a_semaphore_that_is_a_lock),
 		cmocka_unit_test(a_semaphore_that_counts_work),
+		cmocka_unit_test(a_result_is_no_lock),
 		cmocka_unit_test(what_is_taken_and_given_may_be_either),
 		cmocka_unit_test(a_condition_that_gathers),
 		cmocka_unit_test(a_condition_that_two_meet_at),
