@@ -9,6 +9,7 @@
 #include "analysis/cause/cause.h"
 #include "analysis/cause/kind.h"
 #include "analysis/cause/verdict.h"
+#include "analysis/imbalance/section/parallel_role.h"
 #include "analysis/lock/holding.h"
 #include "analysis/lock/table.h"
 #include "analysis/result/result.h"
@@ -492,6 +493,21 @@ static bool next_is_solo(const struct view *v, struct text *out)
 	return true;
 }
 
+/* Suggests to compare the threads of parallel regions: each has few calls, of which every one may
+ * have another share of the work. */
+static bool next_is_imbalance(const struct view *v, struct text *out)
+{
+	if (!v->file)
+		return false;
+	vec_for_each (&v->result->blocks, const struct block, b) {
+		if (!b->calls || !b->function || parallel_role(b->function, NULL) != ROLE_REGION)
+			continue;
+		next_view(v, "ispot imbalance", "how evenly the threads share the work", out);
+		return true;
+	}
+	return false;
+}
+
 /* Returns the function, or the group of its calls, that loses most time, or else runs longest for
  * an unknown reason; NULL: report would name none. */
 static const struct block *function_of_report(const struct result *res)
@@ -585,7 +601,7 @@ static void what_next(const struct view *v, struct text *out)
 		return;
 	}
 	if (!worst) {
-		if (!next_is_burst(v, out) && !next_is_solo(v, out))
+		if (!next_is_imbalance(v, out) && !next_is_burst(v, out) && !next_is_solo(v, out))
 			next_for_untold(v, out);
 		return;
 	}
