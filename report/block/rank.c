@@ -170,6 +170,12 @@ int view_sort_by(struct view *v, const char *name, struct err *err)
 	return v->sort || v->sort_counter ? 0 : column_unknown(name, err);
 }
 
+/* Whether the row is a sequence whose lost time is all in the rows of other sequences. */
+static bool owns_nothing(const struct view *v, const struct block *b)
+{
+	return v->result->sequences && !(b->lost_threads > 0) && !(b->unexplained_threads > 0);
+}
+
 static int compare(const void *pa, const void *pb, void *ctx)
 {
 	const struct block *a = *(const struct block *const *)pa;
@@ -180,7 +186,8 @@ static int compare(const void *pa, const void *pb, void *ctx)
 	if (v->sort_counter && by_counter(v->sort_counter, a, b))
 		return by_counter(v->sort_counter, a, b);
 	if (!v->sort && !(a->lost_threads != b->lost_threads))
-		column = column_find("unexplained_threads");
+		column = column_find(
+			owns_nothing(v, a) && owns_nothing(v, b) ? "sci" : "unexplained_threads");
 	return column_compare(column, a, b);
 }
 
