@@ -3,12 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/cause/owned.h"
 #include "analysis/lock/table.h"
 #include "analysis/result/grouping.h"
 #include "analysis/result/notice.h"
 #include "analysis/result/result.h"
 #include "analysis/result/time.h"
 #include "analysis/score/pools.h"
+#include "analysis/sequence/owner.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -234,11 +236,24 @@ static void refused_notice(const struct sequences *s, struct result *res)
 		"repetitions found no room among the sequences kept: these are not all");
 }
 
+/* Gives each sequence the causes of the lost time that it owns. */
+static void judge_owned(const struct sequences *s, struct result *res)
+{
+	vec_for_each (&res->groups, struct block, b) {
+		double *owned_ns = sequence_owned_ns(s, b, res->probed_ns);
+
+		if (owned_ns)
+			causes_take_owned(b, &res->blocks, owned_ns);
+		free(owned_ns);
+	}
+}
+
 static void end_sequences(struct grouping *g, struct result *res)
 {
 	const struct sequences *s = &g->sequences;
 
 	sequences_finish(&g->sequences, &res->groups, res->probed_ns);
+	judge_owned(s, res);
 	res->sequences = s;
 	refused_notice(s, res);
 	result_count_notice(

@@ -54,22 +54,28 @@ static double at_least_0(double ns)
 	return ns > 0 ? ns : 0;
 }
 
+/* Divides the time of a sequence among its elements, as they lose. */
+static void hand_on(const struct pattern *q, double *ns, uint32_t symbol)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < q->n; i++)
+		sum += at_least_0(q->elements[i].lost_ns);
+	for (uint32_t i = 0; sum > 0 && i < q->n; i++)
+		ns[q->elements[i].symbol] += ns[symbol] * at_least_0(q->elements[i].lost_ns) / sum;
+}
+
 /* Has the sequence own what is left at it, or hands that on to its elements. */
 static void settle_pattern(struct sharing *h, uint32_t symbol)
 {
 	const struct pattern *q = pattern_of(&h->s->patterns, symbol);
 	struct block *b = h->of[symbol];
-	double sum = 0;
 
 	if (b && b->verdict == VERDICT_INTERFERENCE) {
 		own(h, b, h->left_ns[symbol]);
 		return;
 	}
-	for (uint32_t i = 0; i < q->n; i++)
-		sum += at_least_0(q->elements[i].lost_ns);
-	for (uint32_t i = 0; sum > 0 && i < q->n; i++)
-		h->left_ns[q->elements[i].symbol] +=
-			h->left_ns[symbol] * at_least_0(q->elements[i].lost_ns) / sum;
+	hand_on(q, h->left_ns, symbol);
 }
 
 /* Sequences are numbered after their elements, except choices, which only a row has as elements. */
@@ -126,4 +132,20 @@ void sequences_share_lost(struct sequences *s, struct blocks *blocks, uint64_t d
 	free(h.left_ns);
 	free(h.of);
 	free(h.of_body);
+}
+
+double *sequence_owned_ns(const struct sequences *s, const struct block *b, uint64_t duration_ns)
+{
+	const struct keyed_group *g = &s->keyed->groups.data[b->id];
+	uint32_t symbol = (uint32_t)(g->key >> 1), n = s->patterns.n_functions;
+	double *ns;
+
+	if (g->rest || !(g->key & 1) || !(b->lost_threads > 0))
+		return NULL;
+	ns = xcalloc((size_t)symbol + 1, sizeof(*ns));
+	ns[symbol] = b->lost_threads * (double)duration_ns;
+	for (uint32_t i = symbol; i >= n; i--)
+		if (ns[i] > 0)
+			hand_on(pattern_of(&s->patterns, i), ns, i);
+	return ns;
 }

@@ -17,6 +17,7 @@
 
 #include <stdint.h>
 
+struct block;
 struct blocks;
 struct call;
 struct element;
@@ -30,5 +31,12 @@ double sequence_lost_ns(const struct sequences *s, const struct call *c);
 void sequence_placed(void *self, struct track *t, const struct element *e);
 /* Sets the lost time of the blocks of all sequences. */
 void sequences_share_lost(struct sequences *s, struct blocks *blocks, uint64_t duration_ns);
+
+/*
+ * Returns the lost time that a block owns of each function, [function id], in ns; the caller frees
+ * it. NULL: it owns none, or is a nested sequence, which owns only what its own function loses.
+ * Called after sequences_share_lost().
+ */
+double *sequence_owned_ns(const struct sequences *s, const struct block *b, uint64_t duration_ns);
 
 #endif

@@ -237,6 +237,7 @@ struct json *report_causes_json(const struct block *b)
 
 		json_set_string(row, "kind", c->kind);
 		json_set_f64(row, "share", c->share);
+		json_set_f64(row, "lost", c->lost);
 		json_set_f64(row, "confidence", c->confidence);
 		vec_for_each (&c->evidence, char *, e)
 			json_add_string(evidence, *e);

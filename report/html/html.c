@@ -17,6 +17,7 @@
 #include "report/screen/row.h"
 #include "report/screen/screen.h"
 #include "report/screen/text.h"
+#include "report/screen/told.h"
 #include "report/screen/untold.h"
 #include "trace/meta/meta.h"
 
@@ -122,16 +123,19 @@ static void time_bar(const struct result *res, struct text *out)
 
 static void first_cause(const struct block *b, struct text *out)
 {
+	const struct cause *first = report_owns(b) ? report_main_cause(b) : NULL;
 	struct text why = { 0 };
 
+	if (!first && b->causes.n)
+		first = b->causes.data;
 	text_cause(b, &why);
 	text_add(out, "<p id=\"cause\">First cause of <strong>");
 	html_name(out, b);
 	text_add(out, "</strong>: ");
 	html_text(out, why.s ? why.s : "unknown");
-	if (b->causes.n && b->causes.data[0].evidence.n) {
+	if (first && first->evidence.n) {
 		text_add(out, " <span class=\"quiet\">");
-		html_text(out, b->causes.data[0].evidence.data[0]);
+		html_text(out, first->evidence.data[0]);
 		text_add(out, "</span>");
 	}
 	text_add(out, "</p>\n");

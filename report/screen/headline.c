@@ -381,6 +381,20 @@ static void shares(const struct block *b, const struct told *told, struct text *
 	}
 }
 
+#define CALL_LEAST 0.3 /* of a sequence's lost time: a call with less is not named */
+
+/* Adds which of a sequence's calls has most of its lost time. */
+static void call_of_it(const struct block *b, struct text *out)
+{
+	char name[NAME_BYTES];
+
+	if (!out->n || !b->owned_most || b->owned_most_share < CALL_LEAST)
+		return;
+	text_printf(out, "; %s has %.0f%% of the lost time",
+		    text_printable(name, sizeof(name), b->owned_most->name),
+		    100 * b->owned_most_share);
+}
+
 static void share_of_it(const struct block *b, struct text *out)
 {
 	struct told told = report_told(b);
@@ -504,6 +518,7 @@ void text_details(const struct view *v, struct text *out)
 			typical(b, &line);
 		detail(v, b->function ? "Calls" : "Waits", &line, out);
 		share_of_it(b, &line);
+		call_of_it(b, &line);
 		detail(v, "Why", &line, out);
 		if (v->shortened < SHORTEN_MOST)
 			woken_by(v->result, b, &line);

@@ -111,7 +111,7 @@ bool report_tells(const struct block *b, const struct cause *known)
 	return known == b->causes.data || known->share > share;
 }
 
-void text_cause(const struct block *b, struct text *out)
+static void any_cause(const struct block *b, struct text *out)
 {
 	const struct cause *known = NULL;
 	const char *where;
@@ -151,13 +151,21 @@ static void own_cause(const struct block *b, struct text *out)
 	if (callee && b->lost_threads > 0 && !main && !b->off_known)
 		text_add(out, "unknown");
 	else if (!b->off_known || !(main || pool) || (!main && callee && !(b->lost_threads > 0)))
-		text_cause(b, out);
+		any_cause(b, out);
 	else if (main)
 		text_printf(out, "%s %.0f%%%s", cause_name(b, main->kind),
 			    100 * report_cause_share(b, main),
 			    main->confidence < CERTAIN ? "?" : "");
 	else
 		text_printf(out, "%s %.0f%%?", pool, 100 * report_told_share(b));
+}
+
+void text_cause(const struct block *b, struct text *out)
+{
+	if (report_owns(b))
+		own_cause(b, out);
+	else
+		any_cause(b, out);
 }
 
 static bool on_screen(const struct view *v, const struct column *c)

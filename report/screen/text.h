@@ -19,7 +19,8 @@ bool report_tells(const struct block *b, const struct cause *known);
 /* "22.8%", "<0.1%" into buf of TEXT_NUMBER bytes: a part of thread time that is lost, with as many
  * digits wherever the screen has it. */
 char *text_lost_share(char *buf, double share);
-/* Adds the main cause as the table shows it: "lock 94 %". */
+/* Adds the main cause and its share of the excess: "lock 94 %". For a sequence that owns lost time,
+ * the share is of that. */
 void text_cause(const struct block *b, struct text *out);
 
 #endif

@@ -11,23 +11,41 @@
 #define STORY_WHOLE 0.75 /* if the causes so far explain less, the next one is named too, … */
 #define STORY_NEXT  0.1	 /* … unless it is smaller than this */
 
-unsigned told_largest_pool(const struct block *b)
-{
-	unsigned best = POOL_PREEMPTED;
-
-	for (unsigned p = POOL_PREEMPTED; p < CAUSE_POOLS; p++)
-		if (b->pools[p] > b->pools[best])
-			best = p;
-	return best;
-}
-
-static double own_ns(const struct block *b)
+static double sum_of(const double ns[CAUSE_POOLS])
 {
 	double own = 0;
 
 	for (unsigned p = POOL_PREEMPTED; p < CAUSE_POOLS; p++)
-		own += b->pools[p];
+		own += ns[p];
 	return own;
+}
+
+/* Returns the pools of what the block loses: of a sequence, what it owns of its calls' lost time.
+ */
+static const double *own_pools(const struct block *b)
+{
+	return report_owns(b) ? b->owned_ns : b->pools;
+}
+
+static double own_ns(const struct block *b)
+{
+	return sum_of(own_pools(b));
+}
+
+bool report_owns(const struct block *b)
+{
+	return sum_of(b->owned_ns) > 0;
+}
+
+unsigned told_largest_pool(const struct block *b)
+{
+	const double *pools = own_pools(b);
+	unsigned best = POOL_PREEMPTED;
+
+	for (unsigned p = POOL_PREEMPTED; p < CAUSE_POOLS; p++)
+		if (pools[p] > pools[best])
+			best = p;
+	return best;
 }
 
 /* Returns how much of the block's own time is lost, or 0 if its verdict is not interference. */
@@ -35,6 +53,8 @@ static double lost_ns(const struct block *b)
 {
 	if (b->verdict != VERDICT_INTERFERENCE)
 		return 0;
+	if (report_owns(b))
+		return own_ns(b);
 	return own_ns(b) - b->pools[POOL_IDLE] - b->harmless_ns - b->unexplained_ns;
 }
 
@@ -71,6 +91,18 @@ static const struct cause *largest(const struct block *b, const struct told *tol
 	return best;
 }
 
+/* Whether the cause is larger than what is not explained. */
+static bool is_largest(const struct block *b, const struct cause *c, double share)
+{
+	double unexplained = 1;
+
+	if (!report_owns(b))
+		return report_tells(b, c);
+	vec_for_each (&b->causes, const struct cause, other)
+		unexplained -= report_cause_share(b, other);
+	return share > unexplained;
+}
+
 struct told report_told(const struct block *b)
 {
 	struct told told = { 0 };
@@ -80,7 +112,7 @@ struct told report_told(const struct block *b)
 		double share = c ? report_cause_share(b, c) : 0;
 
 		if (!c || share < (told.n ? STORY_NEXT : STORY_SHARE) ||
-		    (!told.n && !report_tells(b, c)))
+		    (!told.n && !is_largest(b, c, share)))
 			break;
 		told.causes[told.n++] = c;
 		told.share += share;
@@ -102,5 +134,5 @@ double report_told_share(const struct block *b)
 
 	if (told.n)
 		return told.share;
-	return b->off_known && own > 0 ? b->pools[told_largest_pool(b)] / own : 1;
+	return b->off_known && own > 0 ? own_pools(b)[told_largest_pool(b)] / own : 1;
 }

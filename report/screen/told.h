@@ -6,6 +6,7 @@
 #ifndef ISPOT_REPORT_SCREEN_TOLD_H
 #define ISPOT_REPORT_SCREEN_TOLD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct block;
@@ -19,6 +20,8 @@ struct told {
 	double share;			       /* of the time that the block itself loses, 0..1 */
 };
 
+/* Whether the block is a sequence that owns lost time of its calls. */
+bool report_owns(const struct block *b);
 struct told report_told(const struct block *b);
 /* Returns the largest cause, or NULL if none is large enough to name. */
 const struct cause *report_main_cause(const struct block *b);

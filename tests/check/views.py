@@ -116,6 +116,12 @@ def parts(trace):
     return all_parts
 
 
+def owns(block):
+    """Whether the row's cause is that of the lost time which it owns: of sequences, whose excess is also of the time
+    between their calls."""
+    return BY == "sequence" and block["lost_threads"] > 0 and "{" not in block["name"]
+
+
 def check_html(whole):
     page = report("--html", "-")
     table = re.search(r'<table id="ranked">.*?</table>', page, re.S)[0]
@@ -124,7 +130,7 @@ def check_html(whole):
     for row, block in zip(rows, whole["blocks"]):
         check_cells("HTML " + block["name"], row, block)
         why = html.unescape(re.search(r'<td class="why">(.*?)</td>', row)[1])
-        check_why("HTML " + block["name"], block, why)
+        check_why("HTML " + block["name"], block, why, own=whole["trace"] if owns(block) else None)
     details = re.findall(r'<details id="block\d+".*?</details>', page, re.S)
     if whole["blocks"] and not details:
         wrong.append("HTML has no block in detail")

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/cause/owned.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "analysis/cause/verdict.h"
+#include "analysis/score/block.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+/* The lost time that a block owns, in ns. */
+struct owned {
+	double ns[CAUSE_POOLS];
+	struct causes causes; /* lost: ns; share is not used */
+	const struct block *most;
+	double most_ns;
+};
+
+static double at_least_0(double ns)
+{
+	return ns > 0 ? ns : 0;
+}
+
+/* Sets the lost parts of a function's pools. Returns their sum. */
+static double lost_pools(const struct block *f, double lost[CAUSE_POOLS])
+{
+	double waits = fmin(block_unexplained_waits_ns(f), f->unexplained_ns);
+
+	memset(lost, 0, CAUSE_POOLS * sizeof(*lost));
+	lost[POOL_PREEMPTED] = at_least_0(f->pools[POOL_PREEMPTED] - f->harmless[POOL_PREEMPTED]);
+	lost[POOL_BLOCKED] = at_least_0(f->pools[POOL_BLOCKED] - f->harmless[POOL_BLOCKED] - waits);
+	lost[POOL_RUNNING] = at_least_0(f->pools[POOL_RUNNING] - f->harmless[POOL_RUNNING] -
+					(f->unexplained_ns - waits));
+	return lost[POOL_PREEMPTED] + lost[POOL_BLOCKED] + lost[POOL_RUNNING];
+}
+
+static struct cause *cause_of(struct causes *causes, const char *kind)
+{
+	struct cause *c;
+
+	vec_for_each (causes, struct cause, old)
+		if (!strcmp(old->kind, kind))
+			return old;
+	c = vec_add(causes);
+	c->kind = kind;
+	return c;
+}
+
+/* Adds a function's cause, whose evidence is of all calls of the function. */
+static void add_cause(struct owned *o, const struct block *f, const struct cause *of, double ns)
+{
+	struct cause *c = cause_of(&o->causes, of->kind);
+
+	c->confidence = (c->confidence * c->lost + of->confidence * ns) / (c->lost + ns);
+	c->lost += ns;
+	vec_for_each (&of->evidence, char *, e) {
+		struct text line = { 0 };
+		char name[256];
+
+		text_printf(&line, "all calls of %s: %s",
+			    text_printable(name, sizeof(name), f->name), *e);
+		*vec_add(&c->evidence) = line.s;
+	}
+}
+
+static void add_function(struct owned *o, const struct block *f, double owned_ns)
+{
+	double lost[CAUSE_POOLS], sum = lost_pools(f, lost), all = block_pools_ns(f);
+
+	if (!(owned_ns > 0) || !(sum > 0))
+		return;
+	for (unsigned p = 0; p < CAUSE_POOLS; p++)
+		o->ns[p] += owned_ns * lost[p] / sum;
+	vec_for_each (&f->causes, const struct cause, c)
+		if (c->lost > 0)
+			add_cause(o, f, c, owned_ns * fmin(1, c->lost * all / sum));
+	if (owned_ns > o->most_ns) {
+		o->most = f;
+		o->most_ns = owned_ns;
+	}
+}
+
+static double sum_of(const double ns[CAUSE_POOLS])
+{
+	double sum = 0;
+
+	for (unsigned p = 0; p < CAUSE_POOLS; p++)
+		sum += ns[p];
+	return sum;
+}
+
+/* Returns the excess that b has of a cause beyond the lost time that it owns of it. */
+static double beyond(const struct cause *c, struct causes *lost, double excess)
+{
+	return at_least_0(c->share * excess - cause_of(lost, c->kind)->lost);
+}
+
+static void move_evidence(struct cause *to, struct cause *from)
+{
+	for (size_t i = 0; i < to->evidence.n; i++)
+		*vec_add(&from->evidence) = to->evidence.data[i];
+	vec_release(&to->evidence);
+	to->evidence.data = from->evidence.data;
+	to->evidence.n = from->evidence.n;
+	to->evidence.room = from->evidence.room;
+	memset(&from->evidence, 0, sizeof(from->evidence));
+}
+
+static int larger_share(const void *a, const void *b)
+{
+	double x = ((const struct cause *)a)->share, y = ((const struct cause *)b)->share;
+
+	return (x < y) - (x > y);
+}
+
+/* Divides the excess: each cause has the lost time owned of it, and of the rest its part as before.
+ */
+static void divide(struct block *b, struct owned *o, double excess)
+{
+	double lost = 0, rest = 0, part;
+
+	vec_for_each (&b->causes, const struct cause, c)
+		rest += beyond(c, &o->causes, excess);
+	vec_for_each (&o->causes, const struct cause, c)
+		lost += c->lost;
+	part = rest > 0 ? at_least_0(excess - lost) / rest : 0;
+	vec_for_each (&b->causes, struct cause, c) {
+		c->share = part * beyond(c, &o->causes, excess) / excess;
+		c->lost = 0;
+	}
+	vec_for_each (&o->causes, struct cause, from) {
+		struct cause *c = cause_of(&b->causes, from->kind);
+
+		if (!(from->lost > 0))
+			continue;
+		c->lost = from->lost / excess;
+		c->share += c->lost;
+		c->confidence = from->confidence;
+		move_evidence(c, from);
+	}
+	if (!(rest > 0))
+		cause_of(&b->causes, "unknown")->share += at_least_0(1 - lost / excess);
+	vec_sort(&b->causes, larger_share);
+}
+
+void causes_take_owned(struct block *b, const struct blocks *functions, const double *owned_ns)
+{
+	struct owned o = { 0 };
+	double excess = block_pools_ns(b), all, scale;
+
+	if (!(excess > 0))
+		return;
+	vec_for_each (functions, const struct block, f)
+		add_function(&o, f, owned_ns[f->id]);
+	all = sum_of(o.ns);
+	if (all > 0) {
+		/* the fastest run of a sequence is not that of the fastest calls of each function
+		 */
+		scale = fmin(1, excess / all);
+		for (unsigned p = 0; p < CAUSE_POOLS; p++)
+			b->owned_ns[p] = scale * o.ns[p];
+		vec_for_each (&o.causes, struct cause, c)
+			c->lost *= scale;
+		divide(b, &o, excess);
+		b->owned_most = o.most->function;
+		b->owned_most_share = o.most_ns / all;
+		b->waits = o.most->waits;
+	}
+	causes_release(&o.causes);
+}
