@@ -300,7 +300,7 @@ bool result_costs_elsewhere(const struct meta *meta)
 
 bool result_slowed_much(const struct result *res)
 {
-	return res->overhead >= RESULT_OVERHEAD_MUCH && !res->hardly_runs;
+	return res->overhead >= RESULT_OVERHEAD_MUCH && res->overhead_cpus >= RESULT_CPUS_MUCH;
 }
 
 /*

@@ -17,9 +17,11 @@ void result_notice(struct result *res, const char *sentence);
 void result_count_notice(struct result *res, uint64_t count, const char *one, const char *many);
 /*
  * From this overhead on, views begin with a caution: a third of the CPU time is that of the probes,
- * which is more than most programs lose.
+ * which is more than most programs lose. A program that mostly sleeps is hardly slowed by that: its
+ * probes take less than RESULT_CPUS_MUCH of a CPU.
  */
 #define RESULT_OVERHEAD_MUCH 0.5
+#define RESULT_CPUS_MUCH     0.2
 bool result_slowed_much(const struct result *res);
 /* Whether the recorder says that most of the cost is not that of traced calls. */
 bool result_costs_elsewhere(const struct meta *meta);

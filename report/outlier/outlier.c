@@ -8,6 +8,7 @@
 
 #include "analysis/cause/kind.h"
 #include "analysis/outlier/outlier.h"
+#include "analysis/result/notice.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "report/block/view.h"
@@ -120,11 +121,12 @@ static void caution(const struct outlier_view *v, struct text *out)
 {
 	const struct meta_end *end = &v->outliers->meta->end;
 	double cpu_ns = (double)end->target_cpu_ns, cost_ns = (double)end->probes_cost_ns;
+	double span_ns = (double)(end->end_ns - v->outliers->start_ns);
 	struct text line = { 0 };
 
 	if (!end->present || end->probes_cost_ns == META_UNKNOWN ||
 	    end->target_cpu_ns == META_UNKNOWN || !end->target_cpu_ns ||
-	    meta_hardly_runs(cpu_ns, cost_ns, (double)(end->end_ns - v->outliers->start_ns)))
+	    cost_ns < RESULT_CPUS_MUCH * span_ns)
 		return;
 	text_slowed_by(v->outliers->meta, meta_overhead(cpu_ns, cost_ns), &line);
 	if (line.n)
