@@ -377,18 +377,51 @@ static size_t print_table(const struct diff_view *v, unsigned lines, struct text
 	return n;
 }
 
+static const char *program_of(const struct diff_run *run)
+{
+	const char *program = run->result.meta->session.program;
+
+	return program && *program ? program : NULL;
+}
+
+/* Warns if a side has recordings of different programs, whose means are those of neither. */
+static void warn_within(const struct diff *diff, enum diff_side side, unsigned width,
+			struct text *out)
+{
+	const struct diff_run *first = diff->runs[side].data;
+	char names[2][NAME_BYTES];
+	struct text line = { 0 };
+
+	vec_for_each (&diff->runs[side], const struct diff_run, run) {
+		if (!program_of(first) || !program_of(run) ||
+		    !strcmp(program_of(first), program_of(run)))
+			continue;
+		text_printf(&line,
+			    "warning: the recordings %s are of different programs, %s and %s: "
+			    "compare those of one program",
+			    side == DIFF_BEFORE ? "before" : "after",
+			    text_printable(names[0], sizeof(names[0]), program_of(first)),
+			    text_printable(names[1], sizeof(names[1]), program_of(run)));
+		text_wrap(line.s, width, out);
+		break;
+	}
+	text_release(&line);
+}
+
 /*
  * Warns if the programs differ: blocks are matched by object and name, which rarely match between
  * programs.
  */
 static void warn_programs(const struct diff *diff, unsigned width, struct text *out)
 {
-	const char *before = diff->runs[0].data[0].result.meta->session.program;
-	const char *after = diff->runs[1].data[0].result.meta->session.program;
+	const char *before = program_of(&diff->runs[DIFF_BEFORE].data[0]);
+	const char *after = program_of(&diff->runs[DIFF_AFTER].data[0]);
 	char names[DIFF_SIDES][NAME_BYTES];
 	struct text line = { 0 };
 
-	if (!before || !after || !*before || !*after || !strcmp(before, after))
+	for (unsigned side = 0; side < DIFF_SIDES; side++)
+		warn_within(diff, side, width, out);
+	if (!before || !after || !strcmp(before, after))
 		return;
 	text_printf(&line,
 		    "warning: the programs differ, %s before and %s after: only functions of the "
