@@ -446,15 +446,37 @@ static void waits_like_locks(const struct result *res, struct text *out)
 		    text_share(number, share));
 }
 
+/* Returns the function that takes locks and was too costly to trace, or NULL if none was. */
+static const struct meta_not_traced *costly_lock(const struct meta *meta)
+{
+	vec_for_each (&meta->not_traced, const struct meta_not_traced, f) {
+		const struct meta_function function = { .symbol = f->name };
+
+		const struct lock_function *lock = lock_function_of(&function);
+
+		if (f->cost_share > 0 && lock && lock->action == LOCK_TAKE)
+			return f;
+	}
+	return NULL;
+}
+
 /* Reports that no lock has a row, and why. */
 static void no_lock_judged(const struct view *v, struct text *out)
 {
-	char locks[TEXT_COUNTED];
+	const struct meta_not_traced *costly = costly_lock(v->result->meta);
+	char locks[TEXT_COUNTED], share[TEXT_NUMBER], name[NAME_BYTES];
 	uint64_t taken = 0;
 
 	vec_for_each (&v->result->groups, const struct block, b)
 		taken += b->calls > 0;
-	if (taken)
+	if (costly)
+		text_printf(out,
+			    "Cannot tell whether threads wait for locks: calls of %s would have "
+			    "cost %s of the program's CPU time to trace. Record some of them: "
+			    "--burst 50ms/500ms -F %s@arg1.",
+			    text_printable(name, sizeof(name), costly->name),
+			    text_share(share, costly->cost_share), name);
+	else if (taken)
 		text_printf(out,
 			    "Cannot tell whether threads wait for locks: %s %s taken, none of "
 			    "them the %d times that a verdict needs. Record for longer.",
@@ -795,7 +817,7 @@ void text_conclusion(const struct view *v, struct text *out)
 		text_spins(&untold, &line);
 	if (unexplained && (!worst || unexplained->unexplained_threads > worst->lost_threads))
 		text_unexplained(v, unexplained, &line);
-	if (line.n == said && !no_score && unjudged)
+	if (line.n == said && (!no_score || locks) && unjudged)
 		text_unjudged(v, unjudged, &line);
 	else if (line.n == said && !no_score && none_judged(res))
 		nothing_judged(&line);
