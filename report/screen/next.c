@@ -179,6 +179,19 @@ static bool is_in_process(const struct view *v)
 	       !strcmp(v->result->meta->session.producer, "in-process");
 }
 
+/* Whether the function is memcmp(), strlen() or the like, whose calls are over before probes are,
+ * and which disturb each other nowhere but in memory. */
+static bool is_of_strings(const struct meta_not_traced *f)
+{
+	static const char *const begins[] = { "mem", "str", "wmem", "wcs" };
+	const char *name = f->name + strspn(f->name, "_");
+
+	for (size_t i = 0; i < sizeof(begins) / sizeof(*begins); i++)
+		if (!strncmp(name, begins[i], strlen(begins[i])))
+			return f->object && standard_is_library(f->object);
+	return false;
+}
+
 /* Suggests --burst if few calls were recorded because the running functions are called too often.
  * Returns false if that is not the reason. */
 static bool next_is_burst(const struct view *v, struct text *out)
@@ -195,7 +208,7 @@ static bool next_is_burst(const struct view *v, struct text *out)
 	text_add(&line, "ispot record --burst 50ms/500ms");
 	vec_for_each (&meta->not_traced, const struct meta_not_traced, f)
 		if (f->name && *f->name && !isnan(f->cost_share) && n < BURST_NAMES &&
-		    (isnan(f->cpu_share) || f->cpu_share >= BURST_SHARE)) {
+		    (isnan(f->cpu_share) || f->cpu_share >= BURST_SHARE) && !is_of_strings(f)) {
 			n++;
 			text_add(&line, " -F ");
 			text_shell_word(&line, text_printable(name, sizeof(name), f->name));
