@@ -21,6 +21,7 @@
 #define THREADS_DRAWN	 64
 #define THREADS_LISTED	 8 /* one row each */
 #define THREAD_BAR	 18
+#define NAME_COLUMNS	 30 /* of the program in the first line */
 #define NAME_BYTES	 512
 #define OFTEN		 0.9  /* share of the iterations that is nearly always */
 #define CPU_WAIT	 0.25 /* share of the last thread's time that is worth a mention */
@@ -103,10 +104,10 @@ const char *imbalance_unit(const struct imbalance_view *v)
 
 void imbalance_title(const struct imbalance_view *v, struct text *out)
 {
-	char program[128], time[TEXT_NUMBER];
+	char program[4 * NAME_COLUMNS + 1], time[TEXT_NUMBER];
 	size_t n = v->imbalance->sections.n;
 
-	text_printable(program, sizeof(program), *v->program ? v->program : v->file);
+	text_shortened(program, sizeof(program), *v->program ? v->program : v->file, NAME_COLUMNS);
 	if (!v->exact_time)
 		text_printf(out, "%s  %s: time is %s%s  %zu parallel region%s", program, v->how,
 			    v->counted->run->caches ? "estimated " : "", imbalance_unit(v), n,

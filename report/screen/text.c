@@ -49,6 +49,9 @@ static const char *const lock_cycles_screen[] = { "calls",	"contended",   "p50_c
 static const char *const cycles_screen[] = { "calls", "p50_cycles", "p99_cycles", NULL };
 static const char *const full_cycles_screen[] = { "sci",	"calls",      "min_cycles",
 						  "p50_cycles", "p99_cycles", NULL };
+static const char *const sampled_screen[] = { "sci", "calls", "p50_ns", "p99_ns", NULL };
+static const char *const sampled_cycles_screen[] = { "sci", "calls", "p50_cycles", "p99_cycles",
+						     NULL };
 static const char *const thread_screen[] = { "calls", "observed_ns", "tid", NULL };
 static const char *const processes_screen[] = { "calls", "observed_ns", "tid", "pid", NULL };
 static const char *const full_thread_screen[] = {
@@ -62,6 +65,18 @@ static bool by_lock(const struct view *v)
 	return v->result->keyed.rule.kind == BLOCK_LOCK;
 }
 
+/* Returns whether sampling left out calls, so that the score is printed with its error. */
+static bool has_interval(const struct view *v)
+{
+	return v->all && !v->by_thread && meta_period(v->result->meta) > 1;
+}
+
+/* Returns whether the score's error takes the room of the noise floor and of the fastest call. */
+static bool is_crowded(const struct view *v)
+{
+	return v->width < WIDE && has_interval(v);
+}
+
 static const char *const *screen_of(const struct view *v)
 {
 	if (v->by_thread)
@@ -70,6 +85,8 @@ static const char *const *screen_of(const struct view *v)
 					       : thread_screen;
 	if (by_lock(v))
 		return v->cycles ? lock_cycles_screen : lock_screen;
+	if (is_crowded(v))
+		return v->cycles ? sampled_cycles_screen : sampled_screen;
 	if (v->all)
 		return v->cycles ? full_cycles_screen : full_screen;
 	if (v->cycles)
@@ -211,12 +228,6 @@ static void print_counter(struct table *t, const struct meta_counter *m, const s
 	table_right(t, counters_number(mean, counters_mean(b, m)), counter_width(m));
 }
 
-/* Returns whether sampling left out calls, so that the score is printed with its error. */
-static bool has_interval(const struct view *v)
-{
-	return v->all && !v->by_thread && meta_period(v->result->meta) > 1;
-}
-
 static void head_cell(struct table *t, const struct column *c)
 {
 	char head[32];
@@ -286,13 +297,14 @@ static void print_head(const struct view *v, struct table *t)
 	if (has_spark(v))
 		table_left(t, "SPREAD", SPARK_COLUMNS);
 	if (v->by_thread) {
-		table_left(t, " " THREAD_BAR_TITLE, THREAD_BAR + 2);
+		table_left(t, " " THREAD_BAR_TITLE, THREAD_BAR + 1);
 		table_last(t, "THREAD");
 		return;
 	}
 	if (v->all) {
-		head_cell(t, column_find("floor"));
-		table_left(t, " VERDICT", VERDICT_WIDTH);
+		if (!is_crowded(v))
+			head_cell(t, column_find("floor"));
+		table_left(t, "VERDICT", VERDICT_WIDTH - 1);
 	} else if (!by_lock(v)) {
 		table_left(t, " CAUSE", WHY_WIDTH + 1);
 	}
@@ -329,12 +341,13 @@ static void print_why(const struct view *v, struct table *t, const struct block 
 {
 	struct text why = { 0 };
 
-	text_add(&why, " ");
 	if (v->all) {
-		print_cell(t, column_find("floor"), b);
+		if (!is_crowded(v))
+			print_cell(t, column_find("floor"), b);
 		text_add(&why, verdict_words(b->verdict));
-		table_left(t, why.s, VERDICT_WIDTH);
+		table_left(t, why.s, VERDICT_WIDTH - 1);
 	} else {
+		text_add(&why, " ");
 		if (b->verdict == VERDICT_INTERFERENCE)
 			own_cause(b, &why);
 		else if (block_is_unexplained(b) && text_cache_misses(b))
@@ -461,7 +474,7 @@ static void print_thread_bar(const struct view *v, struct table *t, const struct
 
 	text_add(&cell, " ");
 	text_thread_bar(v, b, &cell);
-	table_left(t, cell.s, THREAD_BAR + 2);
+	table_left(t, cell.s, THREAD_BAR + 1);
 	text_release(&cell);
 }
 

@@ -27,12 +27,14 @@
 #include "report/table/spark.h"
 #include "report/table/table.h"
 #include "report/table/wrap.h"
+#include "symbol/name.h"
 #include "trace/meta/meta.h"
 
 #define BAR_WIDTH   40
 #define RANGE_WIDTH 14
 #define ROWS_MAX    10
 #define NAME_BYTES  256
+#define NAME_LEAST  12 /* columns of a name that is shortened */
 
 static void time_cell(struct table *t, uint64_t ns)
 {
@@ -86,23 +88,55 @@ static void verdict(const struct view *v, const struct block *b, struct text *ou
 			    text_time(time, (uint64_t)llround(ns)));
 }
 
+/* Adds the block's name, shortened to the columns that are left of the screen beside the rest. */
+static void add_name(const struct view *v, const struct block *b, const char *rest,
+		     struct text *out)
+{
+	unsigned taken = table_columns(rest);
+	char part[NAME_BYTES], brief[2 * NAME_BYTES];
+	struct text whole = { 0 };
+
+	text_add(&whole, text_printable(part, sizeof(part), b->name));
+	if (b->key)
+		text_printf(&whole, " %s", text_printable(part, sizeof(part), b->key));
+	if (table_columns(whole.s) + taken > v->width && taken + NAME_LEAST < v->width)
+		text_add(out, name_brief(brief, sizeof(brief), whole.s, v->width - taken));
+	else
+		text_add(out, whole.s);
+	text_add(out, rest);
+	text_release(&whole);
+}
+
+static bool has_room(const struct view *v, const struct block *b, const char *rest)
+{
+	unsigned name = table_columns(b->name) + (b->key ? 1 + table_columns(b->key) : 0);
+
+	return name + table_columns(rest) <= v->width;
+}
+
+/* Adds two lines. How many calls there are is on the second one if the first has no room for it. */
 static void summary(const struct view *v, const struct block *b, struct text *out)
 {
-	char name[NAME_BYTES], min[TEXT_NUMBER], p50[TEXT_NUMBER], p90[TEXT_NUMBER],
-		p99[TEXT_NUMBER], max[TEXT_NUMBER], calls[TEXT_NUMBER];
-	struct text caution = { 0 };
+	char min[TEXT_NUMBER], p50[TEXT_NUMBER], p90[TEXT_NUMBER], p99[TEXT_NUMBER],
+		max[TEXT_NUMBER], calls[TEXT_NUMBER];
+	struct text lost = { 0 }, first = { 0 }, caution = { 0 };
 
-	text_add(out, text_printable(name, sizeof(name), b->name));
-	if (b->key)
-		text_printf(out, " %s", text_printable(name, sizeof(name), b->key));
-	text_printf(out, "  %s calls  ", text_count(calls, b->calls));
-	verdict(v, b, out);
-	text_add(out, "\n");
+	text_add(&lost, "  ");
+	verdict(v, b, &lost);
+	text_count(calls, b->calls);
+	text_printf(&first, "  %s calls%s", calls, lost.s);
+	if (has_room(v, b, first.s)) {
+		add_name(v, b, first.s, out);
+		text_add(out, "\n");
+	} else {
+		add_name(v, b, lost.s, out);
+		text_printf(out, "\n%s calls  ", calls);
+	}
 	text_printf(out, "min %s  p50 %s  p90 %s  p99 %s  max %s", text_time(min, b->min_ns),
 		    text_time(p50, b->p50_ns), text_time(p90, b->p90_ns), text_time(p99, b->p99_ns),
 		    text_time(max, b->max_ns));
 	if (b->cost && b->cost->known && b->p50_ns < 2 * b->cost->inner_min_ns)
-		text_printf(out, "  (probe itself: %s)", text_time(min, b->cost->inner_min_ns));
+		text_printf(out, "  (probe: %s)", text_time(min, b->cost->inner_min_ns));
 	text_add(out, "\n");
 	if (v->all)
 		score(b, out);
@@ -110,6 +144,8 @@ static void summary(const struct view *v, const struct block *b, struct text *ou
 	if (caution.n)
 		text_wrap(caution.s, v->width, out);
 	text_release(&caution);
+	text_release(&lost);
+	text_release(&first);
 }
 
 /*

@@ -8,7 +8,8 @@
 #include "base/text.h"
 #include "report/table/table.h"
 
-#define CUT_MIN 12 /* names are not cut shorter; the line gets longer instead */
+#define CUT_MIN	 12 /* names are not cut shorter; the next line has them instead */
+#define OWN_LINE 8  /* columns before a cell that the next line has */
 
 unsigned table_columns(const char *s)
 {
@@ -62,18 +63,28 @@ static void add_brief(struct table *t, const char *s, unsigned room)
 
 unsigned table_room(const struct table *t)
 {
-	unsigned room = t->width > t->used + 1 ? t->width - t->used - 1 : 0;
+	return t->width > t->used + 1 ? t->width - t->used - 1 : 0;
+}
 
-	return room < CUT_MIN ? CUT_MIN : room;
+/* Goes on to the next line, without the blanks that the last cell ended with. */
+static unsigned begin_own_line(struct table *t)
+{
+	while (t->out->n && t->out->s[t->out->n - 1] == ' ')
+		t->out->s[--t->out->n] = '\0';
+	text_add(t->out, "\n");
+	pad(t, OWN_LINE - 1);
+	return t->width > OWN_LINE + CUT_MIN ? t->width - OWN_LINE : CUT_MIN;
 }
 
 void table_last(struct table *t, const char *s)
 {
-	unsigned room = table_room(t);
+	unsigned room = table_room(t), columns = table_columns(s);
 
+	if (columns > room && room < CUT_MIN)
+		room = begin_own_line(t);
 	if (t->used && *s)
 		pad(t, 1);
-	if (table_columns(s) <= room)
+	if (columns <= room)
 		text_add(t->out, s);
 	else
 		add_brief(t, s, room);

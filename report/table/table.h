@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A table on the screen. Columns have fixed widths, with numbers to the right. The last column
- * takes the rest of the line and is cut there. Other cells are never cut; a wide one shifts the
- * rest of its line.
+ * takes the rest of the line and is cut there, or the next line if hardly any is left. Other cells
+ * are never cut; a wide one shifts the rest of its line.
  */
 #ifndef ISPOT_REPORT_TABLE_TABLE_H
 #define ISPOT_REPORT_TABLE_TABLE_H
@@ -25,7 +25,7 @@ struct table {
 
 void table_right(struct table *t, const char *s, unsigned width);
 void table_left(struct table *t, const char *s, unsigned width);
-/* cuts s to the rest of the line, and ends the line */
+/* cuts s to the rest of the line, or to the next line, and ends the line */
 void table_last(struct table *t, const char *s);
 unsigned table_room(const struct table *t); /* columns left on the line */
 /* applies from here on; takes no columns */

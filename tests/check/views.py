@@ -196,9 +196,11 @@ def check_head(where, whole, line):
 
 
 def screen(whole):
-    """The columns of numbers with -v: where calls were sampled, with the score's interval."""
+    """The columns of numbers with -v: where calls were sampled, the score's interval instead of the least and the floor."""
     sampled = any(b["estimated_calls"] is not None for b in whole["blocks"])
-    return SCREEN[:-1] + ["sci_low", "sci_high", "floor"] if sampled and BY != "thread" else SCREEN
+    if not sampled or BY == "thread":
+        return SCREEN
+    return [key for key in SCREEN if key not in ("min_ns", "floor")] + ["sci_low", "sci_high"]
 
 
 def check_text(whole):

@@ -108,7 +108,8 @@ for trace in callees svc story waits; do
 done
 # One screen, whatever the parts of it are.
 uneven_fits() { [ "$(COLUMNS=80 "$ISPOT" imbalance -i "$work/$1.data" | wc -l)" -le 23 ] || echo "too long"; }
-wider_than_80() { grep -E '^.{81,}' || true; } # in characters, which not every awk counts
+# In characters, which not every awk counts. An argument of a command that is to be pasted stays whole.
+wider_than_80() { grep -E '^.{81,}' | grep -vE "^ *'" || true; }
 screen_fits() { # screen_fits COMMAND TRACE OPTIONS...
 	local n
 	n=$(COLUMNS=80 "$ISPOT" "$1" -i "$work/$2.data" "${@:3}" | tee "$work/$2.screen" | wc -l)
@@ -120,6 +121,15 @@ for trace in callees waits sites parked latches story saturated svc keys pool; d
 	holds "the first screen is one: $trace" fits $trace
 done
 # Of each golden trace, read as the file that no command needs, so that lines have room.
+one_screen_of() ( # one_screen_of TRACE
+	mkdir -p "$work/long" && cd "$work/long" && "$ISPOT" dump --from-text "$1" -o ispot.data || exit 1
+	for view in report "report --by lock" "report --by thread" outliers; do
+		# shellcheck disable=SC2086 # words
+		COLUMNS=80 "$ISPOT" $view 2>/dev/null >screen
+		wider_than_80 <screen | sed "s/^/$view: /"
+		[ "$(wc -l <screen)" -le 23 ] || echo "$view: $(wc -l <screen) lines"
+	done
+)
 one_screen() ( # one_screen COMMAND...
 	mkdir -p "$work/fits" && cd "$work/fits" || exit 1
 	for trace in "$OLDPWD"/tests/golden/*.trace; do
@@ -133,6 +143,36 @@ for view in report "report --by lock" "report --by thread" "report --by sequence
 	# shellcheck disable=SC2086 # words
 	holds "one screen of each golden trace: $view" one_screen $view
 done
+# No line of any view is wider than the screen, whatever its length.
+narrow_views() ( # narrow_views NAME: of ./ispot.data
+	for view in "report -v" "report -v --by lock" "report -v --by thread" "report -v --by sequence" "imbalance -v" "outliers -v"; do
+		# shellcheck disable=SC2086 # words
+		COLUMNS=80 "$ISPOT" $view 2>/dev/null | wider_than_80 | sed "s/^/$1: $view: /"
+	done
+	"$ISPOT" report --json 2>/dev/null | jq -r '.blocks[:4][].name' | while read -r block; do
+		COLUMNS=80 "$ISPOT" report --slow "$block" 2>/dev/null </dev/null | wider_than_80 | sed "s/^/$1: --slow: /"
+	done
+)
+narrow() (
+	mkdir -p "$work/narrow" && cd "$work/narrow" || exit 1
+	for trace in "$@"; do
+		"$ISPOT" dump --from-text "$trace" -o ispot.data 2>/dev/null || continue
+		narrow_views "$(basename "$trace")"
+	done
+)
+holds "no line of a golden trace's views is too wide" narrow "$PWD"/tests/golden/{bare,callsites,ends,holders,imbalance,interval,keys,monitors_asleep,outliers,own,queue_lock,regions,sampled_told,sites,svc,timer_thread}.trace
+# A program, functions, a lock and threads with long names, large numbers of threads, and long times.
+awk 'BEGIN {
+	print "{\"kind\":\"session\",\"version\":1,\"command\":\"a\",\"program\":\"a-program-that-has-a-name-as-long-as-names-of-programs-can-be-2.14.15\",\"pid\":4194303,\"start_ns\":1000000000,\"clock\":\"monotonic\",\"cpus\":1024,\"period\":1,\"producer\":\"synthetic\",\"kernel\":\"6.18.0\",\"pmu\":\"none\"}"
+	at = 1000000000
+	for (i = 0; i < 120; i++) for (f = 0; f < 4; f++) {
+		long = 9000000 + (i % 3 == 0) * (900000000 + f * 1000000)
+		name = "\"void a_namespace::of_others::Class<std::string>::a_member_with_a_name_" f "(unsigned long, std::map<int, int> const&)\""
+		printf "%.0f 0 %d/4194303 entry %s\n%.0f 0 %d/4194303 exit %s\n", at, 4194000 + i % 2, name, at + long, 4194000 + i % 2, name
+		at += long + 500
+	} }' >"$work/long.trace"
+holds "nor if names and numbers are long" narrow "$work/long.trace"
+holds "and the first screen of that is one" one_screen_of "$work/long.trace"
 # Of a program that waits behind other programs, and whose recorder had something to say.
 crowded() {
 	awk -v notices="$1" '

@@ -44,8 +44,9 @@ def mean(part):
 
 
 def check_summary(lines, block, trace):
-    m = re.match(r".*  (\S+) calls  (.+?)(?: costs (\S+) of thread time \((\S+)\))?$", lines[0])
-    reads("summary", "calls", block["calls"], m[1])
+    calls = re.search(r"(?:^|  )(\S+) calls  min ", lines[1])  # where the first line has no room
+    m = re.match((r".*  ()" if calls else r".*  (\S+) calls  ") + r"(.+?)(?: costs (\S+) of thread time \((\S+)\))?$", lines[0])
+    reads("summary", "calls", block["calls"], (calls or m)[1])
     verdict("summary", block, m[2])
     same("summary", "lost", block["verdict"] == "interference" and block["lost_threads"] > 0, bool(m[3]))
     if m[3]:

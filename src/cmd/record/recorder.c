@@ -151,32 +151,68 @@ bool recorder_needs_probes(const struct record_options *o, const struct session_
 	return false;
 }
 
+#define CLOSING_COLUMNS (80 - 7) /* of a line behind "ispot: " */
+
+static unsigned columns_of(const char *s)
+{
+	unsigned n = 0;
+
+	for (; *s; s++)
+		n += (*s & 0xc0) != 0x80;
+	return n;
+}
+
+static void end_line(struct text *line)
+{
+	if (line->n)
+		log_notice("%s", line->s);
+	text_release(line);
+}
+
+/* Adds a part of a closing line, or begins another line with it if this one has no room. A file's
+ * name that is too long for any line stays whole, so that it can be copied. */
+static void add_part(struct text *line, const char *between, const char *part)
+{
+	if (line->n &&
+	    columns_of(line->s) + columns_of(between) + columns_of(part) > CLOSING_COLUMNS)
+		end_line(line);
+	if (line->n)
+		text_add(line, between);
+	text_add(line, part);
+}
+
 static void report_end(const struct recorder_end *end, const char *output)
 {
 	char calls[TEXT_COUNTED], functions[TEXT_COUNTED], lost[TEXT_COUNTED], bytes[TEXT_NUMBER];
 	char shown[256];
-	struct text line = { 0 };
+	struct text line = { 0 }, part = { 0 };
 
 	text_printf(&line, "%s of %s", text_counted(calls, end->calls, "call"),
 		    text_counted(functions, end->functions, end->unit ? end->unit : "function"));
 	if (end->duration_ns)
 		text_printf(&line, " in %.1f s", (double)end->duration_ns / 1e9);
-	if (end->lost)
-		text_printf(&line, ", %s dropped", text_counted(lost, end->lost, "event"));
-	else
-		text_add(&line, ", none dropped");
-	log_notice("%s%s (%s)", line.s, end->slowed, end->reason);
-	text_release(&line);
+	text_printf(&part, "%s dropped",
+		    end->lost ? text_counted(lost, end->lost, "event") : "none");
+	add_part(&line, ", ", part.s);
+	if (*end->slowed)
+		add_part(&line, ", ", end->slowed);
+	text_release(&part);
+	text_printf(&part, "(%s)", end->reason);
+	add_part(&line, " ", part.s);
+	end_line(&line);
+	text_release(&part);
+
 	text_printf(&line, "wrote %s", text_printable(shown, sizeof(shown), output));
 	if (end->file_bytes)
 		text_printf(&line, " (%s)", text_bytes(bytes, end->file_bytes));
-	text_add(&line, ". Next: ispot report");
+	text_add(&part, "Next: ispot report");
 	if (strcmp(output, "ispot.data") != 0) {
-		text_add(&line, " -i ");
-		text_shell_word(&line, shown);
+		text_add(&part, " -i ");
+		text_shell_word(&part, shown);
 	}
-	log_notice("%s", line.s);
-	text_release(&line);
+	add_part(&line, ". ", part.s);
+	end_line(&line);
+	text_release(&part);
 }
 
 int recorder_run(const struct recorder *r, const struct record_options *o,
