@@ -76,6 +76,43 @@ sections() { # sections ROOT
 	done
 }
 
+long_options() { # long_options ROOT: options of which a page says more than five lines, at 80 columns
+	local f
+	for f in "$1"/man/*.1; do
+		[ -e "$f" ] || continue
+		mandoc -T utf8 -O width=80 "$f" | sed 's/.\x08//g' | awk -v page="${f##*/}" '
+			function told() { if (lines > 5) print page ": " option ": " lines " lines"; lines = 0; option = "" }
+			/^     -/ && blank { told(); option = $0; lines = /^     -[^ ]+  +[^ ]/ }
+			/^             / && option { lines++ }
+			NF && !/^             / && !/^     -/ { told() }
+			{ blank = !NF }
+			END { told() }'
+	done
+}
+
+late_examples() { # late_examples ROOT: pages of commands and files whose EXAMPLES do not follow NAME and SYNOPSIS
+	local f
+	for f in "$1"/man/*.[1-6]; do
+		[ -e "$f" ] || continue
+		sed -n 's/^\.Sh //p' "$f" | awk -v page="${f##*/}" '
+			$0 == "EXAMPLES" { has = 1 }
+			$0 != "NAME" && $0 != "SYNOPSIS" && !first { first = $0 }
+			END { if (has && first != "EXAMPLES") print page ": " first " stands before EXAMPLES"
+				if (!has) print page ": no EXAMPLES" }'
+	done
+}
+
+told_json() { # told_json ROOT: sections on JSON that are no list
+	local f
+	for f in "$1"/man/*.[1-8]; do
+		[ -e "$f" ] || continue
+		awk -v page="${f##*/}" '
+			/^\.S[hs] / && json && !lists { print page ": JSON is no list" }
+			/^\.S[hs] / { json = /^\.S[hs] JSON$/; lists = 0 }
+			/^\.Bl / { lists++ }' "$f"
+	done
+}
+
 wide() { "$ISPOT" --help | awk 'length > 80'; }
 
 # What make bench prints of causes and the page's table have the same programs, each with the cause it has.
@@ -124,6 +161,9 @@ rowed() { sed -n '/^\.Sh DEVIATIONS FROM THE PAPERS/,/^\.Sh [^D]/p' "$1/man/ispo
 ok "there are commands" test -n "$(commands)"
 holds "ispot --help has no line beyond 80 columns" wide
 holds "mandoc accepts the pages" lint "$top"
+holds "options take five lines at most" long_options "$top"
+holds "EXAMPLES follow SYNOPSIS" late_examples "$top"
+holds "JSON is told as a list" told_json "$top"
 for c in $(commands); do holds "ispot $c -h and its page agree" page_of "$c"; done
 holds "ispot(1) refers to every command" listed "$top"
 holds "sections that pages refer to are there" sections "$top"
@@ -191,6 +231,39 @@ cat >>"$planted/man/bad.1" <<'EOM'
 of
 .Xr ispot-sci 7 :
 EOM
+plant man/bad.5 <<'EOM'
+.Dd November 21, 2026
+.Dt BAD 5
+.Os
+.Sh NAME
+.Nm bad
+.Nd a file
+.Sh DESCRIPTION
+The options are:
+.Bl -tag -width Ds
+.It Fl a , Fl \-all Ar N
+one
+.br
+two
+.br
+three
+.br
+four
+.br
+five
+.br
+six
+.El
+.Ss JSON
+It has all.
+.Sh EXAMPLES
+None.
+EOM
+cp "$planted/man/bad.5" "$planted/man/long.1"
+catches "an option of six lines" "long.1:      -a, --all N: 6 lines" long_options "$planted"
+catches "examples at the end" "bad.5: DESCRIPTION stands before EXAMPLES" late_examples "$planted"
+catches "JSON in prose" "bad.5: JSON is no list" told_json "$planted"
+rm "$planted/man/bad.5" "$planted/man/long.1"
 catches "a section that is not there" "no section LEFT OUT" sections "$planted"
 plant man/ispot.1 <<'EOM'
 .Xr ispot-probe 1
