@@ -16,12 +16,19 @@ enum command_needs {
 	CMD_NEEDS_ROOT = 4,  /* probes, BPF */
 };
 
+/* All words that the value of an option may be, a blank between two. Completion offers them. */
+struct option_choices {
+	const char *name; /* the option's long name */
+	const char *words;
+};
+
 struct command {
 	const char *name, *alias;    /* alias: NULL or a second name ("script" for dump) */
 	const char *summary;	     /* one clause, lower case, no full stop */
 	const char *usage;	     /* "ispot report [-i FILE] …": the man page's SYNOPSIS */
 	const char *const *examples; /* pairs "ispot report -s calls", "what it does", …, NULL */
-	const struct option_row *options; /* ends with a zero row; help derives from it */
+	const struct option_row *options;     /* ends with a zero row; help derives from it */
+	const struct option_choices *choices; /* NULL, or ends with a zero row */
 	unsigned needs;
 	/*
 	 * argv[0] is the command's name. Returns the process's exit status; on failure it has

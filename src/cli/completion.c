@@ -40,6 +40,15 @@ static void add_quoted(struct text *out, const char *s, const char *escaped, con
 	}
 }
 
+/* Returns the words of which the option takes one, or NULL. */
+static const char *choices_of(const struct command *c, const struct option_row *row)
+{
+	for (const struct option_choices *x = c->choices; x && x->name && row->name; x++)
+		if (!strcmp(x->name, row->name))
+			return x->words;
+	return NULL;
+}
+
 /* ---- bash ---- */
 
 static void add_word(void *ctx, const char *spelling)
@@ -62,6 +71,21 @@ static void add_options(const struct command *c, struct text *out)
 	text_add(out, "-h --help'\n");
 }
 
+/* Adds the words of which an option takes one. */
+static void add_choices(const struct command *c, struct text *out)
+{
+	struct text patterns = { 0 };
+
+	for (const struct option_row *row = c->options; row && !option_row_ends(row); row++) {
+		if (!choices_of(c, row))
+			continue;
+		option_spellings(row, add_pattern, &patterns);
+		text_printf(out, "\t\tcase $previous in %s) mode=choice options='%s' ;; esac\n",
+			    patterns.s, choices_of(c, row));
+		text_release(&patterns);
+	}
+}
+
 /*
  * Adds the values that may follow an option: a file's name, or something that only the user knows.
  */
@@ -70,7 +94,7 @@ static void add_values(const struct command *c, bool file, struct text *out)
 	struct text patterns = { 0 };
 
 	for (const struct option_row *row = c->options; row && !option_row_ends(row); row++)
-		if (row->value && is_file(row->value) == file)
+		if (row->value && !choices_of(c, row) && is_file(row->value) == file)
 			option_spellings(row, add_pattern, &patterns);
 	if (patterns.n)
 		text_printf(out, "\t\tcase $previous in %s) mode=%s ;; esac\n", patterns.s,
@@ -86,6 +110,7 @@ static void add_bash_command(const struct command *c, struct text *out)
 		text_add(out, "\t\tmode=program\n");
 	add_values(c, false, out);
 	add_values(c, true, out);
+	add_choices(c, out);
 	text_add(out, "\t\t;;\n");
 }
 
@@ -106,15 +131,16 @@ static void print_bash(struct text *out)
 		      "\tcase ${COMP_WORDS[1]} in\n");
 	for (const struct command *const *c = command_all(); *c; c++)
 		add_bash_command(*c, out);
-	text_add(out,
-		 "\t*) return ;;\n\tesac\n"
-		 "\tcase $mode:$current in\n"
-		 "\tvalue:*) ;;\n"
-		 "\t*:-*) mapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$current\") ;;\n"
-		 "\tfile:*) mapfile -t COMPREPLY < <(compgen -f -- \"$current\") ;;\n"
-		 "\tprogram:*) mapfile -t COMPREPLY < <(compgen -cf -- \"$current\") ;;\n"
-		 "\tesac\n}\n"
-		 "complete -o filenames -F _ispot ispot\n");
+	text_add(
+		out,
+		"\t*) return ;;\n\tesac\n"
+		"\tcase $mode:$current in\n"
+		"\tvalue:*) ;;\n"
+		"\tchoice:*|*:-*) mapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$current\") ;;\n"
+		"\tfile:*) mapfile -t COMPREPLY < <(compgen -f -- \"$current\") ;;\n"
+		"\tprogram:*) mapfile -t COMPREPLY < <(compgen -cf -- \"$current\") ;;\n"
+		"\tesac\n}\n"
+		"complete -o filenames -F _ispot ispot\n");
 }
 
 /* ---- zsh ---- */
@@ -122,6 +148,7 @@ static void print_bash(struct text *out)
 #define ZSH_QUOTE "'\\''"
 
 struct zsh_option {
+	const struct command *command;
 	const struct option_row *row;
 	struct text *out;
 };
@@ -142,7 +169,10 @@ static void add_zsh_spelling(void *ctx, const char *spelling)
 	if (row->value) {
 		text_add(o->out, ":");
 		add_quoted(o->out, row->value, "[]:\\", ZSH_QUOTE);
-		text_add(o->out, is_file(row->value) ? ":_files" : ": ");
+		if (choices_of(o->command, row))
+			text_printf(o->out, ":(%s)", choices_of(o->command, row));
+		else
+			text_add(o->out, is_file(row->value) ? ":_files" : ": ");
 	}
 	text_add(o->out, "'");
 }
@@ -152,7 +182,7 @@ static void add_zsh_command(const struct command *c, struct text *out)
 	text_printf(out, "\t%s%s%s)\n\t\t_arguments -s", c->name, c->alias ? "|" : "",
 		    c->alias ? c->alias : "");
 	for (const struct option_row *row = c->options; row && !option_row_ends(row); row++) {
-		struct zsh_option o = { row, out };
+		struct zsh_option o = { c, row, out };
 
 		option_spellings(row, add_zsh_spelling, &o);
 	}
@@ -197,7 +227,10 @@ static void add_fish_option(const struct command *c, const struct option_row *ro
 	text_printf(out, "complete -c ispot -n '__fish_seen_subcommand_from %s%s%s'", c->name,
 		    c->alias ? " " : "", c->alias ? c->alias : "");
 	option_spellings(row, add_fish_spelling, out);
-	text_printf(out, "%s -d '", !row->value ? "" : is_file(row->value) ? " -r -F" : " -x");
+	text_printf(out, "%s", !row->value ? "" : is_file(row->value) ? " -r -F" : " -x");
+	if (choices_of(c, row))
+		text_printf(out, " -a '%s'", choices_of(c, row));
+	text_add(out, " -d '");
 	add_quoted(out, row->help, "\\", FISH_QUOTE);
 	text_add(out, "'\n");
 }

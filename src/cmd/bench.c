@@ -225,12 +225,18 @@ static int run_bench(int argc, char **argv, struct err *err)
 	return ret;
 }
 
+static const struct option_choices choices[] = {
+	{ "engine", "kernel in-process auto" },
+	{ 0 },
+};
+
 const struct command cmd_bench = {
 	.name = "bench",
 	.summary = "measure the cost of a traced call on this machine",
 	.usage = "ispot bench [-t N] [--engine ENGINE] [--json]",
 	.examples = examples,
 	.options = options,
+	.choices = choices,
 	.needs = CMD_NEEDS_ROOT,
 	.run = run_bench,
 };

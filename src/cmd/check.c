@@ -762,6 +762,11 @@ static int run_check(int argc, char **argv, struct err *err)
 	return ret;
 }
 
+static const struct option_choices choices[] = {
+	{ "engine", "kernel in-process auto" },
+	{ 0 },
+};
+
 const struct command cmd_check = {
 	.name = "check",
 	.summary = "show what would be traced, at what overhead, and what prevents it",
@@ -769,6 +774,7 @@ const struct command cmd_check = {
 		 "            [--json] (CMD | -p PID)",
 	.examples = examples,
 	.options = options,
+	.choices = choices,
 	.needs = 0,
 	.run = run_check,
 };

@@ -103,6 +103,11 @@ static int run_diff(int argc, char **argv, struct err *err)
 	return rc;
 }
 
+static const struct option_choices choices[] = {
+	{ "color", "auto always never" },
+	{ 0 },
+};
+
 const struct command cmd_diff = {
 	.name = "diff",
 	.summary = "compare recordings before and after a change",
@@ -110,6 +115,7 @@ const struct command cmd_diff = {
 		 "           [--no-pager] [-v] BEFORE... -- AFTER...",
 	.examples = examples,
 	.options = options,
+	.choices = choices,
 	.needs = CMD_READS_TRACE,
 	.run = run_diff,
 };

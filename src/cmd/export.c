@@ -124,6 +124,12 @@ static int run_export(int argc, char **argv, struct err *err)
 	return rc;
 }
 
+static const struct option_choices choices[] = {
+	{ "format", "chrome csv dot folded folded-diff perf pprof speedscope" },
+	{ "states", "function sequence" },
+	{ 0 },
+};
+
 const struct command cmd_export = {
 	.name = "export",
 	.summary = "write a recording in the format of another tool",
@@ -131,6 +137,7 @@ const struct command cmd_export = {
 		"ispot export --format F [-i FILE] [--time A-B] [--limit N] [--states WHAT] -o OUT",
 	.examples = examples,
 	.options = options,
+	.choices = choices,
 	.needs = CMD_READS_TRACE,
 	.run = run_export,
 };

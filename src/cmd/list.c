@@ -244,11 +244,17 @@ static int run_list(int argc, char **argv, struct err *err)
 	return 0;
 }
 
+static const struct option_choices choices[] = {
+	{ "engine", "kernel in-process auto" },
+	{ 0 },
+};
+
 const struct command cmd_list = {
 	.name = "list",
 	.summary = "list usable probes and counters, and why others are not",
 	.usage = "ispot list [-v | --json] [--engine ENGINE] [--no-pager]",
 	.examples = examples,
 	.options = options,
+	.choices = choices,
 	.run = run_list,
 };

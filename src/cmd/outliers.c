@@ -236,6 +236,12 @@ static int run_outliers(int argc, char **argv, struct err *err)
 	return rc;
 }
 
+static const struct option_choices choices[] = {
+	{ "rule", "paper robust" },
+	{ "color", "auto always never" },
+	{ 0 },
+};
+
 const struct command cmd_outliers = {
 	.name = "outliers",
 	.summary = "find calls that take much longer than the others",
@@ -243,6 +249,7 @@ const struct command cmd_outliers = {
 		 "               [-v] [--json | --csv | --html FILE] [--color WHEN] [--no-pager]",
 	.examples = examples,
 	.options = options,
+	.choices = choices,
 	.needs = CMD_READS_TRACE,
 	.run = run_outliers,
 };

@@ -306,6 +306,15 @@ static int run_report(int argc, char **argv, struct err *err)
 	return rc;
 }
 
+static const struct option_choices choices[] = {
+	{ "by", "function lock sequence site thread transition" },
+	{ "states", "function sequence" },
+	{ "unit", "ns cycles" },
+	{ "format", "text json csv html" },
+	{ "color", "auto always never" },
+	{ 0 },
+};
+
 const struct command cmd_report = {
 	.name = "report",
 	.summary = "rank functions by the time they lose to interference",
@@ -317,6 +326,7 @@ const struct command cmd_report = {
 		"             [--color WHEN] [--no-pager] [-v]",
 	.examples = examples,
 	.options = options,
+	.choices = choices,
 	.needs = CMD_READS_TRACE,
 	.run = run_report,
 };

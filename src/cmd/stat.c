@@ -444,6 +444,11 @@ static int run_stat(int argc, char **argv, struct err *err)
 	return ret;
 }
 
+static const struct option_choices choices[] = {
+	{ "engine", "kernel auto" },
+	{ 0 },
+};
+
 const struct command cmd_stat = {
 	.name = "stat",
 	.summary = "watch functions while they run, without writing a file",
@@ -451,6 +456,7 @@ const struct command cmd_stat = {
 		 "           [-o FILE] [--engine ENGINE] [--] [CMD...]",
 	.examples = examples,
 	.options = options,
+	.choices = choices,
 	.needs = CMD_NEEDS_ROOT,
 	.run = run_stat,
 };

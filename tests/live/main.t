@@ -126,6 +126,36 @@ fish_options() {
 alike() { diff "$work/options" <("$1") >"$work/differ" || { sed 's/^/# /' "$work/differ"; return 1; }; }
 ok "zsh's completion has the options of bash's" alike zsh_options
 ok "fish's completion has the options of bash's" alike fish_options
+# The words of which an option takes one are the same in all three, as lines "--by function lock ...".
+bash_choices() {
+	"$ISPOT" --completion bash | sed -nE "s/^\t\tcase \\\$previous in ([^)]*)\) mode=choice options='([^']*)'.*/\1 \2/p" |
+		while read -r spellings words; do printf -- "%s $words\n" ${spellings//|/ }; done | sort
+}
+zsh_choices() { "$ISPOT" --completion zsh | sed -nE "s/^\t\t'\*?(--?[A-Za-z0-9-]+)[=+].*:\(([a-z -]+)\)'.*/\1 \2/p" | sort; }
+fish_choices() {
+	"$ISPOT" --completion fish | sed -nE "s/^complete -c ispot -n '__fish_seen_subcommand_from [^']*'(( -[sl] [A-Za-z0-9-]+)+) -x -a '([^']*)'.*/\1:\3/p" |
+		while IFS=: read -r spellings words; do
+			sed -E 's/ -s (.)/ -\1/g; s/ -l / --/g' <<<"$spellings" | tr ' ' '\n' | grep . | sed "s/\$/ $words/"
+		done | sort
+}
+bash_choices >"$work/options"
+ok "bash's completion has the words that options take" grep -qx -e '--by function lock sequence site thread transition' "$work/options"
+ok "zsh's completion has the same" alike zsh_choices
+ok "fish's completion has the same" alike fish_choices
+ok "bash offers them" exits 0 'sequence site' complete_at ispot report --by s
+# Each of them is one that the command takes.
+taken() {
+	local command option words word
+	for command in report export outliers; do
+		"$ISPOT" --completion bash | sed -n "/^\t$command[|)]/,/;;\$/p" | sed -nE "s/.* in .*(--[a-z-]+)\) mode=choice options='([^']*)'.*/\1 \2/p" |
+			while read -r option words; do
+				for word in $words; do
+					"$ISPOT" "$command" "$option=$word" -i "$work/none.data" 2>&1 | grep -e "$option takes" -e "no .*$word" | sed "s/^/# $option=$word: /"
+				done
+			done
+	done
+}
+ok "and commands take them" exits 0 '' taken
 if command -v zsh >/dev/null; then
 	ok "zsh's completion is a script" exits 0 '' shell '"$0" --completion zsh >'"$work/_ispot && zsh -n $work/_ispot"
 	zsh_at() { # zsh_at CURRENT WORD...: what it asks of zsh's own functions

@@ -238,6 +238,12 @@ static int run_fleet(int argc, char **argv, struct err *err)
 	return rc;
 }
 
+static const struct option_choices choices[] = {
+	{ "by", "exe cgroup container user" },
+	{ "color", "auto always never" },
+	{ 0 },
+};
+
 const struct command cmd_fleet = {
 	.name = "fleet",
 	.summary = "find applications that slow each other, across machines",
@@ -258,5 +264,6 @@ const struct command cmd_fleet = {
 		"[--applications N] [--cpus N] [--interferers N] [--trio-interferers N] [--indicator NAME,...]",
 	.examples = examples,
 	.options = options,
+	.choices = choices,
 	.run = run_fleet,
 };

@@ -309,6 +309,13 @@ static int run_imbalance(int argc, char **argv, struct err *err)
 	return read_sections(&o, &ro, err);
 }
 
+static const struct option_choices choices[] = {
+	{ "count", "edges callgrind hardware auto" },
+	{ "engine", "kernel" },
+	{ "color", "auto always never" },
+	{ 0 },
+};
+
 const struct command cmd_imbalance = {
 	.name = "imbalance",
 	.summary = "find threads that others wait for",
@@ -319,6 +326,7 @@ const struct command cmd_imbalance = {
 		 "                [--color WHEN] [--no-pager] -- CMD...",
 	.examples = examples,
 	.options = options,
+	.choices = choices,
 	.needs = CMD_READS_TRACE,
 	.run = run_imbalance,
 };

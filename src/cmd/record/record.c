@@ -302,6 +302,13 @@ static int run_record(int argc, char **argv, struct err *err)
 	return ret ? ret : status;
 }
 
+static const struct option_choices choices[] = {
+	{ "clockid", "mono tsc" },
+	{ "call-graph", "dwarf fp none" },
+	{ "engine", "kernel in-process auto" },
+	{ 0 },
+};
+
 const struct command cmd_record = {
 	.name = "record",
 	.summary = "record the calls of a command or of running processes",
@@ -313,6 +320,7 @@ const struct command cmd_record = {
 		"             [--engine ENGINE] [--java] [-q] [-v] [--] [CMD...]",
 	.examples = examples,
 	.options = options,
+	.choices = choices,
 	.needs = CMD_NEEDS_ROOT,
 	.run = run_record,
 };
