@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "base/text.h"
 
-#define SILENT_NS   2000000000ull
+#define SILENT_NS   1000000000ull
 #define INTERVAL_NS 200000000ull
 
 static bool line_stands;

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Commands that read a recording for longer than two seconds say how far they are, on a terminal only.
+# Commands that read a recording for longer than a second say how far they are, on a terminal only.
 # They are stopped for that long, so that it does not matter how fast the machine is.
 . "$(dirname "$0")/lib.sh"
 speed=build/bench/trace_speed
@@ -32,7 +32,7 @@ cat >"$planted/shown.py" <<-'EOP'
 	    while p.poll() is None and not opened(p):
 	        time.sleep(0.001)
 	    p.send_signal(signal.SIGSTOP)
-	    time.sleep(2.2)
+	    time.sleep(1.2)
 	    p.send_signal(signal.SIGCONT)
 	    drawn = b""
 	    while True:

@@ -129,7 +129,7 @@ ok "fish's completion has the options of bash's" alike fish_options
 # The words of which an option takes one are the same in all three, as lines "--by function lock ...".
 bash_choices() {
 	"$ISPOT" --completion bash | sed -nE "s/^\t\tcase \\\$previous in ([^)]*)\) mode=choice options='([^']*)'.*/\1 \2/p" |
-		while read -r spellings words; do printf -- "%s $words\n" ${spellings//|/ }; done | sort
+		while read -r spellings words; do tr '|' '\n' <<<"$spellings" | sed "s/\$/ $words/"; done | sort
 }
 zsh_choices() { "$ISPOT" --completion zsh | sed -nE "s/^\t\t'\*?(--?[A-Za-z0-9-]+)[=+].*:\(([a-z -]+)\)'.*/\1 \2/p" | sort; }
 fish_choices() {
@@ -147,7 +147,7 @@ ok "bash offers them" exits 0 'sequence site' complete_at ispot report --by s
 taken() {
 	local command option words word
 	for command in report export outliers; do
-		"$ISPOT" --completion bash | sed -n "/^\t$command[|)]/,/;;\$/p" | sed -nE "s/.* in .*(--[a-z-]+)\) mode=choice options='([^']*)'.*/\1 \2/p" |
+		"$ISPOT" --completion bash | sed -n "/^\t${command}[|)]/,/;;\$/p" | sed -nE "s/.* in .*(--[a-z-]+)\) mode=choice options='([^']*)'.*/\1 \2/p" |
 			while read -r option words; do
 				for word in $words; do
 					"$ISPOT" "$command" "$option=$word" -i "$work/none.data" 2>&1 | grep -e "$option takes" -e "no .*$word" | sed "s/^/# $option=$word: /"

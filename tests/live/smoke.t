@@ -254,6 +254,30 @@ for kind in $kinds; do
 	ok $? "a record of the kind $kind"
 done
 
+# ---- progress ----
+
+# drawn STDOUT: what stands on the terminal that a recorder of two seconds has its errors on
+drawn() {
+	python3 - "$1" "$ISPOT" record -o drawn.data -F inner -- sh -c "'$MB/exact' -n 3 >/dev/null; sleep 2" <<-'EOP'
+		import os, pty, subprocess, sys
+		master, slave = pty.openpty()
+		out = slave if sys.argv[1] == "terminal" else subprocess.DEVNULL
+		p = subprocess.Popen(sys.argv[2:], stdin=subprocess.DEVNULL, stdout=out, stderr=slave)
+		os.close(slave)
+		try:
+		    while more := os.read(master, 65536):
+		        os.write(1, more)
+		except OSError:  # nobody has the other end any more
+		    pass
+		p.wait()
+	EOP
+}
+drawn file >on_file
+like on_file 'recording: [0-9.kM]+ calls' "record CMD says how far it is, if its output is redirected"
+is "$(tr '\r' '\n' <on_file | grep -A1 'recording:' | tail -n 1 | cut -c1-3)" $'\e[K' "and takes that away at the end"
+drawn terminal >on_terminal
+is "$(grep -c 'recording:' on_terminal)" 0 "but not between the lines of a program that has the terminal"
+
 # ---- nothing is left ----
 
 copy=$DIR/own_exact

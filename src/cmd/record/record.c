@@ -251,6 +251,13 @@ static const struct recorder *choose_recorder(const struct record_options *o,
 	return *r;
 }
 
+/* Whether the command's output goes to the terminal, where a line of progress would be in its way.
+ */
+static bool shares_terminal(const struct record_options *o)
+{
+	return !strcmp(o->output, "-") || isatty(STDOUT_FILENO);
+}
+
 static int run_record(int argc, char **argv, struct err *err)
 {
 	struct record_options o = {
@@ -287,7 +294,7 @@ static int run_record(int argc, char **argv, struct err *err)
 		target_words(&own, argv + 1, first - 1);
 		so.argv = first < argc ? argv + first : NULL;
 		so.pids = pids;
-		so.show_progress = !so.argv;
+		so.show_progress = !so.argv || !shares_terminal(&o);
 		so.command = command.s ? command.s : "";
 		so.options = own.s ? own.s : "";
 		ret = recorder_run(choose_recorder(&o, &so), &o, &so, &status, err);
