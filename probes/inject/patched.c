@@ -1083,7 +1083,7 @@ bool patched_restore(const struct patched *p, pid_t pid)
 	tracees_detach(&t);
 	if (changed)
 		log_notice("%" PRIu64 " places in the code of process %d have been changed by "
-			   "another tool since they were patched, and are left as they are: end "
+			   "another tool since they were patched, and are left as they are; end "
 			   "that tool, and restart the process",
 			   changed, pid);
 	return true;

@@ -217,7 +217,7 @@ static void visit_restore(struct processes *all, const struct patched *p, pid_t 
 	if (!patched_restore(p, pid))
 		log_notice(
 			"process %d could not be stopped and keeps its patches, which cost it tens of "
-			"nanoseconds a call: record it again in process to take them out",
+			"nanoseconds a call; record it again in process to take them out",
 			pid);
 }
 

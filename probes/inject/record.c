@@ -170,7 +170,7 @@ static int watch(void *ctx, pid_t pid, struct inproc_region *g)
 	g->passed_ns = r->passed_ns;
 	ret = java_switches_watch(&r->switches, pid, false);
 	if (!ret && ownswitches_watch(&r->own, pid, r->writer, &r->no_own))
-		log_notice("context switches are not recorded: %s", r->no_own.text);
+		log_failure("context switches are not recorded", &r->no_own);
 	return ret;
 }
 
@@ -348,7 +348,7 @@ int inject_record(const struct inject_recording *o, struct inject_result *result
 		ret = ring_bytes_choose(&r.ring, o->ring_bytes, &r.targets, err);
 	if (!ret) {
 		if (java_switches_open(&r.switches, &r.no_switches) && !geteuid())
-			log_notice("context switches are not recorded: %s", r.no_switches.text);
+			log_failure("context switches are not recorded", &r.no_switches);
 		if (r.no_switches.code)
 			ownswitches_open(&r.own, &r.no_own);
 		ret = open_file(&r, err);

@@ -495,8 +495,8 @@ static void report_reasons(const struct reasons *r, struct trace_writer *w)
 		memcpy(of_most, words, sizeof(words));
 	}
 	if (all > most)
-		log_notice("%s; %llu more for other reasons (ispot report -v)", of_most,
-			   (unsigned long long)(all - most));
+		log_notice("%s, and %llu more for other reasons; see ispot report -v for all",
+			   of_most, (unsigned long long)(all - most));
 	else if (most)
 		log_notice("%s", of_most);
 }

@@ -83,7 +83,7 @@ static void report_missing(const struct pmu_list *list)
 		text_printf(&counted, "%s%s", i ? ", " : "", list->events[i].name);
 	if (list->n_missing && (list->fell_back || !list->is_auto))
 		log_notice("%s: not counted (%s)%s%s", missing.s, list->missing[0].why,
-			   list->fell_back ? "; counted instead: " : "",
+			   list->fell_back ? ", counted instead: " : "",
 			   !list->fell_back ? ""
 			   : list->n	    ? counted.s
 					    : "nothing");

@@ -124,8 +124,8 @@ static void write_left(struct recording *r)
 		memcpy(of_most, words, sizeof(words));
 	}
 	if (most && all > most->n)
-		log_notice("%s; %llu more for other reasons (ispot report -v)", of_most,
-			   (unsigned long long)(all - most->n));
+		log_notice("%s, and %llu more for other reasons; see ispot report -v for all",
+			   of_most, (unsigned long long)(all - most->n));
 	else if (most)
 		log_notice("%s", of_most);
 }
@@ -389,7 +389,7 @@ static void prepare_signals(struct recording *r)
 static void open_switches(struct recording *r)
 {
 	if (java_switches_open(&r->switches, &r->no_switches) && !geteuid())
-		log_notice("context switches are not recorded: %s", r->no_switches.text);
+		log_failure("context switches are not recorded", &r->no_switches);
 }
 
 static int open_file(struct recording *r, struct err *err)

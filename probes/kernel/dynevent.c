@@ -456,7 +456,7 @@ void dynevent_delete(struct dynevent *ev)
 	if (e) {
 		s->left_behind = true;
 		log_notice(
-			"the probe event %s/%s was left in place (%s); the next ispot removes it once it is free",
+			"the probe event %s/%s was left in place (%s), and the next ispot removes it once it is free",
 			s->group, ev->name,
 			e == -EBUSY ? "another process has it open" : strerror(-e));
 	}

@@ -39,7 +39,7 @@ void costs_calibrate(struct costs *costs, struct recording *r, const char *when,
 		return;
 	if (selfcost_measure(&r->sets.data[r->sets.empties], r->programs, &r->rings, threads, when,
 			     rows, &n, &err))
-		log_notice("the probes' cost is unknown, so floors are n/a: %s", err.text);
+		log_failure("the probes' cost is unknown, so floors are n/a", &err);
 	for (size_t i = 0; i < n; i++) {
 		struct text line = { 0 };
 
@@ -295,7 +295,7 @@ void costs_read(struct costs *costs, struct recording *r)
 		use_known(costs, r, &k, path);
 	else if (ret && ret != -ENOENT &&
 		 ret != -EACCES) /* not this user's file: measure as usual */
-		log_notice("ISPOT_CALIBRATION: %s: %s; costs are measured instead", path,
+		log_notice("ISPOT_CALIBRATION: costs are measured instead, because of %s: %s", path,
 			   ret == -EPERM    ? "others own it or may write to it"
 			   : ret == -EINVAL ? "no file that ispot wrote there"
 					    : strerror(-ret));

@@ -152,7 +152,7 @@ static void report_missing(const struct recorded_counters *c, const struct recor
 		log_detail("%s; counted in every call: %s", list->missing[0].why,
 			   counted.s ? counted.s : "nothing");
 	else if (list->n_missing && list->fell_back)
-		log_notice("%s: not counted (%s); counted instead: %s", missing.s,
+		log_notice("%s: not counted (%s), counted instead: %s", missing.s,
 			   list->missing[0].why, counted.s ? counted.s : "nothing");
 	else if (list->n_missing && !list->is_auto)
 		log_notice("%s: not counted (%s)", missing.s, list->missing[0].why);

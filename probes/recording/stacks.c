@@ -419,7 +419,7 @@ static void report_short(struct recording *r)
 		recording_write_notice(
 			r, "stacks",
 			"most call stacks end at the caller, because the code has no "
-			"frame pointers; -g dwarf sees on");
+			"frame pointers; record with -g dwarf");
 }
 
 void stacks_write(struct recorded_stacks *stacks, struct recording *r)

@@ -211,12 +211,17 @@ static void notice_no_object(const struct pattern *p, struct dso *const *dsos, s
 			near = base;
 		}
 	}
-	log_notice("-F '%s': no object %s is mapped yet; %s%s%s%s", p->typed, p->object,
-		   is_final
-			   ? "what is loaded later is not timed in process: attach with -p once it "
-			     "is, or record with --engine kernel"
-			   : "its functions join when it is loaded",
-		   near ? " (or did you mean " : "", near ? near : "", near ? "?)" : "");
+	if (is_final)
+		log_notice("-F '%s': no object %s is mapped yet, and what is loaded later is not "
+			   "timed in process%s%s%s; attach with -p once it is loaded, or record "
+			   "with --engine kernel",
+			   p->typed, p->object, near ? " (did you mean " : "", near ? near : "",
+			   near ? "?)" : "");
+	else
+		log_notice("-F '%s': no object %s is mapped yet: its functions join when it is "
+			   "loaded%s%s%s",
+			   p->typed, p->object, near ? " (or did you mean " : "", near ? near : "",
+			   near ? "?)" : "");
 }
 
 /*
@@ -539,7 +544,7 @@ static int no_probes(const struct pattern *p, const struct names *others, struct
 		report_names(&t, others);
 		ret = err_set(err, -ENOENT, "%s", t.s);
 	} else {
-		log_notice("%s yet; it joins when a library that has one is loaded", t.s);
+		log_notice("%s yet, but it joins when a library that has one is loaded", t.s);
 		ret = 0;
 	}
 	text_release(&t);

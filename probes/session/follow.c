@@ -292,7 +292,7 @@ void session_follow_end(const struct follow *f, struct recording *r)
 		 "%" PRIu64
 		 " child processes have no calls of their first moment (up to %s): probes "
 		 "that children inherit would cost more than the budget at so many context "
-		 "switches; a larger --overhead keeps them",
+		 "switches; give a larger --overhead to keep them",
 		 f->n_late, text_time(late, f->late_most_ns));
 	recording_write_notice(r, "late-children", text);
 }

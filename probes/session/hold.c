@@ -195,8 +195,8 @@ void session_hold_end(const struct holds *holds, struct recording *r)
 	if (!holds->n_twins)
 		return;
 	snprintf(text, sizeof(text),
-		 "%" PRIu64 " processes were forked by processes just born; before Linux 6.13 the "
-		 "kernel may drop the probes of such relatives: calls of theirs can be missing",
+		 "%" PRIu64 " processes were forked by processes just born: before Linux 6.13 the "
+		 "kernel may drop the probes of such relatives, so calls of theirs can be missing",
 		 holds->n_twins);
 	recording_write_notice(r, "twins", text);
 }

@@ -555,10 +555,9 @@ int session_run(struct session *s, struct session_result *result, struct err *er
 			    !s->r.options->n_pids && !strcmp(s->reason, "duration"),
 			    wait_for_signal, s);
 	if (!s->r.is_hybrid && !s->r.plan.n)
-		recording_write_notice(
-			&s->r, "nothing-matched",
-			"-F matches no function of any program that ran; ispot check "
-			"lists what a program has");
+		recording_write_notice(&s->r, "nothing-matched",
+				       "-F matches no function of any program that ran; run ispot "
+				       "check to list what a program has");
 	session_report_late(&s->select, &s->r);
 	session_report_no_keys(&s->r);
 	session_hold_end(&s->holds, &s->r);

@@ -51,20 +51,27 @@ static void find_hint(struct err *err, const char *fmt)
 		err->hint = (unsigned)(whole + 2 - err->text);
 }
 
-int err_set(struct err *err, int code, const char *fmt, ...)
+int err_vset(struct err *err, int code, const char *fmt, va_list ap)
 {
 	char marked[sizeof(err->text)];
-	va_list ap;
 
 	if (!err)
 		return code;
 	err->code = code;
 	fmt = mark_hint(marked, sizeof(marked), fmt);
-	va_start(ap, fmt);
 	vsnprintf(err->text, sizeof(err->text), fmt, ap);
-	va_end(ap);
 	find_hint(err, fmt);
 	one_line(err->text);
+	return code;
+}
+
+int err_set(struct err *err, int code, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	err_vset(err, code, fmt, ap);
+	va_end(ap);
 	return code;
 }
 

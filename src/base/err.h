@@ -10,6 +10,8 @@
 #ifndef ISPOT_BASE_ERR_H
 #define ISPOT_BASE_ERR_H
 
+#include <stdarg.h>
+
 struct err {
 	int code;	 /* negative errno, 0: no error */
 	int exit_status; /* what ispot exits with; 0: the command's own default */
@@ -23,6 +25,8 @@ struct err {
  * be NULL.
  */
 int err_set(struct err *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+int err_vset(struct err *err, int code, const char *fmt, va_list ap);
 
 /* Copies the sentence and code of another error and returns that code. */
 int err_take(struct err *err, const struct err *from);

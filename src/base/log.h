@@ -6,13 +6,20 @@
 #ifndef ISPOT_BASE_LOG_H
 #define ISPOT_BASE_LOG_H
 
+struct err;
+
 enum log_level { LOG_QUIET, LOG_NOTICE, LOG_DETAIL };
 
 void log_set_level(enum log_level level);
 enum log_level log_get_level(void);
 
-/* Each call prints one line; fmt has no newline. */
+/*
+ * Each call prints one line, and a second one, "hint: what to do", if fmt has it behind its last
+ * "; " (err_set() in base/err.h).
+ */
 void log_notice(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* A notice that something does without what failed: "what: why", and the hint of the error. */
+void log_failure(const char *what, const struct err *why);
 void log_detail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -141,14 +141,14 @@ static void report_none(const struct dump_options *o, const char *path, uint64_t
 	char time[TEXT_NUMBER];
 
 	if (o->tid == UINT64_MAX)
-		log_notice("%s: no record in %s; the recording lasts %s", path, o->time,
+		log_notice("%s: no record in %s, and the recording lasts %s", path, o->time,
 			   text_time(time, lasts_ns));
 	else if (o->time)
 		log_notice("%s: no record of thread %llu in %s", path, (unsigned long long)o->tid,
 			   o->time);
 	else
-		log_notice("%s: no record of thread %llu; `ispot report --by thread` lists those "
-			   "that have any",
+		log_notice("%s: no record of thread %llu; run `ispot report --by thread` to list "
+			   "those that have any",
 			   path, (unsigned long long)o->tid);
 }
 

@@ -186,7 +186,7 @@ ok "perf.data: its magic is perf's" [ "$(head -c 8 "$work/svc.perf")" = PERFILE2
 } >"$work/bare.trace"
 "$ISPOT" dump --from-text "$work/bare.trace" -o "$work/bare.data"
 dump_says() { { "$ISPOT" dump --events -i "$work/bare.data" "$@" >/dev/null; } 2>&1; }
-ok "dump: no record of a thread" loud "no record of thread 4711; \`ispot report --by thread\` lists" dump_says --tid 4711
+ok "dump: no record of a thread" loud "no record of thread 4711" dump_says --tid 4711
 ok "dump: nor in a time" loud "no record of thread 7 in 5s-6s" dump_says --tid 7 --time 5s-6s
-ok "dump: no record in a time" loud "no record in 5s-6s; the recording lasts 9s" dump_says --time 5s-6s
+ok "dump: no record in a time" loud "no record in 5s-6s, and the recording lasts 9s" dump_says --time 5s-6s
 ok "dump: records, and nothing beside" silent dump_says --tid 7

@@ -43,7 +43,7 @@ ok $? "one thread's CPU time is no more than was recorded" ||
 	diag "$(trace ended .cpu_ns) of $(trace ended .duration_ns)"
 
 record rare -c 1000000000 -F empty_call -- "$MB/empty" -n 20011
-like rare.err 'none of the 20k calls was recorded, as one in 1000000000 was to be: record with a smaller -c' \
+like rare.err 'none of the 20k calls was recorded, as one in 1000000000 was to be' \
 	"-c too large: said"
 unlike rare.err 'no calls were seen' "and not that there were none"
 cost=$("$ISPOT" dump --meta -i rare.data | jq 'select(.kind == "end") | .probes_cost_ns - .scheduling_cost_ns')

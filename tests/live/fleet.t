@@ -34,7 +34,7 @@ like <(field .type) ". x [0-9]+$" "and the machine's type"
 enough
 ok $? "programs that share the CPUs, until there are enough samples" ||
 	diag "$(cat record.err reduce.out report.err; pair hungry '| tojson'; pair sleeper '| tojson')"
-like record.err "samples of duration of request; [0-9]+ applications were seen" "what was recorded is said"
+like record.err "samples of duration of request, [0-9]+ applications were seen" "what was recorded is said"
 is "$(jq -r '.fleet | [.indicator, .unit, .higher_is_better] | tojson' report.json)" \
 	'["duration of request","ns",false]' "the indicator is labelled"
 is "$(pair hungry .effect)" negative "the busy one slows it" || diag "$(pair hungry '| tojson')"

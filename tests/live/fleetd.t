@@ -31,7 +31,7 @@ eventually reaches 4
 ok $? "and one after the other" || diag first.err
 is "$(($(count) <= 3))" 1 "three at most are kept"
 is "$(($(find days -name '*.fleet' -printf '%s\n' | sort -n | tail -1) < 4000000))" 1 "none is larger than it should be and a block"
-like first.err "days: file [0-9]+; [0-9.kM]+ samples so far; to watch the CPUs took [0-9.]+% of their time" "what it costs is said with each file"
+like first.err "days: file [0-9]+: [0-9.kM]+ samples so far, and to watch the CPUs took [0-9.]+% of their time" "what it costs is said with each file"
 like <(grep -m1 ": file 1;" first.err) ", ([1-9][0-9.]*|0[.]0?[1-9][0-9]*)% taken from others" "and the first window's is in it" || diag first.err
 rss() { awk '/VmRSS/ { print $2 }' "/proc/$recorder/status"; }
 before=$(rss)
@@ -59,7 +59,7 @@ is "$(($(of killed .fleet.samples) > samples))" 1 "to those of before" || diag "
 kill -TERM $recorder
 wait $recorder
 is $? 0 "a signal ends it in order" || diag third.err
-like third.err "samples of duration of request; .* to watch the CPUs took" "with what it did"
+like third.err "samples of duration of request, .* to watch the CPUs took" "with what it did"
 is "$(find days -name 'window*' | wc -l)" 0 "no recording of a window is left"
 
 # More calls than a window may record.

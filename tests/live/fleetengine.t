@@ -150,7 +150,7 @@ line lose double cut busy double lose cut lose
 for f in some/*.fleet; do fleet push --engine "$(through faulty)" "$f" >>faulty.out 2>>faulty.err || echo "$f failed" >>faulty.err; done
 is "$(paste -sd' ' line.out | cut -c1-38)" "lose double cut busy double lose cut l" "the line was faulty"
 unlike faulty.err "failed" "it is pushed all the same"
-like faulty.err "does not answer; it is asked again" "which is said"
+like faulty.err "does not answer and is asked again" "which is said"
 is "$(($(on b faulty rows) > $(on b some rows)))" 1 "some of it is there twice" || diag "$(on b faulty rows) and $(on b some rows) rows"
 same faulty some.db "and counts once"
 ask b "SYSTEM START MERGES"

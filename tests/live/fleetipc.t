@@ -20,7 +20,7 @@ busy() { ./busy "BEGIN { while (n++ < $1); exit ${2-0} }"; }
 # single CPU the recorder, which looks each 20 ms, is in every sample that lasts as long.
 fleet record -o one.fleet --period 3500000 -- ./busy 'BEGIN { while (n++ < 16000000); exit 7 }' >one.out 2>one.err
 is $? 7 "record ends with the command, and with its status" || diag one.err
-like one.err 'samples of ipc; [0-9]+ applications were seen; to watch the CPUs took [0-9.]+% of their time' "what it took is said"
+like one.err 'samples of ipc, [0-9]+ applications were seen, and to watch the CPUs took [0-9.]+% of their time' "what it took is said"
 is "$(header one.fleet)" '"indicator":"ipc","unit":"1e-6","higher_is_better":true,"period":3500000' "the file says what was measured, and how often"
 fleet reduce --db one.db one.fleet >reduce.out 2>&1
 is $? 0 "reduce" || diag reduce.out

@@ -25,7 +25,7 @@ for round in {1..10}; do
 done
 [ "$(matched length)" -gt 0 ]
 ok $? "two indicators are recorded, and compared block by block" || diag "$(cat record.err reduce.out report.err)"
-like record.err "samples of duration of request, duration of work; " "which is said" || diag record.err
+like record.err "samples of duration of request, duration of work, " "which is said" || diag record.err
 is "$(tail -c +17 1.fleet | head -c "$(($(od -An -tu4 -j8 -N4 1.fleet)))" | jq -c '[.version, [.indicators[].name]]')" \
 	'[2,["duration of request","duration of work"]]' "the file lists them" || diag record.err
 is "$(jq -r '[.fleet.indicator, .beside.indicator] | join(", ")' report.json)" "duration of request, duration of work" "both are reported"

@@ -336,7 +336,7 @@ if cc -O1 -o later later.c 2>compile.err; then
 	like later.err 'record that program itself, or with --engine kernel' "with what to do"
 	is "$("$ISPOT" report --json -i later.data | jq '[.notices[] | select(test("executed another program"))] | length')" 1 "and is in the file"
 	record later --engine in-process -F main -F 'libnotyet.so:*' -- ./later 0
-	like later.err 'no object libnotyet.so is mapped yet; what is loaded later is not timed in process: attach with -p' "a library that is not loaded yet" || diag later.err
+	like later.err 'no object libnotyet.so is mapped yet, and what is loaded later is not timed in process' "a library that is not loaded yet" || diag later.err
 else
 	skip "a program that executes another one" "no C compiler"
 fi

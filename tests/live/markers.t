@@ -160,7 +160,7 @@ fi
 
 record never -F 'usdt:elsewhere:begin..end' -- "$MB/exact" -n 1
 is "$status" 0 "a provider that may come with a library: status"
-like never.err "no USDT probe of provider 'elsewhere' yet; it joins" "and said"
+like never.err "no USDT probe of provider 'elsewhere' yet, but it joins" "and said"
 
 record typo -F marker:wait_repl -- "$MB/markers"
 is "$status" 125 "a marker that there is not: status"

@@ -55,7 +55,7 @@ unlike all.stacks '\?' "no unknown frame there"
 record fp -g fp -F leaf -F middle -- "$L/callers" 1009
 sites fp
 is "$(site fp leaf middle "$(awk '$3 == "middle" { print $4; exit }' fp.out)")" 1009 "-g fp: calls of a site"
-like fp.err 'frame pointers; -g dwarf' "-g fp: missing frame pointers are said"
+like fp.err 'frame pointers; record with -g dwarf' "-g fp: missing frame pointers are said"
 record fp_exact -g fp -F inner -F middle -F outer -- "$MB/exact" -n 1009
 stacks fp_exact >fp_exact.stacks
 like fp_exact.stacks '^inner middle outer ' "-g fp: through probed frames"

@@ -321,7 +321,7 @@ static int ask(struct fleet_engine *e, struct engine_shard *shard, const char *u
 		    clock_now_ns() - begin_ns + wait_ns > e->options.retry_ns)
 			return cannot(e, shard, err);
 		if (!e->sent.retries++)
-			log_notice("%s does not answer; it is asked again", shard->host);
+			log_notice("%s does not answer and is asked again", shard->host);
 		clock_sleep_ns(about(wait_ns));
 		wait_ns = 2 * wait_ns < BACK_OFF_MOST_NS ? 2 * wait_ns : BACK_OFF_MOST_NS;
 	}

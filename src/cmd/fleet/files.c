@@ -46,15 +46,16 @@ static void check_clock(struct fleet_files *f, const struct fleet_block_head *he
 static void report_oddities(const struct fleet_files *f, const struct fleet_reader *file)
 {
 	if (f->ahead || f->unset)
-		log_notice("%s: the clock of %s %s; its samples count in the times it says",
+		log_notice("%s: the clock of %s %s, and its samples count in the times it says",
 			   file->path, file->header.machine,
 			   f->ahead ? "is ahead of this one's" : "was never set");
 	if (f->back)
-		log_notice("%s: the clock of %s was set back meanwhile; its blocks count each by "
-			   "its own time",
-			   file->path, file->header.machine);
+		log_notice(
+			"%s: the clock of %s was set back meanwhile, and its blocks count each by "
+			"its own time",
+			file->path, file->header.machine);
 	if (!file->header.type_known || !file->header.topology.n)
-		log_notice("%s: the machine type of %s is not known; %s", file->path,
+		log_notice("%s: the machine type of %s is not known, so %s", file->path,
 			   file->header.machine,
 			   file->header.topology.n
 				   ? "it counts as a type of its own"
@@ -91,9 +92,9 @@ static int read_blocks(struct fleet_files *f, struct fleet_reader *file,
 		rc = refuse(f, &why, err);
 	report_oddities(f, file);
 	if (file->truncated)
-		log_notice("%s ends inside of a block; the blocks before it count", file->path);
+		log_notice("%s ends inside of a block, and the blocks before it count", file->path);
 	if (file->damaged_blocks)
-		log_notice("%s is damaged; its sound blocks count", file->path);
+		log_notice("%s is damaged, and its sound blocks count", file->path);
 	return rc;
 }
 

@@ -103,7 +103,7 @@ static void report_progress(const struct recorder *r)
 {
 	char cost[FLEET_PACE_TEXT], samples[TEXT_COUNTED];
 
-	log_notice("%s: file %" PRIu64 "; %s so far; to watch the CPUs took %s", r->dir.path,
+	log_notice("%s: file %" PRIu64 ": %s so far, and to watch the CPUs took %s", r->dir.path,
 		   r->dir.next - 1, text_counted(samples, r->samples, "sample"),
 		   fleet_pace_say(&r->pace, cost));
 }
@@ -213,7 +213,7 @@ static void report_done(const struct recorder *r)
 	for (uint32_t i = 0; i <= r->header.n_more; i++)
 		text_printf(&indicators, "%s%s", i ? ", " : "",
 			    fleet_header_indicator(&r->header, i).name);
-	log_notice("%s of %s; %s were seen; to watch the CPUs took %s",
+	log_notice("%s of %s, %s were seen, and to watch the CPUs took %s",
 		   text_counted(samples, r->samples, "sample"), indicators.s,
 		   text_counted(apps, r->apps, "application"), fleet_pace_say(&r->pace, cost));
 	text_release(&indicators);

@@ -168,8 +168,8 @@ static void report_renamed(const struct fleet_view *v)
 			const char *same = strrchr(other, '@');
 
 			if (same && !strcmp(same, build) && ++said)
-				log_notice("%s and %s are one program, renamed or under two names; "
-					   "they count as two",
+				log_notice("%s and %s are one program, renamed or under two names, "
+					   "and count as two",
 					   other, name);
 		}
 	}

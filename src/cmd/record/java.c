@@ -52,8 +52,8 @@ static int record(const struct record_options *o, struct session_options *so,
 		return ret;
 	if (!result.calls && result.machines)
 		log_notice("no calls were seen: %s",
-			   so->n_patterns ? "no method that -F matches ran; names are as "
-					    "com.example.Store.get, * stands for anything"
+			   so->n_patterns ? "no method that -F matches ran; give names as "
+					    "com.example.Store.get, with * for anything"
 					  : "no synchronized method of the program ran; name "
 					    "others with -F");
 	*end = (struct recorder_end){ .calls = result.calls,

@@ -21,16 +21,16 @@ static void fill_end(struct recorder_end *end, const struct session_result *r,
 	text_counted(functions, r->functions, "function");
 	/* Where nothing was probed the session has said why. */
 	if (!r->calls && r->trapped_calls)
-		log_notice("none of the %s was recorded, as one in %llu was to be: record with a "
+		log_notice("none of the %s was recorded, as one in %llu was to be; record with a "
 			   "smaller -c",
 			   text_counted(calls, r->trapped_calls, "call"),
 			   (unsigned long long)so->period);
 	else if (!r->calls && !r->cut_short && !r->began_at_end && r->functions)
 		log_notice("no calls were seen: %s probed, none ran in a traced process meanwhile; "
-			   "ispot check shows what %s matches, %s",
+			   "run ispot check to see what %s matches, or %s",
 			   functions, so->n_patterns ? "-F" : "a -F",
-			   so->n_patterns ? "a recording without -F what runs"
-					  : "ispot report what else is hot");
+			   so->n_patterns ? "record without -F to see what runs"
+					  : "ispot report to see what else is hot");
 	*end = (struct recorder_end){ .calls = r->calls,
 				      .functions = r->functions,
 				      .lost = r->lost_records + r->lost_others,
