@@ -51,7 +51,7 @@ static const struct option_row options[] = {
 	{ 0, "key", "FUNC@ARG,...", ARG_LIST, offsetof(struct report_options, keys),
 	  "split FUNC's calls by the values of its recorded arguments (repeatable)", NULL },
 	{ 0, "no-key", "FUNC", ARG_LIST, offsetof(struct report_options, no_keys),
-	  "do not split FUNC's calls by arguments ('*': of no function)", NULL },
+	  "do not split FUNC's calls by arguments ('*': any function)", NULL },
 	{ 's', "sort", "COLUMN", ARG_STRING, offsetof(struct report_options, sort),
 	  "rank by COLUMN (default lost time)", NULL },
 	{ 0, "unit", "UNIT", ARG_STRING, offsetof(struct report_options, unit),

@@ -75,7 +75,7 @@ static const struct option_row options[] = {
 	{ 0, "user", "USER", ARG_STRING, offsetof(struct record_options, user),
 	  "run CMD as this user, by name or number", NULL },
 	{ 0, "no-key", "FUNCTION", ARG_LIST, offsetof(struct record_options, no_key),
-	  "do not record the arguments FUNCTION depends on ('*': of no function)", NULL },
+	  "do not record the arguments FUNCTION depends on ('*': any function)", NULL },
 	{ 0, "no-inherit", NULL, ARG_UNFLAG, offsetof(struct record_options, inherit),
 	  "do not follow child processes", NULL },
 	{ 'q', "quiet", NULL, ARG_FLAG, offsetof(struct record_options, quiet), "print only errors",
