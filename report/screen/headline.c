@@ -518,7 +518,8 @@ void text_details(const struct view *v, struct text *out)
 			typical(b, &line);
 		detail(v, b->function ? "Calls" : "Waits", &line, out);
 		share_of_it(b, &line);
-		call_of_it(b, &line);
+		if (v->shortened < SHORTEN_MOST)
+			call_of_it(b, &line);
 		detail(v, "Why", &line, out);
 		if (v->shortened < SHORTEN_MOST)
 			woken_by(v->result, b, &line);

@@ -451,7 +451,6 @@ static const struct meta_not_traced *costly_lock(const struct meta *meta)
 {
 	vec_for_each (&meta->not_traced, const struct meta_not_traced, f) {
 		const struct meta_function function = { .symbol = f->name };
-
 		const struct lock_function *lock = lock_function_of(&function);
 
 		if (f->cost_share > 0 && lock && lock->action == LOCK_TAKE)

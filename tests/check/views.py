@@ -333,7 +333,8 @@ def check_story(whole):
     if varies and not any(fits(100 * b["unexplained_threads"] * trace["probed_ns"] / trace["threads_ns"], varies[1])
                           for b in whole["blocks"] if b["unexplained_threads"]):
         wrong.append(f"paragraph: no row has {varies[1]}% of thread time unexplained")
-    if BY == "function" and bool(m or varies) != bool(table) and "-s" not in OPTIONS:
+    told = m or varies or "too few to judge" in flat
+    if BY == "function" and bool(told) != bool(table) and "-s" not in OPTIONS:
         wrong.append(f"a table without a paragraph on it, or the reverse: {head}")
     if BY not in ("function", "thread") and bool(m) != bool(worth):
         wrong.append(f"the paragraph is not of these rows: {head}")
