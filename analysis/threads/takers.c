@@ -21,6 +21,17 @@ void takers_add(struct takers *t, enum taker_kind kind, uint32_t pid, uint64_t n
 	t->data[i].ns += ns;
 }
 
+void takers_is_kernel(struct takers *t, uint32_t pid)
+{
+	map_put(&t->kernel, SWITCH_AFTER_IDLE + (uint64_t)pid, 1);
+}
+
+/* Returns whether little of a stretch is known to be of the one who began or ended it. */
+static bool is_brief(const struct takers *t, uint64_t who)
+{
+	return who == SWITCH_AFTER_UNKNOWN || map_get(&t->kernel, who) != MAP_NONE;
+}
+
 static struct taker_cpu *cpu_of(struct takers *t, uint32_t cpu)
 {
 	while (t->cpus.n <= cpu)
@@ -45,9 +56,9 @@ void takers_switch(struct takers *t, uint32_t cpu, uint64_t time_ns, uint64_t be
 		return;
 	middle_ns = c->since_ns + (time_ns - c->since_ns) / 2;
 	if (c->since_ns && time_ns > c->since_ns) {
-		if (before == SWITCH_AFTER_UNKNOWN || before == c->who)
+		if (before == c->who || is_brief(t, before))
 			middle_ns = time_ns;
-		else if (c->who == SWITCH_AFTER_UNKNOWN)
+		else if (is_brief(t, c->who))
 			middle_ns = c->since_ns;
 		add_span(c, c->since_ns, middle_ns, c->who);
 		add_span(c, middle_ns, time_ns, before);
@@ -104,5 +115,6 @@ void takers_release(struct takers *t)
 		free(*cpu);
 	vec_release(&t->cpus);
 	map_release(&t->by_key);
+	map_release(&t->kernel);
 	vec_release(t);
 }

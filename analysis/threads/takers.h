@@ -4,6 +4,8 @@
  * each CPU are kept. Records show when the program's threads had the CPU. Of the time between, the
  * first half counts for the process that got the CPU when they left it, and the second half for the
  * process that had it before they got it back, because the scheduler's records name only these two.
+ * If one of the two is a thread of the kernel, all of it counts for the other one: such threads run
+ * for a moment, often because of the switch itself.
  * A thread that gets a CPU has waited for the processes that had it since the thread became
  * runnable. An idle CPU that had to wake up counts for no process.
  */
@@ -48,11 +50,14 @@ struct taker_cpu {
 struct takers {
 	VEC(struct taker)
 	struct map by_key; /* by kind and pid */
+	struct map kernel; /* SWITCH_AFTER_IDLE + number of a thread of the kernel -> 1 */
 	struct {
 		VEC(struct taker_cpu *)
 	} cpus;
 };
 
+/* Tells that the process is a thread of the kernel. */
+void takers_is_kernel(struct takers *t, uint32_t pid);
 void takers_add(struct takers *t, enum taker_kind kind, uint32_t pid, uint64_t ns);
 /*
  * Switches the CPU from one process to the other; before had it at the end of the period that ends

@@ -109,6 +109,9 @@ void threads_init(struct threads *th, const struct meta *meta, uint64_t start_ns
 	vec_for_each (&meta->threads, const struct meta_thread, m)
 		*vec_add(&th->known) = m;
 	vec_sort(&th->known, latest_first);
+	vec_for_each (&meta->processes, const struct meta_process, p)
+		if (p->kernel)
+			takers_is_kernel(&th->takers, p->pid);
 	meet_known(th, start_ns);
 }
 

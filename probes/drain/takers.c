@@ -18,6 +18,7 @@ void drain_taker(struct drain_takers *t, pid_t pid)
 	new->pid = pid;
 	if (target_comm(pid, pid, new->comm, sizeof(new->comm)))
 		new->comm[0] = '\0';
+	new->kernel = *new->comm && !target_has_program(pid) && target_alive(pid);
 	t->n++;
 }
 
@@ -26,7 +27,8 @@ void drain_takers_write(const struct drain_takers *t, void (*write)(void *ctx, s
 {
 	for (size_t i = 0; i < t->n; i++) {
 		const struct meta_process p = { .pid = (uint32_t)t->all[i].pid,
-						.comm = t->all[i].comm };
+						.comm = t->all[i].comm,
+						.kernel = t->all[i].kernel };
 		struct text line = { 0 };
 
 		if (!*p.comm)

@@ -7,6 +7,7 @@
 #ifndef ISPOT_PROBES_DRAIN_TAKERS_H
 #define ISPOT_PROBES_DRAIN_TAKERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -19,6 +20,7 @@ struct drain_takers {
 	struct drain_taker {
 		pid_t pid;
 		char comm[32]; /* "": the process was gone already */
+		bool kernel;   /* a thread of the kernel */
 	} all[DRAIN_TAKERS_MAX];
 };
 

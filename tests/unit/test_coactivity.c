@@ -298,7 +298,7 @@ static void taker_of_the_cpu_is_named(void **state)
 	uint64_t t = 2000;
 
 	begin(&st, 4);
-	*vec_add(&st.scene.meta.processes) = (struct meta_process){ 77, "stress" };
+	*vec_add(&st.scene.meta.processes) = (struct meta_process){ .pid = 77, .comm = "stress" };
 	for (unsigned i = 0; i < 3000; i++) {
 		bool hit = below(&st, 6) == 0;
 		uint64_t d = 5000 + below(&st, 500) + (hit ? 30000 : 0);

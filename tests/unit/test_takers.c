@@ -43,6 +43,28 @@ static void each_stretch_is_whose_it_was(void **state)
 	takers_release(&t);
 }
 
+/* A thread of the kernel that began or ended a stretch had it for a moment. One that did both had
+ * it all the time. */
+static void a_kernel_thread_has_a_moment(void **state)
+{
+	struct takers t = { 0 };
+	struct parts parts = { 0 };
+
+	(void)state;
+	takers_is_kernel(&t, 2);
+	takers_switch(&t, 0, 100, OWN, PROCESS(2));
+	takers_switch(&t, 0, 300, PROCESS(3), OWN);
+	takers_switch(&t, 0, 400, OWN, PROCESS(3));
+	takers_switch(&t, 0, 700, PROCESS(2), OWN);
+	takers_switch(&t, 0, 800, OWN, PROCESS(2));
+	takers_switch(&t, 0, 850, PROCESS(2), OWN);
+	takers_share(&t, 0, 100, OWN, add, &parts);
+	assert_int_equal(parts.of[PROCESS(3)], 200 + 300);
+	assert_int_equal(parts.of[PROCESS(2)], 50);
+	assert_int_equal(parts.of[OWN], 100 + 100);
+	takers_release(&t);
+}
+
 /* Another one had it for a moment when the thread was taken off, and for most of the time the
  * program. */
 static void a_moment_is_no_half(void **state)
@@ -94,6 +116,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_stretch_is_whose_it_was),
+		cmocka_unit_test(a_kernel_thread_has_a_moment),
 		cmocka_unit_test(a_moment_is_no_half),
 		cmocka_unit_test(the_sum_is_the_whole_time),
 		cmocka_unit_test(of_an_unknown_cpu_it_is_who_was_before),

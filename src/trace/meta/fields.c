@@ -95,6 +95,7 @@ const struct field meta_thread_fields[] = {
 const struct field meta_process_fields[] = {
 	F(process, U32, pid),
 	F(process, STRING, comm),
+	F(process, BOOL, kernel),
 	{ 0 },
 };
 

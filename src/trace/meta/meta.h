@@ -164,6 +164,7 @@ struct meta_thread {
 struct meta_process {
 	uint32_t pid;
 	const char *comm;
+	bool kernel; /* a thread of the kernel */
 };
 
 /*
