@@ -121,19 +121,39 @@ static int by_time(const void *a, const void *b)
 	return x->by - y->by;
 }
 
-/* Returns how long all n threads slept at once. */
-static uint64_t all_asleep(struct edge *edges, size_t n_edges, uint32_t threads)
+/* How long threads slept at once. */
+struct meeting {
+	double all_ns, two_ns; /* all of them; at least two */
+};
+
+static struct meeting asleep_at_once(struct edge *edges, size_t n_edges, uint32_t threads)
 {
-	uint64_t ns = 0;
+	struct meeting m = { 0 };
 	uint32_t asleep = 0;
 
 	qsort(edges, n_edges, sizeof(*edges), by_time);
 	for (size_t i = 0; i < n_edges; i++) {
+		const double ns = i ? (double)(edges[i].time_ns - edges[i - 1].time_ns) : 0;
+
 		if (asleep == threads)
-			ns += edges[i].time_ns - edges[i - 1].time_ns;
+			m.all_ns += ns;
+		if (asleep > 1)
+			m.two_ns += ns;
 		asleep += (uint32_t)edges[i].by;
 	}
-	return ns;
+	return m;
+}
+
+/* What would be expected of threads that sleep when they like. */
+struct expected {
+	double all, none, one; /* parts of the time in which so many sleep */
+};
+
+static void add_expected(struct expected *e, double part)
+{
+	e->all *= part;
+	e->one = e->one * (1 - part) + e->none * part;
+	e->none *= 1 - part;
 }
 
 /* The time in which all threads that sleep at a place at times are seen there. */
@@ -171,20 +191,32 @@ static uint64_t inside(const struct window *w, const struct tries_sleep *s)
 	return to > from ? to - from : 0;
 }
 
-/* Whether the threads are hardly ever all asleep, though each is so for much of the time. */
-static bool never_all(const struct tries_place *p)
+/* Whether threads sleep at once for hardly any of the time that would be expected, which is long
+ * enough to be sure. mean_ns: of a sleep */
+static bool meet_rarely(double met_ns, double expected_ns, double mean_ns)
+{
+	return expected_ns >= MEET_SLEEPS * mean_ns && met_ns * MEET_RARELY <= expected_ns;
+}
+
+/*
+ * Judges by how often the threads sleep at once. They wait for a lock if they are hardly ever all
+ * asleep, though each is so for much of the time. If not even two of several are, each sleeps with
+ * a lock that the others wait for in another way.
+ */
+static enum tries_verdict judge_meeting(const struct tries_place *p)
 {
 	const struct tries_sleep *sleeps = p->sleeps.data;
 	size_t n = p->sleeps.n;
 	struct window w = window_of(p);
+	struct expected expected = { 1, 1, 0 };
+	struct meeting met;
 	struct edge *edges;
-	double expected, span, own = 0, all = 0;
-	uint64_t met;
+	double span, mean, own = 0, all = 0;
 
 	if (w.threads < 2 || w.to_ns <= w.from_ns ||
 	    (w.to_ns - w.from_ns) * TOGETHER_MOST < w.last_ns - w.first_ns)
-		return false;
-	expected = span = (double)(w.to_ns - w.from_ns);
+		return TRIES_UNKNOWN;
+	span = (double)(w.to_ns - w.from_ns);
 	edges = xcalloc(2 * n, sizeof(*edges));
 	for (size_t i = 0; i < n; i++) {
 		own += (double)inside(&w, &sleeps[i]);
@@ -193,12 +225,16 @@ static bool never_all(const struct tries_place *p)
 		edges[2 * i + 1] = (struct edge){ .time_ns = sleeps[i].to_ns, .by = -1 };
 		if (i + 1 < n && sleeps[i + 1].thread == sleeps[i].thread)
 			continue;
-		expected *= own / span;
+		add_expected(&expected, own / span);
 		own = 0;
 	}
-	met = all_asleep(edges, 2 * n, w.threads);
+	mean = all / (double)n;
+	met = asleep_at_once(edges, 2 * n, w.threads);
 	free(edges);
-	return expected >= MEET_SLEEPS * all / (double)n && (double)met * MEET_RARELY <= expected;
+	if (w.threads > 2 &&
+	    meet_rarely(met.two_ns, span * (1 - expected.none - expected.one), mean))
+		return TRIES_NO;
+	return meet_rarely(met.all_ns, span * expected.all, mean) ? TRIES_LOCK : TRIES_UNKNOWN;
 }
 
 /*
@@ -225,12 +261,14 @@ static enum tries_verdict judge(const struct tries_place *p)
 {
 	const struct tries_sleep *sleeps = p->sleeps.data;
 	size_t n = p->sleeps.n;
+	enum tries_verdict verdict;
 
 	if (!p->several)
 		return TRIES_NO;
 	if (!n || repeated(sleeps, n) < AGAIN_LEAST)
 		return p->cut ? TRIES_UNKNOWN : TRIES_NO;
-	return never_all(p) && !crowded(sleeps, n) ? TRIES_LOCK : TRIES_UNKNOWN;
+	verdict = judge_meeting(p);
+	return verdict == TRIES_LOCK && crowded(sleeps, n) ? TRIES_UNKNOWN : verdict;
 }
 
 void tries_judge(struct tries *x)

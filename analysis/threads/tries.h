@@ -5,7 +5,9 @@
  * found the lock taken, by a thread that is not asleep there. So the threads that sleep in a
  * function at times are never all asleep there at once, however much of the time each of them is.
  * Threads that sleep to let time pass, or until work comes, mostly are. This is no proof: where
- * there is always some work, but less than threads, one of them is awake as well.
+ * there is always some work, but less than threads, one of them is awake as well. Of several
+ * threads that wait so, two are often asleep. Where none ever is while another one is, they sleep
+ * with a lock in their hands.
  *
  * This is decided at the end of a recording, by function: the innermost of the program's own that
  * leads to the sleep. It takes threads that sleep so much that all of them would often meet there

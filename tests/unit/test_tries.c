@@ -94,6 +94,24 @@ static void who_is_never_asleep_with_all_others_waits_for_a_lock(void **state)
 	end_places(&s);
 }
 
+/* Three threads, of which one sleeps at any time: with a lock that the others wait for. Where one
+ * has the lock, and the other two sleep, these wait. */
+static void who_sleeps_with_a_lock_waits_for_none(void **state)
+{
+	for (unsigned asleep = 1; asleep < 3; asleep++) {
+		struct scene s;
+		uint64_t t = 1000;
+
+		begin_places(&s);
+		for (unsigned round = 0; round < 60; round++)
+			for (unsigned again = 0; again < 4; again++, t += 100)
+				for (unsigned i = 0; i < asleep; i++)
+					sleep_for(&s, t + i, 90, 1 + (round + i) % 3, ACQUIRE);
+		assert_int_equal(verdict_at(&s, ACQUIRE, t), asleep == 1 ? TRIES_NO : TRIES_LOCK);
+		end_places(&s);
+	}
+}
+
 static void ready_for(struct scene *s, uint64_t from_us, uint64_t us, uint32_t i)
 {
 	other(s, REC_SWITCH_OUT, from_us * 1000, TID(i), TID(i), SWITCH_PREEMPTED, 0);
@@ -228,6 +246,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_is_never_asleep_with_all_others_waits_for_a_lock),
+		cmocka_unit_test(who_sleeps_with_a_lock_waits_for_none),
 		cmocka_unit_test(who_waits_for_a_cpu_may_be_awake_without_a_lock),
 		cmocka_unit_test(who_paces_leaves_room_for_others),
 		cmocka_unit_test(what_is_cut_is_not_known),
