@@ -341,11 +341,13 @@ const char *argkeys_place(const struct argkeys *a, uint64_t address, char hex[24
 
 /* ---- functions that are reported by their keys, once the lost time of the keys is known ---- */
 
-#define KEYS_FEW 4
+#define KEYS_FEW    4
+#define JUDGED_PART 4 /* of a function's lost time: a smaller one does not stand for it */
 
-/* The lost time of a function's keys: the largest one, and the sum. */
+/* The lost time of a function's keys: the largest one, the sum, and that of those with
+ * interference. */
 struct key_losses {
-	double most, sum;
+	double most, sum, judged_sum;
 	bool judged; /* at least one key has interference */
 	bool shared; /* at least one of these is used by several threads */
 };
@@ -361,10 +363,14 @@ static bool are_threads_own(const struct argkey_function *f, const struct block 
 
 /*
  * Whether the keys show no more than the function as a whole: many keys without a dominant one, or
- * keys that cannot be judged. If only the function as a whole cannot be judged, its keys are shown.
+ * keys that cannot be judged, but for a small part. If only the function as a whole cannot be
+ * judged, its keys are shown.
  */
 static bool none_stands_out(const struct block *whole, const struct key_losses *keys, uint32_t n)
 {
+	if (block_counts(whole) && keys->judged &&
+	    keys->judged_sum * JUDGED_PART < block_suspect_threads(whole))
+		return true;
 	if (block_counts(whole) && !keys->judged && keys->sum >= block_suspect_threads(whole) / 2)
 		return true;
 	return n > KEYS_FEW && keys->most < block_suspect_threads(whole) / 2 &&
@@ -386,6 +392,8 @@ static void mark_alike(const struct argkeys *a, const struct keyed *k, struct bl
 		if (suspect > 0)
 			f->sum += suspect;
 		f->judged |= block_counts(g);
+		if (block_counts(g) && suspect > 0)
+			f->judged_sum += suspect;
 		f->shared |= g->threads > 1 && block_counts(g);
 	}
 	for (uint32_t id = 0; id < a->meta->functions.n; id++)
