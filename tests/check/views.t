@@ -130,37 +130,48 @@ one_screen_of() ( # one_screen_of TRACE
 		[ "$(wc -l <screen)" -le 23 ] || echo "$view: $(wc -l <screen) lines"
 	done
 )
+for trace in tests/golden/*.trace; do
+	name=$(basename "$trace" .trace)
+	[ -s "$work/$name.data" ] && mkdir -p "$work/fits/$name" && ln -f "$work/$name.data" "$work/fits/$name/ispot.data"
+done
+# too_wide FILE...: their lines, but for arguments of commands to paste, which stay whole
+too_wide() { grep -HE '^.{81,}' "$@" | grep -vE "^[^:]*: *'" || true; }
+# too_large FILE...: those that are no screen of 23 lines of 80 columns
+too_large() {
+	too_wide "$@"
+	awk 'FNR == 24 { print FILENAME ": more than 23 lines" }' "$@"
+}
 one_screen() ( # one_screen COMMAND...
-	mkdir -p "$work/fits" && cd "$work/fits" || exit 1
-	for trace in "$OLDPWD"/tests/golden/*.trace; do
-		"$ISPOT" dump --from-text "$trace" -o ispot.data 2>/dev/null || continue
-		COLUMNS=80 "$ISPOT" "$@" 2>/dev/null >screen || [ $? -lt 126 ] || echo "${trace##*/}: ended by a signal"
-		wider_than_80 <screen | sed "s/^/${trace##*/}: /"
-		[ "$(wc -l <screen)" -le 23 ] || echo "${trace##*/}: $(wc -l <screen) lines"
+	cd "$work/fits" || exit 1
+	for trace in */; do
+		(cd "$trace" && COLUMNS=80 exec "$ISPOT" "$@" 2>/dev/null >screen) || [ $? -lt 126 ] || echo "$trace: ended by a signal"
 	done
+	too_large ./*/screen
 )
 for view in report "report --by lock" "report --by thread" "report --by sequence" imbalance outliers; do
 	# shellcheck disable=SC2086 # words
 	holds "one screen of each golden trace: $view" one_screen $view
 done
 # No line of any view is wider than the screen, whatever its length.
-narrow_views() ( # narrow_views NAME: of ./ispot.data
+narrow_views() ( # narrow_views DIRECTORY: of its ispot.data
+	cd "$1" || exit 1
 	for view in "report -v" "report -v --by lock" "report -v --by thread" "report -v --by sequence" "imbalance -v" "outliers -v"; do
 		# shellcheck disable=SC2086 # words
-		COLUMNS=80 "$ISPOT" $view 2>/dev/null | wider_than_80 | sed "s/^/$1: $view: /"
+		COLUMNS=80 "$ISPOT" $view 2>/dev/null >"$view"
 	done
 	"$ISPOT" report --json 2>/dev/null | jq -r '.blocks[:4][].name' | while read -r block; do
-		COLUMNS=80 "$ISPOT" report --slow "$block" 2>/dev/null </dev/null | wider_than_80 | sed "s/^/$1: --slow: /"
+		COLUMNS=80 "$ISPOT" report --slow "$block" 2>/dev/null </dev/null >>"report --slow"
 	done
+	too_wide report* imbalance* outliers* | sed "s|^|$1: |"
 )
 narrow() (
-	mkdir -p "$work/narrow" && cd "$work/narrow" || exit 1
+	cd "$work/fits" || exit 1
 	for trace in "$@"; do
-		"$ISPOT" dump --from-text "$trace" -o ispot.data 2>/dev/null || continue
-		narrow_views "$(basename "$trace")"
+		narrow_views "$trace"
 	done
 )
-holds "no line of a golden trace's views is too wide" narrow "$PWD"/tests/golden/{bare,callsites,ends,holders,imbalance,interval,keys,monitors_asleep,outliers,own,queue_lock,regions,sampled_told,sites,svc,timer_thread}.trace
+holds "no line of a golden trace's views is too wide" narrow bare callsites ends holders imbalance interval keys \
+	monitors_asleep outliers own queue_lock regions sampled_told sites svc timer_thread
 # A program, functions, a lock and threads with long names, large numbers of threads, and long times.
 awk 'BEGIN {
 	print "{\"kind\":\"session\",\"version\":1,\"command\":\"a\",\"program\":\"a-program-that-has-a-name-as-long-as-names-of-programs-can-be-2.14.15\",\"pid\":4194303,\"start_ns\":1000000000,\"clock\":\"monotonic\",\"cpus\":1024,\"period\":1,\"producer\":\"synthetic\",\"kernel\":\"6.18.0\",\"pmu\":\"none\"}"
@@ -171,7 +182,8 @@ awk 'BEGIN {
 		printf "%.0f 0 %d/4194303 entry %s\n%.0f 0 %d/4194303 exit %s\n", at, 4194000 + i % 2, name, at + long, 4194000 + i % 2, name
 		at += long + 500
 	} }' >"$work/long.trace"
-holds "nor if names and numbers are long" narrow "$work/long.trace"
+mkdir -p "$work/fits/long" && "$ISPOT" dump --from-text "$work/long.trace" -o "$work/fits/long/ispot.data" || echo "# no trace of long names"
+holds "nor if names and numbers are long" narrow long
 holds "and the first screen of that is one" one_screen_of "$work/long.trace"
 # Of a program that waits behind other programs, and whose recorder had something to say.
 crowded() {
@@ -249,14 +261,17 @@ diff_fits() { # diff_fits BEFORE AFTER
 		echo "${1##*/} and ${2##*/}: $(wc -l <"$work/diff.screen") lines"
 }
 diff_screens() {
-	local trace
+	local trace name side
+	mkdir -p "$work/diffs"
 	for trace in tests/golden/*.trace; do
-		trace=$work/$(basename "$trace" .trace).data
-		[ -s "$trace" ] || continue
-		diff_fits "$trace" "$trace"
-		diff_fits "$trace" "$work/svc.data"
-		diff_fits "$work/story.data" "$trace"
+		name=$(basename "$trace" .trace)
+		[ -s "$work/$name.data" ] || continue
+		for side in "$name $name" "$name svc" "story $name"; do
+			COLUMNS=80 "$ISPOT" diff "$work/${side% *}.data" -- "$work/${side#* }.data" 2>/dev/null >"$work/diffs/$side" ||
+				[ $? -lt 126 ] || echo "$side: ended by a signal"
+		done
 	done
+	too_large "$work"/diffs/*
 }
 holds "one screen of diff" diff_screens
 for side in slower oftener; do
@@ -327,14 +342,15 @@ for trace in story growth keys places reads spin sequence svc; do
 	holds "the same totals in every view: $trace" totals_agree $trace
 done
 # No bit of lost time is in two rows, whatever the rows are; those of functions that are split are in JSON twice.
-rows_add_up() {
-	"$ISPOT" report -i "$1" --by "$2" --json 2>/dev/null | jq -r --arg of "$(basename "$1" .data) --by $2" '.trace as $t |
-		([.blocks[] | select(.verdict == "interference") | .lost_threads // 0] | add // 0) * ($t.probed_ns // 0) |
-		select(. > $t.lost_ns * 1.001 + 2) | "\($of): rows lose \(.) ns, the head says \($t.lost_ns)"'
+rows_add_up() { # rows_add_up BY
+	local trace
+	for trace in "$work"/*.data; do
+		"$ISPOT" report -i "$trace" --by "$1" --json 2>/dev/null
+	done | jq -r '.trace as $t | ([.blocks[] | select(.verdict == "interference") | .lost_threads // 0] | add // 0) * ($t.probed_ns // 0) |
+		select(. > $t.lost_ns * 1.001 + 2) | "\($t.command): rows lose \(.) ns, the head says \($t.lost_ns)"'
 }
 for by in lock sequence site thread; do
-	all_add_up() { for trace in "$work"/*.data; do rows_add_up "$trace" "$by"; done; }
-	holds "the rows add up to the headline: $by" all_add_up
+	holds "the rows add up to the headline: $by" rows_add_up $by
 done
 # suggested COMMAND: the lines that its screen says to run next on the same recording
 suggested() {
