@@ -169,9 +169,10 @@ static uint32_t place_of_sleep(struct handouts *h, const struct thread *t)
 	return place;
 }
 
-uint32_t handouts_side(const struct thread *t)
+/* Returns the side of the futex at which the thread sleeps: the place of the sleep, or the latest
+ * known one of the thread there; 0: none is known, or it is the first one of all. */
+static uint32_t side_of_sleep(const struct handouts *h, const struct thread *t)
 {
-	const struct handouts *h = &t->all->handouts;
 	const struct sleep *s = &t->sleep;
 	uint32_t word, place;
 
@@ -233,6 +234,7 @@ void handouts_add(struct handouts *h, struct thread *t)
 	};
 	struct handout *row;
 
+	t->sleep.side = side_of_sleep(h, t);
 	if (s->waker == SLEEP_NOBODY)
 		return;
 	row = row_of(h, &like);
@@ -780,8 +782,10 @@ static void judge_results_in_places(struct threads *th, const struct all_waits *
 		if (waiter == SLEEP_NOBODY)
 			continue;
 		map_put(givers, waiter, 1);
-		for (size_t k = i; k < i + n; k++)
+		for (size_t k = i; k < i + n; k++) {
+			map_put(&th->handouts.split, rows.data[k].word, 1);
 			set_work(th, &rows.data[k], WORK_RESULTS);
+		}
 	}
 	vec_release(&rows);
 }

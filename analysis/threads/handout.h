@@ -51,7 +51,7 @@ struct handouts {
 	struct map places, place_of; /* by hash; of a stack's number + 1 -> place */
 	struct map latest_at; /* futex and thread -> the latest place where it waited there */
 	struct map first_at;  /* futex -> the first place where a thread waited there */
-	/* at the end, of futexes where threads wait in several places for each other: */
+	/* at the end, of futexes whose places are judged apart: */
 	struct map split;	 /* -> 1 */
 	struct map work_of_side; /* futex and place -> enum futex_work */
 	/* at the end, of places without a futex: */
@@ -88,7 +88,7 @@ struct thread_depth {
 
 /* The reported window begins here. What was seen before still tells what the waits are for. */
 void handouts_restart(struct handouts *h, uint64_t time_ns);
-/* The thread's present sleep was ended. */
+/* The thread's present sleep was ended. Sets its side. */
 void handouts_add(struct handouts *h, struct thread *t);
 /* Threads is_one[index] are summed up: their rows are of the thread with that index from here on.
  */
@@ -100,12 +100,7 @@ void handouts_judge(struct threads *th);
  * nobody waits for work, or for that of several threads.
  */
 const struct thread *handouts_giver(const struct threads *th, uint64_t *waited_ns);
-/*
- * Returns the place of the thread's latest sleep at a futex, or the latest known one of those
- * there, for handouts_work(); 0: it is the first one where threads waited there, or none is known.
- */
-uint32_t handouts_side(const struct thread *t);
-/* After handouts_judge(): what waits on that side of the futex are for. */
+/* After handouts_judge(): what waits on that side of the futex (struct sleep) are for. */
 enum futex_work handouts_work(const struct threads *th, uint32_t word, uint32_t side);
 /* Whether those who wait with that stack, its number + 1, wait for others who do so in turn. */
 bool handouts_is_queue(const struct handouts *h, uint64_t stack);

@@ -144,9 +144,10 @@ static struct meeting asleep_at_once(struct edge *edges, size_t n_edges, uint32_
 	return m;
 }
 
-/* What would be expected of threads that sleep when they like. */
+/* If threads slept independently of each other: the parts of the time in which all of them, none,
+ * and exactly one would be asleep. */
 struct expected {
-	double all, none, one; /* parts of the time in which so many sleep */
+	double all, none, one;
 };
 
 static void add_expected(struct expected *e, double part)

@@ -104,7 +104,7 @@ static struct wait_cell *cell_of_sleep(struct wait_sums *sums, const struct thre
 		.standard = s->kind == WAIT_OTHER ? s->standard : STANDARD_NONE,
 		.by_call = s->by_call,
 		.tries = sleep_place(t),
-		.place = s->word != SLEEP_NOBODY     ? handouts_side(t)
+		.place = s->word != SLEEP_NOBODY     ? s->side
 			 : s->end == SLEEP_BY_THREAD ? handouts_place(&t->all->handouts, s->stack)
 						     : 0,
 	};

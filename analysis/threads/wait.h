@@ -29,8 +29,8 @@ struct wait_cell {
 	bool uninterruptible, iowait, by_call;
 	uint32_t stack; /* of one of its sleeps, its number + 1; 0: none is known */
 	uint32_t tries; /* of a timed sleep: the place (tries.h); 0: none is known */
-	uint32_t
-		place; /* at no futex, ended by a thread: the place (handout.h); 0: none is known */
+	uint32_t place; /* at no futex, ended by a thread: the place (handout.h), 0: none is known;
+			   at a futex: the side (struct sleep) */
 	uint32_t standard; /* enum standard_wait, where the system call says no more than that */
 	uint64_t sleeps, ns, idle_ns; /* ns: until the wakeup, idle_ns of it */
 	uint64_t pause_ns; /* of idle_ns: whoever ended the sleeps let a time pass meanwhile */

@@ -166,20 +166,27 @@ static void such_waits_are_idle(void **state)
 	end_stacks(&s);
 }
 
+/* Threads 2 and 1 release each other: 2 waits at LOOP, and 1 at that futex, with that stack. */
+static uint64_t by_turns(struct scene *s, uint64_t word, uint32_t stack)
+{
+	uint64_t us = 100;
+
+	for (unsigned round = 0; round < 20; round++, us += 200) {
+		sleep_at(s, us, 2, LOOP, NEAR);
+		wake_up(s, us + 100, 2, 1, 0);
+		sleep_at(s, us + 110, 1, word, stack);
+		wake_up(s, us + 190, 1, 2, 0);
+	}
+	return us;
+}
+
 /* One that also waits for the workers works in turn with them: that is lost time. */
 static void one_that_waits_back(void **state)
 {
 	struct scene s;
-	uint64_t us = 100;
 
 	begin_stacks(&s);
-	for (unsigned round = 0; round < 20; round++, us += 200) {
-		sleep_at(&s, us, 2, LOOP, NEAR);
-		wake_up(&s, us + 100, 2, 1, 0);
-		sleep_at(&s, us + 110, 1, DONE, OUTER);
-		wake_up(&s, us + 190, 1, 2, 0);
-	}
-	finish(&s, us);
+	finish(&s, by_turns(&s, DONE, OUTER));
 	assert_int_equal(work_at(&s, LOOP), WORK_IN_TURN);
 	end_stacks(&s);
 }
@@ -277,20 +284,15 @@ static void one_condition_for_both_sides(void **state)
 	}
 }
 
-/* Two threads release each other at one condition variable. stack: where the second one waits */
+/* Two threads release each other at one condition variable. stack: where one of them waits */
 static struct futex_judgement passing_on(uint32_t stack, bool to_all)
 {
 	struct futex_judgement judgement;
 	struct scene s;
-	uint64_t us = 100;
+	uint64_t us;
 
 	begin_stacks(&s);
-	for (unsigned round = 0; round < 20; round++, us += 200) {
-		sleep_at(&s, us, 1, LOOP, NEAR);
-		wake_up(&s, us + 90, 1, 2, 0);
-		sleep_at(&s, us + 100, 2, LOOP, stack);
-		wake_up(&s, us + 190, 2, 1, 0);
-	}
+	us = by_turns(&s, LOOP, stack);
 	vec_for_each (&s.calls.threads.futexes.all, struct futex, word) {
 		word->standard[STANDARD_CONDITION] = word->waits;
 		word->by_all = to_all ? word->releases : 0;
@@ -614,7 +616,10 @@ static void a_token_in_a_pipe_is_queued_for(void **state)
 static void summed_up(void **state)
 {
 	struct handouts h = { 0 };
-	struct thread t = { .index = 5, .sleep = { .word = 1, .waker = 2, .woken_ns = 9 } };
+	struct threads all = { 0 };
+	struct thread t = { .all = &all,
+			    .index = 5,
+			    .sleep = { .word = SLEEP_NOBODY, .waker = 2, .woken_ns = 9 } };
 	bool is_one[8] = { [5] = true };
 
 	handouts_add(&h, &t);
