@@ -17,21 +17,17 @@ struct owned {
 	double most_ns;
 };
 
-static double at_least_0(double ns)
-{
-	return ns > 0 ? ns : 0;
-}
-
 /* Sets the lost parts of a function's pools. Returns their sum. */
 static double lost_pools(const struct block *f, double lost[CAUSE_POOLS])
 {
 	double waits = fmin(block_unexplained_waits_ns(f), f->unexplained_ns);
 
 	memset(lost, 0, CAUSE_POOLS * sizeof(*lost));
-	lost[POOL_PREEMPTED] = at_least_0(f->pools[POOL_PREEMPTED] - f->harmless[POOL_PREEMPTED]);
-	lost[POOL_BLOCKED] = at_least_0(f->pools[POOL_BLOCKED] - f->harmless[POOL_BLOCKED] - waits);
-	lost[POOL_RUNNING] = at_least_0(f->pools[POOL_RUNNING] - f->harmless[POOL_RUNNING] -
-					(f->unexplained_ns - waits));
+	lost[POOL_PREEMPTED] = fmax(f->pools[POOL_PREEMPTED] - f->harmless[POOL_PREEMPTED], 0);
+	lost[POOL_BLOCKED] = fmax(f->pools[POOL_BLOCKED] - f->harmless[POOL_BLOCKED] - waits, 0);
+	lost[POOL_RUNNING] = fmax(f->pools[POOL_RUNNING] - f->harmless[POOL_RUNNING] -
+					  (f->unexplained_ns - waits),
+				  0);
 	return lost[POOL_PREEMPTED] + lost[POOL_BLOCKED] + lost[POOL_RUNNING];
 }
 
@@ -93,7 +89,7 @@ static double sum_of(const double ns[CAUSE_POOLS])
 /* Returns the excess that b has of a cause beyond the lost time that it owns of it. */
 static double beyond(const struct cause *c, struct causes *lost, double excess)
 {
-	return at_least_0(c->share * excess - cause_of(lost, c->kind)->lost);
+	return fmax(c->share * excess - cause_of(lost, c->kind)->lost, 0);
 }
 
 static void move_evidence(struct cause *to, struct cause *from)
@@ -124,7 +120,7 @@ static void divide(struct block *b, struct owned *o, double excess)
 		rest += beyond(c, &o->causes, excess);
 	vec_for_each (&o->causes, const struct cause, c)
 		lost += c->lost;
-	part = rest > 0 ? at_least_0(excess - lost) / rest : 0;
+	part = rest > 0 ? fmax(excess - lost, 0) / rest : 0;
 	vec_for_each (&b->causes, struct cause, c) {
 		c->share = part * beyond(c, &o->causes, excess) / excess;
 		c->lost = 0;
@@ -140,7 +136,7 @@ static void divide(struct block *b, struct owned *o, double excess)
 		move_evidence(c, from);
 	}
 	if (!(rest > 0))
-		cause_of(&b->causes, "unknown")->share += at_least_0(1 - lost / excess);
+		cause_of(&b->causes, "unknown")->share += fmax(1 - lost / excess, 0);
 	vec_sort(&b->causes, larger_share);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/sequence/owner.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "analysis/score/solo.h"
@@ -49,20 +50,15 @@ static void own(const struct sharing *h, struct block *b, double ns)
 		b->lost_threads += ns / h->duration_ns;
 }
 
-static double at_least_0(double ns)
-{
-	return ns > 0 ? ns : 0;
-}
-
 /* Divides the time of a sequence among its elements, as they lose. */
 static void hand_on(const struct pattern *q, double *ns, uint32_t symbol)
 {
 	double sum = 0;
 
 	for (uint32_t i = 0; i < q->n; i++)
-		sum += at_least_0(q->elements[i].lost_ns);
+		sum += fmax(q->elements[i].lost_ns, 0);
 	for (uint32_t i = 0; sum > 0 && i < q->n; i++)
-		ns[q->elements[i].symbol] += ns[symbol] * at_least_0(q->elements[i].lost_ns) / sum;
+		ns[q->elements[i].symbol] += ns[symbol] * fmax(q->elements[i].lost_ns, 0) / sum;
 }
 
 /* Has the sequence own what is left at it, or hands that on to its elements. */
@@ -96,7 +92,7 @@ static void settle_bodies(struct sharing *h)
 	double *sum = xcalloc(s->patterns.n_functions + 1, sizeof(*sum));
 
 	vec_for_each (&s->bodies, const struct body, b)
-		sum[b->function] += at_least_0(b->lost_ns);
+		sum[b->function] += fmax(b->lost_ns, 0);
 	for (size_t i = 0; i < s->bodies.n; i++) {
 		const struct body *b = &s->bodies.data[i];
 
@@ -105,7 +101,7 @@ static void settle_bodies(struct sharing *h)
 		own(h, h->of_body[i], b->alone_ns);
 		if (sum[b->function] > 0)
 			own(h, h->of_body[i],
-			    h->left_ns[b->function] * at_least_0(b->lost_ns) / sum[b->function]);
+			    h->left_ns[b->function] * fmax(b->lost_ns, 0) / sum[b->function]);
 	}
 	free(sum);
 }
