@@ -134,8 +134,9 @@ struct block {
 	double unexplained_ns; /* of those, what is not counted as lost; in unexplained_threads */
 	double harmless_ns;    /* own excess that rules attribute to more work or to ispot, in ns */
 	double harmless[CAUSE_POOLS]; /* harmless_ns by pool: that time is not lost */
-	/* Of a sequence (cause/owned.h): lost time that it owns, by pool; the sum is 0 if it owns
-	 * none. owned_most: the function with most of it, NULL: not known. */
+	/* Only of sequences: the lost time that is counted in this row (cause/owned.h), by pool;
+	 * all 0 if none is. owned_most: the function whose calls lose most of it, owned_most_share:
+	 * their part of it; NULL: not known. */
 	double owned_ns[CAUSE_POOLS], owned_most_share;
 	const struct meta_function *owned_most;
 	bool off_known; /* there are switch records; else all own time is in POOL_RUNNING */

@@ -542,7 +542,8 @@ static void warn_calls(const struct diff_view *v, struct text *out)
 		   v->width, out);
 }
 
-/* What has no row: words, and if the line is too long, the shorter ones of several rows. */
+/* The words by which the last line counts functions without a row. If the line is too long, it uses
+ * shorter words, each for several verdicts. */
 static const struct {
 	enum diff_verdict verdict;
 	const char *words, *shorter;

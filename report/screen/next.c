@@ -581,7 +581,8 @@ static bool any_queue_for_lock(const struct result *res)
 	return false;
 }
 
-/* Leads on from locks of which none loses time: to the report, unless that may have led here. */
+/* Suggests what to run if no lock loses time: the report, or the threads if the report suggested
+ * the locks. */
 static void next_of_harmless_locks(const struct view *v, struct text *out)
 {
 	if (any_queue_for_lock(v->result))

@@ -306,7 +306,8 @@ static double all_lost_ns(struct story *s)
 	return sum;
 }
 
-/* What a call loses is in the longest sequence around it, and in no other. */
+/* The lost time of a call is counted in the longest sequence that contains the call, and nowhere
+ * else. */
 static void lost_time_counts_once(void **state)
 {
 	static const struct sequence_loss losses[8] = { [1] = { 1, 100 }, [2] = { 0.5, 100 } };
@@ -326,7 +327,8 @@ static void lost_time_counts_once(void **state)
 	end(&s);
 }
 
-/* Of a sequence that occurs too seldom for a verdict, it is in the sequences inside. */
+/* If that sequence occurs too seldom for a verdict, the lost time is counted in the sequences that
+ * it consists of. */
 static void seldom_sequences_own_nothing(void **state)
 {
 	static const struct sequence_loss losses[8] = { [1] = { 1, 100 } };
