@@ -149,7 +149,7 @@ static void report_missing(const struct recorded_counters *c, const struct recor
 	for (unsigned i = 0; i < list->n; i++)
 		names(&counted, ", ", list->events[i].name);
 	if (list->n_missing && list->fell_back && !r->options->events)
-		log_detail("%s; counted in every call: %s", list->missing[0].why,
+		log_detail("%s, counted in every call instead: %s", list->missing[0].why,
 			   counted.s ? counted.s : "nothing");
 	else if (list->n_missing && list->fell_back)
 		log_notice("%s: not counted (%s), counted instead: %s", missing.s,

@@ -528,7 +528,7 @@ static int close_file(struct session *s, struct session_result *result, struct e
 	result->cut_short = true;
 	/* The user set the size limit, so reaching it is no error. */
 	if (s->write_error.code == -EFBIG || (s->r.launch.pid && !s->r.options->n_pids)) {
-		log_notice("%s", s->write_error.text);
+		log_err(&s->write_error);
 		return 0;
 	}
 	if (err)

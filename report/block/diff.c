@@ -13,6 +13,7 @@
 #include "report/block/view.h"
 #include "report/table/table.h"
 #include "report/table/wrap.h"
+#include "symbol/name.h"
 #include "trace/meta/meta.h"
 
 #define ROWS_DEFAULT 15
@@ -164,9 +165,11 @@ static void report_uncalled(const struct diff *diff, const struct diff_block *b,
 	bool gone = b->verdict == DIFF_ONLY_BEFORE;
 	char name[NAME_BYTES], share[TEXT_NUMBER];
 
-	text_printf(out, "%s is %s: it %s %s of thread time.", named(b, name),
-		    gone ? "not called any more" : "called only now", gone ? "took" : "takes",
-		    text_share(share, fabs(diff_moved_share(diff, b))));
+	text_printf(out,
+		    gone ? "%s is not called any more: its own code took %s of the thread time "
+			   "before."
+			 : "%s is called only now: its own code adds %s to the thread time before.",
+		    named(b, name), text_share(share, fabs(diff_moved_share(diff, b))));
 }
 
 static void report_change(const struct diff_block *b, struct text *out)
@@ -199,7 +202,7 @@ static size_t count(const struct diff *diff, enum diff_verdict verdict)
 	return n;
 }
 
-#define UNCALLED_LEAST 0.01 /* of thread time: less is not missed */
+#define UNCALLED_LEAST 0.01 /* of thread time: with less, the function has no row */
 
 /* Whether the block has a row without -v. */
 static bool is_listed(const struct diff *diff, const struct diff_block *b)
@@ -332,7 +335,8 @@ static void print_row(const struct diff_view *v, struct table *t, const struct d
 		table_last(t, name);
 	} else {
 		table_last(t, verdict);
-		text_printf(t->out, "%*s%s\n", NAME_INDENT, "", name);
+		text_printf(t->out, "%*s%s\n", NAME_INDENT, "",
+			    name_brief(name, sizeof(name), b->name, v->width - NAME_INDENT));
 	}
 }
 
@@ -398,7 +402,7 @@ static void warn_within(const struct diff *diff, enum diff_side side, unsigned w
 			continue;
 		text_printf(&line,
 			    "warning: the recordings %s are of different programs, %s and %s: "
-			    "compare those of one program",
+			    "give recordings of one program",
 			    side == DIFF_BEFORE ? "before" : "after",
 			    text_printable(names[0], sizeof(names[0]), program_of(first)),
 			    text_printable(names[1], sizeof(names[1]), program_of(run)));
@@ -542,8 +546,8 @@ static void warn_calls(const struct diff_view *v, struct text *out)
 		   v->width, out);
 }
 
-/* The words by which the last line counts functions without a row. If the line is too long, it uses
- * shorter words, each for several verdicts. */
+/* The words by which one line counts functions without a row. If the line is too long, neighbors
+ * with the same shorter word are counted together. */
 static const struct {
 	enum diff_verdict verdict;
 	const char *words, *shorter;

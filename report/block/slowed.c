@@ -14,11 +14,10 @@ void text_slowed_share(double overhead, struct text *out)
 	char share[TEXT_NUMBER];
 
 	text_printf(out, "%s%s", overhead >= META_OVERHEAD_MOST ? "over " : "",
-		    text_share(share, fmin(overhead, META_OVERHEAD_MOST)));
+		    text_share(share, overhead));
 }
 
-/* The options that help depend on who recorded: only the kernel's probes can sample calls, or be
- * replaced by jumps in the program. */
+/* Sampling (-c) and --engine in-process are alternatives to the kernel's probes only. */
 void text_slow_less(const struct meta *meta, struct text *out)
 {
 	const char *producer = meta->session.producer;

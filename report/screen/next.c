@@ -179,8 +179,8 @@ static bool is_in_process(const struct view *v)
 	       !strcmp(v->result->meta->session.producer, "in-process");
 }
 
-/* Whether the function is memcmp(), strlen() or the like, whose calls are over before probes are,
- * and which disturb each other nowhere but in memory. */
+/* Whether f is memcmp(), strlen() or the like: its calls are shorter than its probes, and take no
+ * lock. */
 static bool is_of_strings(const struct meta_not_traced *f)
 {
 	static const char *const begins[] = { "mem", "str", "wmem", "wcs" };
@@ -543,8 +543,8 @@ static const struct block *function_of_report(const struct result *res)
 
 #define ALL_OF_SLOW "its callers, stacks, slowest calls"
 
-/* Leads from the threads to the calls that lose most. The report led here if it named a row: it is
- * suggested only if it did not. */
+/* Leads from the threads to the calls that lose most. If `ispot report` names a row, the user came
+ * from there, so it is suggested only if it names none. */
 static void next_of_threads(const struct view *v, struct text *out)
 {
 	const struct block *b = function_of_report(v->result);
@@ -581,6 +581,36 @@ static bool any_queue_for_lock(const struct result *res)
 	return false;
 }
 
+const struct meta_not_traced *next_costly_lock(const struct meta *meta)
+{
+	vec_for_each (&meta->not_traced, const struct meta_not_traced, f) {
+		const struct meta_function function = { .symbol = f->name };
+		const struct lock_function *lock = lock_function_of(&function);
+
+		if (f->cost_share > 0 && lock && lock->action == LOCK_TAKE)
+			return f;
+	}
+	return NULL;
+}
+
+/* Suggests bursts of the function that takes locks and was too costly to trace. Returns false if
+ * there is none, or this recorder has no bursts. */
+static bool next_is_burst_of_locks(const struct view *v, struct text *out)
+{
+	const struct meta_not_traced *f = next_costly_lock(v->result->meta);
+	struct text line = { 0 };
+	char name[1024];
+
+	if (!f || is_in_process(v))
+		return false;
+	text_printf(&line, "ispot record --burst 50ms/500ms -F %s@arg1",
+		    text_printable(name, sizeof(name), f->name));
+	same_program(v, &line);
+	next_line(out, v->width, line.n, "Next:", line.s, "waits for locks, in bursts");
+	text_release(&line);
+	return true;
+}
+
 /* Suggests what to run if no lock loses time: the report, or the threads if the report suggested
  * the locks. */
 static void next_of_harmless_locks(const struct view *v, struct text *out)
@@ -592,9 +622,9 @@ static void next_of_harmless_locks(const struct view *v, struct text *out)
 }
 
 /*
- * Suggests the views that lead on. No view leads back to one before it: the report leads to slow
- * calls and threads, the slow calls of a lock to the locks, those to threads, and all of them to
- * the details of slow calls, which lead to the events of the slowest.
+ * Suggests the views that lead on. The suggestions form no circle: `report` leads to --slow and
+ * --by thread, --slow of a lock to --by lock, that to --by thread, each to -v --slow, and that to
+ * `dump --events`.
  */
 static void what_next(const struct view *v, struct text *out)
 {
@@ -610,6 +640,8 @@ static void what_next(const struct view *v, struct text *out)
 		return;
 	if (worst && !worst->function)
 		worst = function_beside(v, worst);
+	if (!worst && locks && next_is_burst_of_locks(v, out))
+		return;
 	if (!worst && locks && v->file) {
 		next_of_harmless_locks(v, out);
 		return;

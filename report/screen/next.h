@@ -7,6 +7,8 @@
 #define NEXT_COMMENT "  # "
 
 struct block;
+struct meta;
+struct meta_not_traced;
 struct text;
 struct view;
 
@@ -21,6 +23,8 @@ void text_what_to_try(const struct view *v, const struct block *worst, const cha
  * several lines with backslashes if it is too short for the command. */
 void text_next_command(unsigned width, const char *command, const char *what, struct text *out);
 void text_next_line(const struct view *v, const char *command, const char *what, struct text *out);
+/* Returns the function that takes locks and was too costly to trace, or NULL if none was. */
+const struct meta_not_traced *next_costly_lock(const struct meta *meta);
 void text_next(const struct view *v, struct text *out); /* adds the commands that show more */
 
 #endif

@@ -426,6 +426,13 @@ static const struct block *most_like_a_lock(const struct result *res)
 	return most;
 }
 
+static bool is_semaphore(const struct block *b)
+{
+	const char *symbol = b->function->symbol;
+
+	return symbol && standard_wait_of("libc.so.6", symbol) == STANDARD_SEMAPHORE;
+}
+
 /* Reports the waits that the functions' view calls lock contention, though they take no lock of
  * this view. */
 static void waits_like_locks(const struct result *res, struct text *out)
@@ -439,30 +446,18 @@ static void waits_like_locks(const struct result *res, struct text *out)
 	share = b->lost_threads * (double)res->probed_ns / (double)res->threads_ns;
 	if (share < SCI_SMALL)
 		return;
-	text_printf(out,
-		    " Waits in %s, which has no owner and so is no lock, cost %s of thread time: "
-		    "`ispot report` has them.",
+	text_printf(out, " Waits in %s%s cost %s of thread time: `ispot report` has them.",
 		    text_shortened(name, sizeof(name), b->name, (NAME_BYTES - 1) / 4),
+		    is_semaphore(b)
+			    ? ", which has no owner and so is no lock,"
+			    : " look like those for a lock, of which no call was traced. They",
 		    text_share(number, share));
-}
-
-/* Returns the function that takes locks and was too costly to trace, or NULL if none was. */
-static const struct meta_not_traced *costly_lock(const struct meta *meta)
-{
-	vec_for_each (&meta->not_traced, const struct meta_not_traced, f) {
-		const struct meta_function function = { .symbol = f->name };
-		const struct lock_function *lock = lock_function_of(&function);
-
-		if (f->cost_share > 0 && lock && lock->action == LOCK_TAKE)
-			return f;
-	}
-	return NULL;
 }
 
 /* Reports that no lock has a row, and why. */
 static void no_lock_judged(const struct view *v, struct text *out)
 {
-	const struct meta_not_traced *costly = costly_lock(v->result->meta);
+	const struct meta_not_traced *costly = next_costly_lock(v->result->meta);
 	char locks[TEXT_COUNTED], share[TEXT_NUMBER], name[NAME_BYTES];
 	uint64_t taken = 0;
 
@@ -471,10 +466,9 @@ static void no_lock_judged(const struct view *v, struct text *out)
 	if (costly)
 		text_printf(out,
 			    "Cannot tell whether threads wait for locks: calls of %s would have "
-			    "cost %s of the program's CPU time to trace. Record some of them: "
-			    "--burst 50ms/500ms -F %s@arg1.",
+			    "cost %s of the program's CPU time to trace.",
 			    text_printable(name, sizeof(name), costly->name),
-			    text_share(share, costly->cost_share), name);
+			    text_share(share, costly->cost_share));
 	else if (taken)
 		text_printf(out,
 			    "Cannot tell whether threads wait for locks: %s %s taken, none of "

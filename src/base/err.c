@@ -34,19 +34,20 @@ static const char *mark_hint(char *buf, size_t n, const char *fmt)
 }
 
 /*
- * Finds the hint behind the last mark of the text. Only a name from outside could contain a mark of
- * its own.
+ * Finds the hint behind the last mark of the text that follows a ";". A name from outside may
+ * contain marks, too, even as its first byte.
  */
 static void find_hint(struct err *err, const char *fmt)
 {
-	char *mark = strrchr(err->text, HINT_MARK);
 	const char *whole = strcmp(fmt, "%s") ? "" : err->text;
 
 	err->hint = 0;
-	if (mark)
-		*mark = ' ';
-	if (mark)
-		err->hint = (unsigned)(mark + 1 - err->text);
+	for (char *s = err->text; (s = strchr(s, HINT_MARK)); s++) {
+		if (s == err->text || s[-1] != ';')
+			continue;
+		*s = ' ';
+		err->hint = (unsigned)(s + 1 - err->text);
+	}
 	for (; (whole = strstr(whole, "; ")); whole++)
 		err->hint = (unsigned)(whole + 2 - err->text);
 }

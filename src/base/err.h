@@ -16,7 +16,7 @@ struct err {
 	int code;	 /* negative errno, 0: no error */
 	int exit_status; /* what ispot exits with; 0: the command's own default */
 	unsigned hint;	 /* where in text the hint begins, behind "; "; 0: there is none */
-	char text[768];	 /* one line without a newline: "what; what to do" */
+	char text[1024]; /* one line without a newline: "what; what to do" */
 };
 
 /*

@@ -18,6 +18,10 @@ enum log_level log_get_level(void);
  * "; " (err_set() in base/err.h).
  */
 void log_notice(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* The same of a whole line, whatever is in it: names from outside may contain "; ". */
+void log_line(const char *line);
+/* A notice of an error that ends nothing, and its hint. */
+void log_err(const struct err *err);
 /* A notice that something does without what failed: "what: why", and the hint of the error. */
 void log_failure(const char *what, const struct err *why);
 void log_detail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -42,7 +42,7 @@ exec(open(sys.argv.pop(1), encoding="utf-8").read().split("root, *files")[0])
 root, *files = sys.argv[1:]
 for file in files:
     source = open(f"{root}/{file}", encoding="utf-8").read()
-    for m in re.finditer(r"\b(?:log_notice|(?:session|recording|inproc)_write_notice)\((?!struct)", source):
+    for m in re.finditer(r"\b(?:log_notice|log_detail|(?:session|recording|inproc)_write_notice)\((?!struct)", source):
         text = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', call(source, m.start())))
         if "; " in text and not re.match(verbs, text.rsplit("; ", 1)[1]):
             print(f"{file}: no hint: {text}")

@@ -144,18 +144,24 @@ ok "zsh's completion has the same" alike zsh_choices
 ok "fish's completion has the same" alike fish_choices
 ok "bash offers them" exits 0 'sequence site' complete_at ispot report --by s
 # Each of them is one that the command takes.
+refused() { # refused COMMAND OPTION WORD: what is said of it
+	"$ISPOT" "$1" "$2=$3" -i "$work/t.data" 2>&1 >/dev/null | head -1 | sed "s/$3/WORD/g"
+}
 taken() {
-	local command option words word
+	local command option words word nonsense
 	for command in report export outliers; do
 		"$ISPOT" --completion bash | sed -n "/^\t${command}[|)]/,/;;\$/p" | sed -nE "s/.* in .*(--[a-z-]+)\) mode=choice options='([^']*)'.*/\1 \2/p" |
 			while read -r option words; do
+				nonsense=$(refused "$command" "$option" nonsense)
+				[ "$nonsense" ] || echo "# $command takes $option=nonsense"
 				for word in $words; do
-					"$ISPOT" "$command" "$option=$word" -i "$work/none.data" 2>&1 | grep -e "$option takes" -e "no .*$word" | sed "s/^/# $option=$word: /"
+					[ "$(refused "$command" "$option" "$word")" != "$nonsense" ] || echo "# $command takes no $option=$word"
 				done
 			done
 	done
 }
 ok "and commands take them" exits 0 '' taken
+ok "of another word the command would say so" [ "$(refused report --by thraed)" = "$(refused report --by nonsense)" ]
 if command -v zsh >/dev/null; then
 	ok "zsh's completion is a script" exits 0 '' shell '"$0" --completion zsh >'"$work/_ispot && zsh -n $work/_ispot"
 	zsh_at() { # zsh_at CURRENT WORD...: what it asks of zsh's own functions

@@ -48,6 +48,7 @@ matches_truth children calls
 dropped=', none dropped'
 [ "$(trace children .lost_records)" = 0 ] || dropped='[0-9]k? events? dropped'
 like children.err "$dropped" "record's last line has dropped events where the report has some"
+unlike children.err ', ,|: ,' "its parts have one comma between them"
 is "$(grep -cE '^.{81,}' children.err)" 0 "record's last lines are no wider than a terminal"
 record alone --no-inherit -F child_work -- "$MB/children" -n 2
 report alone

@@ -27,6 +27,10 @@ static void errors_know_their_hint(void **state)
 	assert_string_equal(err.text + err.hint, "free some room");
 	err_set(&err, -EIO, "%s: no such thing", "a; b");
 	assert_int_equal(err.hint, 0);
+	err_set(&err, -EIO, "%s in %s is not traced", "\001name", "lib");
+	assert_int_equal(err.hint, 0);
+	err_set(&err, -EIO, "%s is not traced; name another", "\001na\001me");
+	assert_string_equal(err.text + err.hint, "name another");
 	err_set(&err, -EIO, "%s", "no function matches; name another");
 	assert_string_equal(err.text + err.hint, "name another");
 	assert_int_equal(err_take(&other, &err), -EIO);

@@ -60,7 +60,7 @@ static int open_all(const struct fleet_spool *s, char **names, size_t n, struct 
 			g->opened[at] = fd;
 			g->paths[(*n_opened)++] = xasprintf("%s/%s", s->path, name);
 		} else if (fd == -EBADMSG) {
-			log_notice("%s", why.text);
+			log_err(&why);
 			rc = fleet_spool_refuse(s, name, err);
 		} else if (fd != -ENOENT) {
 			rc = err_take(err, &why);

@@ -22,7 +22,7 @@ static int refuse(struct fleet_files *f, const struct err *why, struct err *err)
 	else if (!f->several)
 		return err_take(err, why);
 	f->refused++;
-	log_notice("%s", why->text);
+	log_err(why);
 	return 0;
 }
 
@@ -202,7 +202,7 @@ int fleet_files_any(char *const *paths, struct err *err)
 		struct err why = { 0 };
 
 		if (!is_readable(*path, &why))
-			log_notice("%s", why.text);
+			log_err(&why);
 	}
 	return err_set(err, -EBADMSG,
 		       "none of the %zu files can be read; name files that ispot fleet record "

@@ -39,9 +39,9 @@ static void fill_end(struct recorder_end *end, const struct session_result *r,
 				      .reason = r->reason,
 				      .exit_status = r->exit_status };
 	if (r->lost_most_in_process)
-		snprintf(end->slowed, sizeof(end->slowed), ", overhead n/a: most were dropped");
+		snprintf(end->slowed, sizeof(end->slowed), "overhead n/a: most were dropped");
 	else if (r->target_cpu_ns && (r->trapped_calls || r->scheduling_cost_ns))
-		snprintf(end->slowed, sizeof(end->slowed), ", %s",
+		snprintf(end->slowed, sizeof(end->slowed), "%s",
 			 meta_cost_words(words, (double)r->target_cpu_ns, (double)r->probes_cost_ns,
 					 (double)r->duration_ns));
 }

@@ -165,7 +165,7 @@ static unsigned columns_of(const char *s)
 static void end_line(struct text *line)
 {
 	if (line->n)
-		log_notice("%s", line->s);
+		log_line(line->s);
 	text_release(line);
 }
 
