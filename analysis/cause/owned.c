@@ -9,6 +9,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 
+#define SHARE_MIN 0.005 /* as in cause.c: smaller shares would print as 0 % */
+
 /* The lost time that a block owns, in ns. */
 struct owned {
 	double ns[CAUSE_POOLS];
@@ -62,9 +64,10 @@ static void add_cause(struct owned *o, const struct block *f, const struct cause
 
 static void add_function(struct owned *o, const struct block *f, double owned_ns)
 {
-	double lost[CAUSE_POOLS], sum = lost_pools(f, lost), all = block_pools_ns(f);
+	double lost[CAUSE_POOLS], sum = owned_ns > 0 ? lost_pools(f, lost) : 0;
+	double all = block_pools_ns(f);
 
-	if (!(owned_ns > 0) || !(sum > 0))
+	if (!(sum > 0))
 		return;
 	for (unsigned p = 0; p < CAUSE_POOLS; p++)
 		o->ns[p] += owned_ns * lost[p] / sum;
@@ -135,8 +138,8 @@ static void divide(struct block *b, struct owned *o, double excess)
 		c->confidence = from->confidence;
 		move_evidence(c, from);
 	}
-	if (!(rest > 0))
-		cause_of(&b->causes, "unknown")->share += fmax(1 - lost / excess, 0);
+	if (!(rest > 0) && 1 - lost / excess >= SHARE_MIN)
+		cause_of(&b->causes, "unknown")->share += 1 - lost / excess;
 	vec_sort(&b->causes, larger_share);
 }
 

@@ -896,8 +896,10 @@ static void name_places(struct sections *s, struct section_places *places, const
 		if (p->site != MAP_NONE)
 			callsites_name(&s->sites, p->site, &name);
 		p->name = store_name(s, name.n ? name.s : "an unrecorded place");
-		p->hold =
-			wait->rest ? NULL : hold_at(s, holds, wait->key | (uint32_t)(p->site + 1));
+		/* the last one of many has no site of its own, as those that were not recorded */
+		p->hold = wait->rest || (p->site == MAP_NONE && places->n == SECTION_PLACES)
+				  ? NULL
+				  : hold_at(s, holds, wait->key | (uint32_t)(p->site + 1));
 		text_release(&name);
 	}
 }
@@ -1021,7 +1023,8 @@ void sections_finish(struct sections *s, const struct block_options *o, struct b
 		name_places(s, &section->holders, &holds, g);
 		name_places(s, &section->takers, &holds, g);
 		b->section = section;
-		b->key = main_place(&section->takers);
+		if (!g->rest)
+			b->key = main_place(&section->takers);
 		b->holding = section->is_clear ? &section->doing : NULL;
 		if (!g->rest)
 			b->name = store_name(s, argkeys_place(&s->places,

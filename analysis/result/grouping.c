@@ -144,19 +144,22 @@ static int learn_sequences(struct grouping *g, struct trace_reader *r, struct re
 /* Sets how much each function loses, be it as a whole or by its per-argument rows. */
 static void set_losses(struct grouping *g, const struct result *totals)
 {
+	double *of_groups = xcalloc(totals->meta->functions.n + 1, sizeof(*of_groups));
+
+	vec_for_each (&totals->groups, const struct block, group)
+		if (group->in_lost && group->function)
+			of_groups[group->function->id] += group->lost_threads;
 	vec_for_each (&totals->blocks, const struct block, b) {
 		struct sequence_loss loss = { .min_ns = b->self_min_ns };
-		double lost = b->in_lost ? b->lost_threads : 0;
+		double lost = (b->in_lost ? b->lost_threads : 0) + of_groups[b->id];
 
-		vec_for_each (&totals->groups, const struct block, group)
-			if (group->in_lost && group->function == b->function)
-				lost += group->lost_threads;
 		/* of the recorded calls alone */
 		if (lost > 0 && b->self_excess_ns && b->self_excess_ns != BLOCK_NONE)
 			loss.share = lost * (double)totals->probed_ns * block_weight_calls(b) /
 				     (double)b->self_excess_ns;
 		sequences_set_loss(&g->sequences, b->id, loss);
 	}
+	free(of_groups);
 }
 
 static int begin_sequences(struct grouping *g, struct trace_reader *r, struct result *result,

@@ -308,6 +308,19 @@ uint32_t futexes_first_twin(const struct futexes *w, uint32_t i)
 	return other < i ? other : i;
 }
 
+uint32_t futexes_side(struct futexes *w, uint32_t word, uint32_t thread, uint32_t *place)
+{
+	const uint32_t first = futexes_first_twin(w, word);
+	struct futex_pair *pair = pair_of(w, first, thread);
+
+	if (*place)
+		pair->place = *place;
+	if (!w->all.data[first].place)
+		w->all.data[first].place = *place;
+	*place = pair->place;
+	return *place == w->all.data[first].place ? 0 : *place;
+}
+
 void futexes_set_sides(struct futexes *w, uint32_t i)
 {
 	const struct futex *twin = twin_of(w, &w->all.data[i]);

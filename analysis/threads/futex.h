@@ -85,7 +85,8 @@ struct futex {
 	 */
 	uint32_t tail, tail_releases, tail_ends;
 	uint64_t round_ns;
-	bool has_sides;	      /* known at the end: futexes_set_sides() */
+	uint32_t place; /* the first one where a thread waited (handout.h); 0: none is known */
+	bool has_sides; /* known at the end: futexes_set_sides() */
 	enum futex_work work; /* known at the end */
 	double behind_work;   /* of a lock: part of the time in which its holders waited for work */
 };
@@ -94,7 +95,9 @@ struct futex {
 struct futex_pair {
 	uint64_t waits, releases;
 	uint32_t last_value;
-	bool released; /* since its last wait, on this word or its twin */
+	bool released;	/* since its last wait, on this word or its twin */
+	uint32_t place; /* where it waited last (handout.h), on this word or its twin; 0: not known
+			 */
 };
 
 struct futexes {
@@ -164,6 +167,11 @@ void futexes_timed_act(struct futexes *w, uint32_t word);
 bool futexes_twins(const struct futexes *w, uint32_t a, uint32_t b);
 /* Returns the word that was seen first, this one or its twin. */
 uint32_t futexes_first_twin(const struct futexes *w, uint32_t word);
+/*
+ * Notes in which place the thread waits at the word or its twin; place 0: not known, becomes the
+ * latest known one of the thread there. Returns the place, or 0 if it is the first one of all.
+ */
+uint32_t futexes_side(struct futexes *w, uint32_t word, uint32_t thread, uint32_t *place);
 /* Notes that threads of two sides, which wait in functions of their own, release each other at the
  * word and its twin: it is no lock that goes from thread to thread. */
 void futexes_set_sides(struct futexes *w, uint32_t word);

@@ -34,9 +34,8 @@ static uint64_t pair_key(uint32_t waiter, uint32_t waker)
 
 static uint64_t key_of(const struct handout *row)
 {
-	uint64_t at = row->word == SLEEP_NOBODY ? (uint64_t)row->place << 32 : 0;
-
-	return hash_u64(pair_key(row->waiter, row->waker)) ^ hash_u64(~(at | row->word));
+	return hash_u64(pair_key(row->waiter, row->waker)) ^
+	       hash_u64(~pair_key(row->place, row->word));
 }
 
 static struct handout *row_of(struct handouts *h, const struct handout *like)
@@ -154,35 +153,6 @@ static uint32_t place_of_stack(struct handouts *h, const struct meta *meta, uint
 	return place;
 }
 
-/* Returns the place of the sleep, or 0 if its stack is unknown. */
-static uint32_t place_of_sleep(struct handouts *h, const struct thread *t)
-{
-	const struct sleep *s = &t->sleep;
-	uint32_t place = s->stack ? place_of_stack(h, t->all->meta, s->stack) : 0, word;
-
-	if (!place || s->word == SLEEP_NOBODY)
-		return place;
-	word = futexes_first_twin(&t->all->futexes, s->word);
-	map_put(&h->latest_at, pair_key(word, t->index), place);
-	if (map_get(&h->first_at, word) == MAP_NONE)
-		map_put(&h->first_at, word, place);
-	return place;
-}
-
-/* Returns the side of the futex at which the thread sleeps: the place of the sleep, or the latest
- * known one of the thread there; 0: none is known, or it is the first one of all. */
-static uint32_t side_of_sleep(const struct handouts *h, const struct thread *t)
-{
-	const struct sleep *s = &t->sleep;
-	uint32_t word, place;
-
-	if (s->word == SLEEP_NOBODY)
-		return 0;
-	word = futexes_first_twin(&t->all->futexes, s->word);
-	place = map_get(&h->latest_at, pair_key(word, t->index));
-	return place == MAP_NONE || place == map_get(&h->first_at, word) ? 0 : place;
-}
-
 static void note_round(struct handouts *h, uint32_t place, const struct thread *t)
 {
 	struct handout_place *p = &h->rounds.data[place - 1];
@@ -227,16 +197,17 @@ void handouts_restart(struct handouts *h, uint64_t time_ns)
 
 void handouts_add(struct handouts *h, struct thread *t)
 {
-	const struct sleep *s = &t->sleep;
-	uint32_t frames = depth_of_sleep(t), place = place_of_sleep(h, t);
-	const struct handout like = {
-		.word = s->word, .waiter = t->index, .waker = s->waker, .place = place
-	};
+	struct sleep *s = &t->sleep;
+	uint32_t frames = depth_of_sleep(t);
+	uint32_t place = s->stack ? place_of_stack(h, t->all->meta, s->stack) : 0;
+	struct handout like = { .word = s->word, .waiter = t->index, .waker = s->waker };
 	struct handout *row;
 
-	t->sleep.side = side_of_sleep(h, t);
+	if (s->word != SLEEP_NOBODY)
+		s->side = futexes_side(&t->all->futexes, s->word, t->index, &place);
 	if (s->waker == SLEEP_NOBODY)
 		return;
+	like.place = place;
 	row = row_of(h, &like);
 	if (!row)
 		return;
@@ -245,10 +216,8 @@ void handouts_add(struct handouts *h, struct thread *t)
 		row->shown_ns += s->woken_ns -
 				 (s->since_ns > h->shown_from_ns ? s->since_ns : h->shown_from_ns);
 	row->sleeps++;
-	if (s->stack) {
+	if (s->stack)
 		row->stack = (uint32_t)s->stack;
-		row->place = place;
-	}
 	if (row->place)
 		note_round(h, row->place, t);
 	if (frames && (!row->frames || frames < row->frames))
@@ -447,15 +416,23 @@ static bool is_condition(const struct threads *th, uint32_t word)
 	return futex_judge(w).class == FUTEX_CONDITION && !futex_is_end(w);
 }
 
+static bool is_given(enum futex_work work)
+{
+	return work == WORK_HANDED_OUT || work == WORK_IN_TURN || work == WORK_ROUNDS;
+}
+
 /* Notes what the waits are for that the rows stand for, of a futex or of one place of it. */
 static void set_work(struct threads *th, const struct handout *rows, enum futex_work work)
 {
 	struct handouts *h = &th->handouts;
 
-	if (map_get(&h->split, rows->word) == MAP_NONE)
+	if (map_get(&h->split, rows->word) == MAP_NONE) {
 		futexes_set_work(&th->futexes, rows->word, work);
-	else
-		map_put(&h->work_of_side, pair_key(rows->word, rows->place), work);
+		return;
+	}
+	map_put(&h->work_of_side, pair_key(rows->word, rows->place), work);
+	if (is_given(work))
+		map_put(&h->split, rows->word, SPLIT_GIVES);
 }
 
 /* Judges the futex of the rows, or their place of it. A thread that wakes up by itself from time to
@@ -471,6 +448,12 @@ static void judge_word(struct threads *th, const struct handout *rows, size_t n,
 	set_work(th, rows, work);
 }
 
+static void split(struct threads *th, uint32_t word)
+{
+	if (map_get(&th->handouts.split, word) == MAP_NONE)
+		map_put(&th->handouts.split, word, SPLIT);
+}
+
 /*
  * Judges each place of a futex, as if it had a futex of its own, where threads wait for each other
  * in several places: a condition variable may tell one side that there is work, and the other that
@@ -479,9 +462,9 @@ static void judge_word(struct threads *th, const struct handout *rows, size_t n,
 static void judge_sides(struct threads *th, const struct handout *rows, size_t n,
 			const struct all_waits *all)
 {
-	if (n_in_place(rows, n) == n)
+	if (n_in_place(rows, n) == n || !th->futexes.all.data[rows->word].has_sides)
 		return;
-	map_put(&th->handouts.split, rows->word, 1);
+	split(th, rows->word);
 	for (size_t i = 0, side; i < n; i += side) {
 		side = n_in_place(&rows[i], n - i);
 		if (rows[i].place)
@@ -519,23 +502,31 @@ static uint64_t function_of(const struct threads *th, const struct handout *row)
 /*
  * Notes whether at the futex of the rows threads of two sides release each other: who releases the
  * threads that wait in one function waits there in another one. Those who hand on a lock all wait
- * in the function that takes it.
+ * in the function that takes it. Who never waits there, or in an unknown function, is of no side.
  */
 static void note_sides(struct threads *th, const struct handout *rows, size_t n)
 {
-	struct map waits_in = { 0 }; /* thread and function -> 1 */
+	struct map waits_in = { 0 }; /* thread and function, thread and 0 -> 1 */
 	uint64_t across_ns = 0, all_ns = 0;
 
-	for (size_t i = 0; i < n; i++)
-		map_put(&waits_in, hash_u64(rows[i].waiter) ^ function_of(th, &rows[i]), 1);
 	for (size_t i = 0; i < n; i++) {
 		const uint64_t function = function_of(th, &rows[i]);
 
+		if (!function)
+			continue;
+		map_put(&waits_in, hash_u64(rows[i].waiter) ^ function, 1);
+		map_put(&waits_in, hash_u64(rows[i].waiter), 1);
+	}
+	for (size_t i = 0; i < n; i++) {
+		const uint64_t function = function_of(th, &rows[i]);
+		const uint64_t waker = hash_u64(rows[i].waker);
+
 		all_ns += rows[i].ns;
-		if (function && map_get(&waits_in, hash_u64(rows[i].waker) ^ function) == MAP_NONE)
+		if (function && map_get(&waits_in, waker) != MAP_NONE &&
+		    map_get(&waits_in, waker ^ function) == MAP_NONE)
 			across_ns += rows[i].ns;
 	}
-	if ((double)across_ns >= NEAR_SHARE * (double)all_ns)
+	if (across_ns && (double)across_ns >= NEAR_SHARE * (double)all_ns)
 		futexes_set_sides(&th->futexes, rows->word);
 	map_release(&waits_in);
 }
@@ -561,7 +552,7 @@ enum futex_work handouts_work(const struct threads *th, uint32_t word, uint32_t 
 {
 	const struct handouts *h = &th->handouts;
 	const uint32_t first = futexes_first_twin(&th->futexes, word);
-	const uint32_t place = side ? side : map_get(&h->first_at, first);
+	const uint32_t place = side ? side : th->futexes.all.data[first].place;
 	const uint32_t work = map_get(&h->work_of_side, pair_key(first, place));
 
 	return work == MAP_NONE ? th->futexes.all.data[word].work : (enum futex_work)work;
@@ -576,6 +567,14 @@ static enum futex_work work_at(const struct threads *th, const struct handout *r
 static size_t n_judged(const struct handouts *h, const struct handout *rows, size_t n)
 {
 	return map_get(&h->split, rows->word) == MAP_NONE ? n_alike(rows, n) : n_in_place(rows, n);
+}
+
+bool handouts_is_given(const struct threads *th, uint32_t word)
+{
+	const uint32_t first = futexes_first_twin(&th->futexes, word);
+
+	return is_given(th->futexes.all.data[word].work) ||
+	       map_get(&th->handouts.split, first) == SPLIT_GIVES;
 }
 
 static bool gives_work(const struct threads *th, const struct handout *row)
@@ -783,7 +782,9 @@ static void judge_results_in_places(struct threads *th, const struct all_waits *
 			continue;
 		map_put(givers, waiter, 1);
 		for (size_t k = i; k < i + n; k++) {
-			map_put(&th->handouts.split, rows.data[k].word, 1);
+			if (rows.data[k].waiter != waiter)
+				continue;
+			split(th, rows.data[k].word);
 			set_work(th, &rows.data[k], WORK_RESULTS);
 		}
 	}
@@ -921,12 +922,16 @@ const struct thread *handouts_giver(const struct threads *th, uint64_t *waited_n
 	struct given *given = xcalloc(th->all.n + 1, sizeof(*given));
 	const struct handout *rows = th->handouts.rows.data;
 	const struct thread *giver = NULL;
+	uint32_t word = SLEEP_NOBODY; /* whose waits behind it are counted already */
 
 	*waited_ns = 0;
 	for (size_t i = 0, n; i < th->handouts.rows.n; i += n) {
 		n = n_judged(&th->handouts, &rows[i], th->handouts.rows.n - i);
-		if (gives_work(th, &rows[i]))
-			add_given(given, &rows[i], n, behind_given_ns(&th->behind, rows[i].word));
+		if (!gives_work(th, &rows[i]))
+			continue;
+		add_given(given, &rows[i], n,
+			  rows[i].word == word ? 0 : behind_given_ns(&th->behind, rows[i].word));
+		word = rows[i].word;
 	}
 	vec_for_each (&th->all, struct thread *, t)
 		if (*t != th->rest && given[(*t)->index].own_ns > *waited_ns &&
@@ -947,8 +952,6 @@ void handouts_release(struct handouts *h)
 	map_release(&h->place_of);
 	map_release(&h->queues);
 	map_release(&h->results);
-	map_release(&h->latest_at);
-	map_release(&h->first_at);
 	map_release(&h->split);
 	map_release(&h->work_of_side);
 	vec_release(&h->rounds);

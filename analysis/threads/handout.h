@@ -49,16 +49,16 @@ struct handouts {
 	} rounds;		     /* by place - 1 */
 	struct map waits_at;	     /* place and thread -> 1 */
 	struct map places, place_of; /* by hash; of a stack's number + 1 -> place */
-	struct map latest_at; /* futex and thread -> the latest place where it waited there */
-	struct map first_at;  /* futex -> the first place where a thread waited there */
 	/* at the end, of futexes whose places are judged apart: */
-	struct map split;	 /* -> 1 */
+	struct map split;	 /* -> SPLIT; SPLIT_GIVES: in some of them work is given */
 	struct map work_of_side; /* futex and place -> enum futex_work */
 	/* at the end, of places without a futex: */
 	struct map queues;  /* where threads queue -> 1 */
 	struct map results; /* where one waits for the results of several -> 1 */
 	bool full;
 };
+
+enum { SPLIT = 1, SPLIT_GIVES };
 
 /* Sleeps in one place that were ended: a round's had all begun before the first of them was. */
 struct handout_place {
@@ -68,13 +68,13 @@ struct handout_place {
 	uint64_t since_ns, spans_ns;	  /* the first round's first end; sum of last - first */
 };
 
-/* Sleeps of one thread at one futex, or at none, that one other thread ended. */
+/* Sleeps of one thread in one place, at one futex or at none, that one other thread ended. */
 struct handout {
 	uint32_t word;		/* of threads' words; SLEEP_NOBODY: it was no futex */
 	uint32_t waiter, waker; /* indices of threads */
 	uint32_t frames;	/* of the shortest whole stack, of no standard library; 0: none */
 	uint32_t stack;		/* a stack of them, its number + 1; 0: none is known */
-	uint32_t place;		/* of that stack: the functions further inside; 0: none is known */
+	uint32_t place;		/* the functions further inside; 0: none is known */
 	uint64_t ns, sleeps;
 	uint64_t shown_ns; /* part of ns in the window that is reported */
 };
@@ -102,6 +102,8 @@ void handouts_judge(struct threads *th);
 const struct thread *handouts_giver(const struct threads *th, uint64_t *waited_ns);
 /* After handouts_judge(): what waits on that side of the futex (struct sleep) are for. */
 enum futex_work handouts_work(const struct threads *th, uint32_t word, uint32_t side);
+/* Whether threads wait at the futex, or on a side of it, for work that others give. */
+bool handouts_is_given(const struct threads *th, uint32_t word);
 /* Whether those who wait with that stack, its number + 1, wait for others who do so in turn. */
 bool handouts_is_queue(const struct handouts *h, uint64_t stack);
 /* Returns the place of a sleep with that stack, its number + 1, or 0 if none is known. */

@@ -26,10 +26,10 @@ void takers_is_kernel(struct takers *t, uint32_t pid)
 	map_put(&t->kernel, SWITCH_AFTER_IDLE + (uint64_t)pid, 1);
 }
 
-/* Returns whether little of a stretch is known to be of the one who began or ended it. */
+/* Returns whether who is a thread of the kernel, which has a CPU only briefly. */
 static bool is_brief(const struct takers *t, uint64_t who)
 {
-	return who == SWITCH_AFTER_UNKNOWN || map_get(&t->kernel, who) != MAP_NONE;
+	return map_get(&t->kernel, who) != MAP_NONE;
 }
 
 static struct taker_cpu *cpu_of(struct takers *t, uint32_t cpu)
@@ -56,10 +56,12 @@ void takers_switch(struct takers *t, uint32_t cpu, uint64_t time_ns, uint64_t be
 		return;
 	middle_ns = c->since_ns + (time_ns - c->since_ns) / 2;
 	if (c->since_ns && time_ns > c->since_ns) {
-		if (before == c->who || is_brief(t, before))
+		if (before == SWITCH_AFTER_UNKNOWN || before == c->who)
 			middle_ns = time_ns;
-		else if (is_brief(t, c->who))
+		else if (c->who == SWITCH_AFTER_UNKNOWN || is_brief(t, c->who))
 			middle_ns = c->since_ns;
+		else if (is_brief(t, before))
+			middle_ns = time_ns;
 		add_span(c, c->since_ns, middle_ns, c->who);
 		add_span(c, middle_ns, time_ns, before);
 	}

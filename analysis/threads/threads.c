@@ -545,8 +545,7 @@ static void judge_behind(struct threads *th)
 
 		words[i] = (struct behind_word){
 			.is_lock = futex_judge(f).class == FUTEX_LOCK,
-			.is_work = f->work == WORK_HANDED_OUT || f->work == WORK_IN_TURN ||
-				   f->work == WORK_ROUNDS,
+			.is_work = handouts_is_given(th, i),
 			.twin = futexes_first_twin(&th->futexes, i),
 		};
 	}

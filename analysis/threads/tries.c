@@ -184,12 +184,18 @@ static struct window window_of(const struct tries_place *p)
 	return w;
 }
 
-static uint64_t inside(const struct window *w, const struct tries_sleep *s)
+/* Returns the part of the sleep in the window; nothing of it may be there. */
+static struct tries_sleep inside(const struct window *w, const struct tries_sleep *s)
 {
-	uint64_t from = s->from_ns > w->from_ns ? s->from_ns : w->from_ns;
-	uint64_t to = s->to_ns < w->to_ns ? s->to_ns : w->to_ns;
+	struct tries_sleep part = *s;
 
-	return to > from ? to - from : 0;
+	if (part.from_ns < w->from_ns)
+		part.from_ns = w->from_ns;
+	if (part.to_ns > w->to_ns)
+		part.to_ns = w->to_ns;
+	if (part.to_ns < part.from_ns)
+		part.to_ns = part.from_ns;
+	return part;
 }
 
 /* Whether threads sleep at once for hardly any of the time that would be expected, which is long
@@ -220,10 +226,12 @@ static enum tries_verdict judge_meeting(const struct tries_place *p)
 	span = (double)(w.to_ns - w.from_ns);
 	edges = xcalloc(2 * n, sizeof(*edges));
 	for (size_t i = 0; i < n; i++) {
-		own += (double)inside(&w, &sleeps[i]);
+		const struct tries_sleep part = inside(&w, &sleeps[i]);
+
+		own += (double)(part.to_ns - part.from_ns);
 		all += (double)(sleeps[i].to_ns - sleeps[i].from_ns);
-		edges[2 * i] = (struct edge){ .time_ns = sleeps[i].from_ns, .by = 1 };
-		edges[2 * i + 1] = (struct edge){ .time_ns = sleeps[i].to_ns, .by = -1 };
+		edges[2 * i] = (struct edge){ .time_ns = part.from_ns, .by = 1 };
+		edges[2 * i + 1] = (struct edge){ .time_ns = part.to_ns, .by = -1 };
 		if (i + 1 < n && sleeps[i + 1].thread == sleeps[i].thread)
 			continue;
 		add_expected(&expected, own / span);

@@ -5,9 +5,9 @@
  * found the lock taken, by a thread that is not asleep there. So the threads that sleep in a
  * function at times are never all asleep there at once, however much of the time each of them is.
  * Threads that sleep to let time pass, or until work comes, mostly are. This is no proof: where
- * there is always some work, but less than threads, one of them is awake as well. Of several
- * threads that wait so, two are often asleep. Where none ever is while another one is, they sleep
- * with a lock in their hands.
+ * there is always some work, but less than threads, one of them is awake as well. If three or
+ * more threads wait for a lock so, two of them are often asleep together. If two never are, each
+ * sleeper holds the lock itself.
  *
  * This is decided at the end of a recording, by function: the innermost of the program's own that
  * leads to the sleep. It takes threads that sleep so much that all of them would often meet there
@@ -29,7 +29,8 @@ struct meta_frame;
 #define TRIES_ALONE_MAX	 8192	/* of one in which only one did so far: older ones are forgotten */
 
 enum tries_verdict {
-	TRIES_NO,      /* sleeps of one thread, or that are not repeated */
+	TRIES_NO, /* sleeps of one thread, that are not repeated, or with a lock that others wait
+		     for */
 	TRIES_UNKNOWN, /* sleeps of several threads, repeated or not all seen: for whatever it is */
 	TRIES_LOCK,    /* probably for what one of these threads has */
 };

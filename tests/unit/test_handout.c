@@ -265,6 +265,9 @@ static void in_rounds(enum conditions conditions, uint64_t *leader_ns, uint64_t 
 	finish(&s, us + 10);
 	for (unsigned i = 0; i < 2; i++)
 		wait_reconsider(&s.calls.threads, &sums[i]);
+	assert_int_equal(
+		handouts_work(&s.calls.threads, sums[1].data[0].word, sums[1].data[0].place),
+		WORK_ROUNDS);
 	*leader_ns = sums[0].data[0].idle_ns;
 	*worker_ns = sums[1].data[0].idle_ns;
 	vec_release(&sums[0]);
