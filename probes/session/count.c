@@ -150,6 +150,15 @@ static size_t set_costly_aside(struct count *c, struct recording *r, double cost
 	return left;
 }
 
+static void log_choice(const struct planned *p)
+{
+	if (p->possible)
+		log_detail("choice: %s takes %.1f%%", p->what.function->symbol,
+			   100 * p->cost_share);
+	else
+		log_detail("choice: %s cannot be traced: %s", p->what.function->symbol, p->reason);
+}
+
 /* Chooses the functions to trace. A scout chooses only after it has seen everything. */
 static void decide(struct count *c, struct recording *r)
 {
@@ -173,8 +182,7 @@ static void decide(struct count *c, struct recording *r)
 			   100 * session_repayment(c->budget, r, room),
 			   session_debt_ns(c->budget) / 1e6);
 		for (size_t i = 0; i < n; i++)
-			log_detail("choice: %s takes %.1f%%", all[i]->what.function->symbol,
-				   100 * all[i]->cost_share);
+			log_choice(all[i]);
 		session_spend(c->budget,
 			      session_choose(all, n, session_contends(r),
 					     fmax(room - session_share_spent(c->budget), 0),

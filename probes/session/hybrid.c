@@ -452,7 +452,8 @@ static void report_lost(const struct hybrid *h, struct recording *r)
 	recording_note(r, many ? "lost-samples" : "few-lost-samples", words);
 }
 
-/* Updates the shares of the functions. When they were chosen, there were few samples or none. */
+/* Updates the shares of the functions, and reports those that were left out with what is known at
+ * the end. When they were chosen, there were few samples or none. */
 static void report_shares(struct hybrid *h, struct recording *r)
 {
 	vec_for_each (&r->plan, struct planned *, each) {
@@ -460,7 +461,7 @@ static void report_shares(struct hybrid *h, struct recording *r)
 		double share = profile_share(&h->profile, p->what.function);
 		bool out = !p->possible && !p->is_beside && *p->reason && p->set == PLANNED_NO_SET;
 
-		if (isnan(share) || share == p->cpu_share)
+		if (isnan(share))
 			continue;
 		p->cpu_share = share;
 		if (out && (p->told || share >= HYBRID_HOT_SHARE))
