@@ -197,8 +197,10 @@ static void report_end(const struct recorder_end *end, const char *output)
 	if (*end->slowed)
 		add_part(&line, ", ", end->slowed);
 	text_release(&part);
-	text_printf(&part, "(%s)", end->reason);
-	add_part(&line, " ", part.s);
+	if (strcmp(end->reason, "command ended") != 0) {
+		text_printf(&part, "(%s)", end->reason);
+		add_part(&line, " ", part.s);
+	}
 	end_line(&line);
 	text_release(&part);
 
