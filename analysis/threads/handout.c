@@ -26,6 +26,8 @@
 #define AT_A_TIME     1.25 /* threads that work on average while one waits for them */
 #define ROUNDS_SHARE  0.25 /* of rounds: with less, a thread is given work beside them */
 #define QUEUE_FRAMES  3	   /* stacks with fewer frames do not identify a place */
+#define ACROSS_SHARE \
+	0.4 /* of the sleeps: a broadcast to the other side may wake the own one, too */
 
 static uint64_t pair_key(uint32_t waiter, uint32_t waker)
 {
@@ -133,6 +135,14 @@ static uint64_t hash_stack(const struct meta *meta, const struct meta_stack *sta
 	return hash;
 }
 
+static struct handout_place new_place(const struct meta *meta, const struct meta_stack *stack)
+{
+	const struct meta_frame *f = standard_own_function(meta, stack);
+
+	return (struct handout_place){ .n_frames = stack->n_frames,
+				       .function = f ? hash_frame(1, f) : 0 };
+}
+
 /* Returns the place of the stack, its number + 1. Stacks of the same functions have different
  * numbers in different processes, so places are compared by their functions. */
 static uint32_t place_of_stack(struct handouts *h, const struct meta *meta, uint64_t stack)
@@ -147,7 +157,7 @@ static uint32_t place_of_stack(struct handouts *h, const struct meta *meta, uint
 	if (place == MAP_NONE) {
 		place = h->places.n + 1;
 		map_put(&h->places, hash, place);
-		*vec_add(&h->rounds) = (struct handout_place){ 0 };
+		*vec_add(&h->rounds) = new_place(meta, &meta->stacks.data[stack - 1]);
 	}
 	map_put(&h->place_of, stack, place);
 	return place;
@@ -216,8 +226,6 @@ void handouts_add(struct handouts *h, struct thread *t)
 		row->shown_ns += s->woken_ns -
 				 (s->since_ns > h->shown_from_ns ? s->since_ns : h->shown_from_ns);
 	row->sleeps++;
-	if (s->stack)
-		row->stack = (uint32_t)s->stack;
 	if (row->place)
 		note_round(h, row->place, t);
 	if (frames && (!row->frames || frames < row->frames))
@@ -362,10 +370,10 @@ static bool is_mostly_beside(const struct sides *x)
 	return (double)x->beside_ns > QUEUE_SHARE * (double)x->given_ns;
 }
 
-static bool is_queue(const struct threads *th, const struct sides *x, uint32_t stack)
+static bool is_queue(const struct threads *th, const struct sides *x, uint32_t place)
 {
-	return is_mostly_beside(x) && x->beside_sleeps >= QUEUE_SLEEPS && stack &&
-	       th->meta->stacks.data[stack - 1].n_frames >= QUEUE_FRAMES;
+	return is_mostly_beside(x) && x->beside_sleeps >= QUEUE_SLEEPS && place &&
+	       th->handouts.rounds.data[place - 1].n_frames >= QUEUE_FRAMES;
 }
 
 /* Returns whether ns is a large part of the wait, compared thread by thread. */
@@ -402,7 +410,7 @@ static enum futex_work work_of(const struct threads *th, const struct handout *r
 	back = is_much(&x, x.back_ns);
 	map_release(&x.waiters);
 	map_release(&x.wakers);
-	if (given && is_queue(th, &x, most->stack))
+	if (given && is_queue(th, &x, most->place))
 		return gathers(&th->handouts, most->place) ? WORK_GATHER : WORK_QUEUE;
 	if (!near || !given || beside)
 		return WORK_NONE;
@@ -492,11 +500,7 @@ static void join_twins(const struct threads *th, struct handouts *h)
 /* Returns the function of the program in which the row's thread waits, as a hash; 0: unknown. */
 static uint64_t function_of(const struct threads *th, const struct handout *row)
 {
-	const struct meta_frame *f =
-		row->stack ? standard_own_function(th->meta, &th->meta->stacks.data[row->stack - 1])
-			   : NULL;
-
-	return f ? hash_frame(1, f) : 0;
+	return row->place ? th->handouts.rounds.data[row->place - 1].function : 0;
 }
 
 /*
@@ -506,8 +510,8 @@ static uint64_t function_of(const struct threads *th, const struct handout *row)
  */
 static void note_sides(struct threads *th, const struct handout *rows, size_t n)
 {
-	struct map waits_in = { 0 }; /* thread and function, thread and 0 -> 1 */
-	uint64_t across_ns = 0, all_ns = 0;
+	struct map waits_in = { 0 };  /* thread and function, thread and 0 -> 1 */
+	uint64_t across = 0, all = 0; /* sleeps */
 
 	for (size_t i = 0; i < n; i++) {
 		const uint64_t function = function_of(th, &rows[i]);
@@ -521,12 +525,12 @@ static void note_sides(struct threads *th, const struct handout *rows, size_t n)
 		const uint64_t function = function_of(th, &rows[i]);
 		const uint64_t waker = hash_u64(rows[i].waker);
 
-		all_ns += rows[i].ns;
+		all += rows[i].sleeps;
 		if (function && map_get(&waits_in, waker) != MAP_NONE &&
 		    map_get(&waits_in, waker ^ function) == MAP_NONE)
-			across_ns += rows[i].ns;
+			across += rows[i].sleeps;
 	}
-	if (across_ns && (double)across_ns >= NEAR_SHARE * (double)all_ns)
+	if (across && (double)across >= ACROSS_SHARE * (double)all)
 		futexes_set_sides(&th->futexes, rows->word);
 	map_release(&waits_in);
 }
@@ -544,7 +548,7 @@ static void judge_place(struct threads *th, const struct handout *rows, size_t n
 			x.beside_sleeps += rows[i].sleeps;
 		}
 	}
-	if (is_queue(th, &x, rows->stack))
+	if (is_queue(th, &x, rows->place))
 		map_put(&th->handouts.queues, rows->place, 1);
 }
 

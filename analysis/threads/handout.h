@@ -66,6 +66,8 @@ struct handout_place {
 	uint64_t rounds, shared;	  /* shared: of more than one sleep */
 	uint64_t sleeps, waiters;	  /* waiters: different threads */
 	uint64_t since_ns, spans_ns;	  /* the first round's first end; sum of last - first */
+	uint32_t n_frames;		  /* of the stacks there; of the first one */
+	uint64_t function; /* in which the program waits there, as a hash; 0: not known */
 };
 
 /* Sleeps of one thread in one place, at one futex or at none, that one other thread ended. */
@@ -73,7 +75,6 @@ struct handout {
 	uint32_t word;		/* of threads' words; SLEEP_NOBODY: it was no futex */
 	uint32_t waiter, waker; /* indices of threads */
 	uint32_t frames;	/* of the shortest whole stack, of no standard library; 0: none */
-	uint32_t stack;		/* a stack of them, its number + 1; 0: none is known */
 	uint32_t place;		/* the functions further inside; 0: none is known */
 	uint64_t ns, sleeps;
 	uint64_t shown_ns; /* part of ns in the window that is reported */

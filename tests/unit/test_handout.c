@@ -317,7 +317,37 @@ static void a_mailbox_is_no_lock(void **state)
 	}
 }
 
-/* The same where it waits at no futex: until the last of them writes to its pipe. */
+/* Threads 2 to 4 work for thread 1 at one condition variable. The last of them broadcasts that all
+ * is done: that wakes the others as well, which sleep until then for longer than for work. */
+static void a_broadcast_wakes_the_own_side_too(void **state)
+{
+	uint64_t us = 100;
+	struct scene s;
+
+	begin_stacks(&s);
+	for (unsigned round = 0; round < 20; round++, us += 100) {
+		for (uint32_t i = 2; i <= 4; i++) {
+			sleep_at(&s, us + i, i, LOOP, NEAR);
+			wake_up(&s, us + 10 + i, i, 1, 0);
+		}
+		sleep_at(&s, us + 20, 1, LOOP, OUTER);
+		for (uint32_t i = 2; i <= 3; i++) {
+			sleep_at(&s, us + 20 + i, i, LOOP, NEAR);
+			wake_up(&s, us + 80 + i, i, 4, 0);
+		}
+		wake_up(&s, us + 90, 1, 4, 0);
+	}
+	vec_for_each (&s.calls.threads.futexes.all, struct futex, word) {
+		word->standard[STANDARD_CONDITION] = word->waits;
+		word->by_all = word->releases;
+	}
+	finish(&s, us);
+	assert_int_equal(futex_judge(&s.calls.threads.futexes.all.data[0]).class, FUTEX_CONDITION);
+	assert_true(s.calls.threads.futexes.all.data[0].has_sides);
+	end_stacks(&s);
+}
+
+/* One that waits for the results of all at no futex: until the last of them writes to its pipe. */
 static void one_that_waits_for_results_at_a_pipe(void **state)
 {
 	struct wait_sums sums = { 0 };
@@ -649,6 +679,7 @@ int main(void)
 		cmocka_unit_test(one_that_waits_for_results_of_several),
 		cmocka_unit_test(one_condition_for_both_sides),
 		cmocka_unit_test(a_mailbox_is_no_lock),
+		cmocka_unit_test(a_broadcast_wakes_the_own_side_too),
 		cmocka_unit_test(one_that_waits_for_results_at_a_pipe),
 		cmocka_unit_test(one_that_does_not_await_several),
 		cmocka_unit_test(one_that_waits_for_the_first_most),
