@@ -11,22 +11,37 @@ format() { # format ROOT
 		sed -n 's/^\([^:]*\):[0-9]*:.*clang-format-violations.*/\1: not formatted; run clang-format -i \1/p' | sort -u)
 }
 
+# first_lines PROGRAM FILE...: awk runs it of each file, with its name in file and its first lines in line[1] to line[3];
+# in one process, as there are thousands of files
+first_lines() {
+	awk 'BEGIN {
+		for (i = 1; i < ARGC; i++) {
+			file = ARGV[i]
+			for (n = 1; n <= 3; n++)
+				line[n] = ""
+			for (n = 1; n <= 3 && (getline text <file) > 0; n++)
+				line[n] = text
+			close(file)
+			'"$1"'
+		}
+	}' "${@:2}"
+}
+export -f first_lines
+
 licence() { # licence ROOT
+	# shellcheck disable=SC2016 # awk's
 	(cd "$1" && files "$1" '*.c' '*.h' '*.cc' '*.S' '*.sh' '*.t' '*.py' '*.mk' Makefile '*.[1-8]' |
-		while read -r f; do
-			head -n 3 "$f" | grep -q 'SPDX-License-Identifier: \(GPL-3.0-or-later\|MIT\)' ||
-				echo "$f: no SPDX line"
-		done)
+		xargs -r bash -c 'first_lines "$@"' sh '
+			if (line[1] line[2] line[3] !~ /SPDX-License-Identifier: (GPL-3.0-or-later|MIT)/)
+				print file ": no SPDX line"')
 }
 
 # Files that a shell runs, by suffix or first line.
 scripts() {
-	(cd "$1" && files "$1" '*' | while read -r f; do
-		case $(head -c 80 "$f" | head -n 1 | tr -d '\0') in
-		'#!'*/sh | '#!'*/bash | '#!'*'env bash' | '#!'*'env sh') echo "$f" ;;
-		*) case $f in *.sh) echo "$f" ;; esac ;;
-		esac
-	done)
+	# shellcheck disable=SC2016 # awk's
+	(cd "$1" && files "$1" '*' | xargs -r bash -c 'first_lines "$@"' sh '
+		if (substr(line[1], 1, 80) ~ /^#!.*(\/|env )(ba)?sh$/ || file ~ /\.sh$/)
+			print file')
 }
 
 # SC2319: `[ … ]; ok $?` is meant as it stands.
