@@ -62,18 +62,37 @@ listed() { # listed ROOT: each command among the pages that ispot(1) refers to
 	done
 }
 
-# Each section that a page refers to is there: in itself, or in the page it names within two lines.
+# Each section that a page refers to is there: in itself, or in the page it names within two lines. One awk reads all
+# pages: first the sections that those here have, and those of ROOT, then what ROOT's refer to.
 sections() { # sections ROOT
-	local f at name page
-	for f in "$1"/man/*.[1-8]; do
-		while IFS=: read -r at name; do
-			name=$(printf '%s\n' "$name" | sed 's/.*Sx //; s/[ ).,:;]*$//')
-			for page in "$f" $(sed -n "$at,$((at + 2))s/^.*Xr \([^ ]*\) \([1-8]\).*/man\/\1.\2/p" "$f"); do
-				grep -qxE -e "\.S[hs] $name" "$page" && continue 2
-			done
-			echo "${f##*/}:$at: no section $name"
-		done < <(grep -n 'Sx ' "$f")
-	done
+	awk '
+		/^\.S[hs] / { has[FILENAME, substr($0, 5)] }
+		!reads { next }
+		{ page[++n] = FILENAME; at[n] = FNR; line[n] = $0 }
+		function named(text) { # the last page that the line names
+			sub(/.*Xr /, "", text)
+			return text ~ /^[^ ]+ [1-8]/ ? "man/" substr(text, 1, index(text, " ") - 1) "." substr(text, index(text, " ") + 1, 1) : ""
+		}
+		function is_there(i, name,	k) {
+			if ((page[i], name) in has)
+				return 1
+			for (k = i; k <= i + 2 && page[k] == page[i]; k++)
+				if (line[k] ~ /Xr / && (named(line[k]), name) in has)
+					return 1
+			return 0
+		}
+		END {
+			for (i = 1; i <= n; i++) {
+				name = line[i]
+				if (!sub(/.*Sx /, "", name))
+					continue
+				sub(/[ ).,:;]*$/, "", name)
+				file = page[i]
+				sub(/.*\//, "", file)
+				if (!is_there(i, name))
+					print file ":" at[i] ": no section " name
+			}
+		}' man/*.[1-8] reads=1 "$1"/man/*.[1-8]
 }
 
 long_options() { # long_options ROOT: options of which a page says more than five lines, at 80 columns
@@ -131,10 +150,10 @@ tabled() { # tabled ROOT
 # Kinds of records as the format's table has them: "number name", and "name value ...", those values that have names.
 rows() { { tr -d '\n\t' <"$1/src/trace/record.c"; echo; } | sed 's/\[REC_/\n&/g' | sed -n 's/^\[\(REC_[A-Z_]*\)\] *= *{ *\.name = "\([^"]*\)"\(.*\)/\1 \2 \3/p'; }
 numbered() { # numbered ROOT
-	local id name rest
-	rows "$1" | while read -r id name rest; do
-		printf '%s %s\n' "$(tr -d '\n\t ' <"$1/src/trace/format.h" | grep -oE "[^A-Z_]$id=[0-9]+" | sed 's/.*=//')" "$name"
-	done | sort -n
+	{
+		tr -d '\n\t ' <"$1/src/trace/format.h" | grep -oE '[^A-Z_]REC_[A-Z_]*=[0-9]+' | sed 's/^.//; s/=/ = /'
+		rows "$1"
+	} | awk '$2 == "=" { number[$1] = $3; next } { print number[$1], $2 }' | sort -n
 }
 valued() { # valued ROOT: what dump's text of a switch-out is, no table says
 	rows "$1" | sed 's/^REC_[A-Z_]* //' | sed -n 's/^\([^ ]*\).*\.values = {\([^}]*\)}.*/\1 \2/p; t; s/^\([^ ]*\).*/\1/p' |
@@ -187,17 +206,17 @@ rendered() {
 	local f
 	.make/docs "$planted/docs" >/dev/null || echo "make docs failed"
 	for f in man/*.[1-8]; do
-		grep -q '<section class="Sh">' "$planted/docs/html/$(basename "$f").html" || echo "$f has no HTML"
-		grep -q '^# NAME' "$planted/docs/md/$(basename "$f").md" || echo "$f has no Markdown"
-		[ "$(grep -c "\"$(basename "$f").html\"" "$planted/docs/html/index.html")" = 1 ] || echo "$f is not in the index"
+		f=${f##*/}
+		grep -q '<section class="Sh">' "$planted/docs/html/$f.html" || echo "man/$f has no HTML"
+		grep -q '^# NAME' "$planted/docs/md/$f.md" || echo "man/$f has no Markdown"
+		[ "$(grep -c "\"$f.html\"" "$planted/docs/html/index.html")" = 1 ] || echo "man/$f is not in the index"
 	done
 }
 dangling() { # dangling DIR: links to files that are not there
 	local f to
-	for f in "$1"/*/*.html "$1"/*/*.md; do
-		grep -oE '(href="|\]\()[^"#)]+' "$f" | sed 's/^href="//; s/^](//' | grep -vE '^(https?|mailto):' | sort -u | while read -r to; do
-			[ -e "$(dirname "$f")/$to" ] || echo "$(basename "$f"): $to"
-		done
+	grep -HoE '(href="|\]\()[^"#)]+' "$1"/*/*.html "$1"/*/*.md | sed 's/:href="/ /; s/:](/ /' | grep -vE '^[^ ]* (https?|mailto):' |
+		sort -u | while read -r f to; do
+		[ -e "${f%/*}/$to" ] || echo "${f##*/}: $to"
 	done
 }
 holds "make docs renders each page" rendered
