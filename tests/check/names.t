@@ -41,17 +41,16 @@ for line in open(sys.argv[1]):
     sys.stdout.write(line)
 EOP
 }
-# all_tame TRACE VIEWS: none of these commands has a control character for the terminal
+# all_tame TRACE: none of these commands has a control character for the terminal; what each says is a file of its name
 all_tame() {
-	local view
+	local view said=$planted/said
 	poison "$1" >"$planted/poisoned.trace" && grep -q 'u009b' "$planted/poisoned.trace" &&
 		"$ISPOT" dump --from-text "$planted/poisoned.trace" -o "$planted/poisoned.data" || return
+	rm -rf "$said" && mkdir "$said"
 	while read -r view; do
 		# shellcheck disable=SC2086 # words
-		"$ISPOT" $view -i "$planted/poisoned.data" >"$planted/poisoned.out" 2>&1
-		[ -s "$planted/poisoned.out" ] || { echo "# $view says nothing"; return 1; }
-		! LC_ALL=C grep -anP '[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]' "$planted/poisoned.out" |
-			sed "s/^/# $view: /" | tr -d '\033\177' | grep . || return
+		"$ISPOT" $view -i "$planted/poisoned.data" >"$said/$view" 2>&1
+		[ -s "$said/$view" ] || { echo "# $view says nothing"; return 1; }
 	done <<-EOV
 		report
 		report -v
@@ -75,6 +74,7 @@ all_tame() {
 		export --format perf -o -
 		export --format speedscope -o -
 	EOV
+	! (cd "$said" && LC_ALL=C grep -anP '[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]' ./*) | sed 's/^/# /' | tr -d '\033\177' | grep .
 }
 for trace in svc pool counters joins braked java callsites empty; do
 	ok "all texts of $trace.trace" all_tame $trace
