@@ -18,22 +18,24 @@ importable() { # importable TRACE [without switches: any word]
 	grep -Ev "${2:+ switch-(in|out)|}^# nothing" "$work/$1.all"
 }
 
-numbers() { # numbers FILE: what the score is made of, a line a block; shares of time to so many digits
-	"$ISPOT" report -i "$1" --json 2>/dev/null | python3 -c '
-import json, os, sys
-digits = os.environ.get("DIGITS", "17")
-for b in sorted(json.load(sys.stdin)["blocks"], key=lambda b: b["name"]):
-    print(*(format(b[k], "." + digits + "g") if isinstance(b[k], float) else b[k] for k in ("name", "calls", "timed_calls", "min_ns", "p50_ns", "max_ns", "total_ns",
-                           "excess_ns", "sci", "self_sci", "lost_threads")))'
+# What the score is made of, a line a block; shares of time to $digits digits.
+numbers() { # numbers FILE
+	"$ISPOT" report -i "$1" --json 2>/dev/null | jq -r --argjson digits "${DIGITS:-17}" '
+		def share: if type != "number" or . == 0 or $digits == 17 then . else
+			pow(10; $digits - 1 - (fabs | log10 | floor)) as $by | (. * $by | round) / $by end;
+		.blocks | sort_by(.name)[] | [.name, .calls, .timed_calls, .min_ns, .p50_ns, .max_ns, .total_ns, .excess_ns] +
+			[.sci, .self_sci, .lost_threads | share] | map(tostring) | join(" ")'
 }
 
-same() { # same TRACE OPTIONS...: the trace, and the perf.data made of it
-	local trace=$1
+same() { # same TRACE OPTIONS...: the trace, whose numbers are made once, and the perf.data made of it
+	local trace=$1 own
+	own=$work/$trace.${DIGITS-}.own
 	shift
-	"$ISPOT" dump --from-text "$work/$trace.text" -o "$work/own.data" || return
-	python3 tests/check/import.py "$@" <"$work/$trace.text" >"$work/perf.data" || return
-	numbers "$work/own.data" >"$work/own" && numbers "$work/perf.data" >"$work/perf" || return
-	[ -s "$work/own" ] && diff "$work/own" "$work/perf" | sed 's/^/# /' && cmp -s "$work/own" "$work/perf"
+	if [ "$work/$trace.text" -nt "$own" ]; then
+		"$ISPOT" dump --from-text "$work/$trace.text" -o "$work/own.data" && numbers "$work/own.data" >"$own" || return
+	fi
+	python3 tests/check/import.py "$@" <"$work/$trace.text" >"$work/perf.data" && numbers "$work/perf.data" >"$work/perf" || return
+	[ -s "$own" ] && diff "$own" "$work/perf" | sed 's/^/# /' && cmp -s "$own" "$work/perf"
 }
 
 for trace in svc sequence waits; do
@@ -60,22 +62,21 @@ for kind in usual moved words32; do
 done
 
 keys() { # keys FILE KEY: the blocks that --key makes
-	"$ISPOT" report -i "$1" --key "$2" --json 2>"$work/keys.err" | python3 -c '
-import json, sys
-for b in sorted(json.load(sys.stdin)["blocks"], key=lambda b: (b["name"], b["key"] or "")):
-    print(*(b[k] for k in ("name", "key", "calls", "timed_calls", "min_ns", "p50_ns", "total_ns")))' || {
+	"$ISPOT" report -i "$1" --key "$2" --json 2>"$work/keys.err" | jq -er '.blocks | sort_by(.name, .key // "")[] |
+		"\(.name) \(.key) \(.calls) \(.timed_calls) \(.min_ns) \(.p50_ns) \(.total_ns)"' || {
 		sed 's/^/# /' "$work/keys.err"
 		return 1
 	}
 }
 
 fetched() { # fetched KEY OPTIONS...: what --key makes of the values in samples, and of those in a trace
-	local key=$1
+	local key=$1 own=$work/$1.own
 	shift
-	"$ISPOT" dump --from-text "$work/keys.text" -o "$work/own.data" &&
-		python3 tests/check/import.py "$@" <"$work/keys.text" >"$work/perf.data" || return
-	keys "$work/own.data" "$key" >"$work/own" && keys "$work/perf.data" "$key" >"$work/perf" || return
-	grep -q "${key#*@}=" "$work/own" && diff "$work/own" "$work/perf" | sed 's/^/# /' && cmp -s "$work/own" "$work/perf"
+	if [ "$work/keys.text" -nt "$own" ]; then
+		"$ISPOT" dump --from-text "$work/keys.text" -o "$work/own.data" && keys "$work/own.data" "$key" >"$own" || return
+	fi
+	python3 tests/check/import.py "$@" <"$work/keys.text" >"$work/perf.data" && keys "$work/perf.data" "$key" >"$work/perf" || return
+	grep -q "${key#*@}=" "$own" && diff "$own" "$work/perf" | sed 's/^/# /' && cmp -s "$own" "$work/perf"
 }
 "$ISPOT" dump --from-text tests/golden/keys.trace -o "$work/whole.data"
 "$ISPOT" dump -i "$work/whole.data" | grep -E '"kind":"function"|^[0-9]+ [0-9]+ [0-9/]+ (entry|args|exit) ' |
