@@ -22,6 +22,7 @@
 #define GATHER_SHARE  0.9  /* of the rounds: those that end more than one sleep */
 #define GATHER_SPAN   0.5  /* of the time, for all rounds: queued threads wake each other always */
 #define GIVER_SHARE   0.75 /* of the time waited where it gives work: with less, others give, too */
+#define AS_BUSY_SHARE 0.5  /* of the time in which the giver is busy */
 #define RESULTS_SHARE 0.25 /* of its life: with less, a thread works beside those it waits for */
 #define AT_A_TIME     1.25 /* threads that work on average while one waits for them */
 #define ROUNDS_SHARE  0.25 /* of rounds: with less, a thread is given work beside them */
@@ -921,6 +922,41 @@ static bool gives_alone(const struct given *given)
 	return (double)given->own_ns >= GIVER_SHARE * (double)given->all_ns;
 }
 
+static double busy_ns(const struct thread *t)
+{
+	return (double)(t->end_ns - t->born_ns) - (double)(t->off.blocked_ns + t->off.idle_ns);
+}
+
+/*
+ * Returns whether the thread ended nearly all sleeps where it gives work, of those that threads as
+ * busy as it ended. Of workers in parallel whose results are collected in order, the one that
+ * always has the first one of a round is waited for longest, and limits no more than the others.
+ */
+static bool gives_most_sleeps(const struct threads *th, const struct thread *giver)
+{
+	const struct handout *rows = th->handouts.rows.data;
+	uint64_t own = 0, others = 0;
+
+	for (size_t i = 0, n; i < th->handouts.rows.n; i += n) {
+		uint64_t own_here = 0, others_here = 0;
+
+		n = n_judged(&th->handouts, &rows[i], th->handouts.rows.n - i);
+		if (!gives_work(th, &rows[i]))
+			continue;
+		for (size_t k = i; k < i + n; k++)
+			if (rows[k].waker == giver->index)
+				own_here += rows[k].sleeps;
+			else if (busy_ns(th->all.data[rows[k].waker]) >
+				 AS_BUSY_SHARE * busy_ns(giver))
+				others_here += rows[k].sleeps;
+		if (own_here) {
+			own += own_here;
+			others += others_here;
+		}
+	}
+	return (double)own >= GIVER_SHARE * (double)(own + others);
+}
+
 const struct thread *handouts_giver(const struct threads *th, uint64_t *waited_ns)
 {
 	struct given *given = xcalloc(th->all.n + 1, sizeof(*given));
@@ -939,7 +975,7 @@ const struct thread *handouts_giver(const struct threads *th, uint64_t *waited_n
 	}
 	vec_for_each (&th->all, struct thread *, t)
 		if (*t != th->rest && given[(*t)->index].own_ns > *waited_ns &&
-		    gives_alone(&given[(*t)->index])) {
+		    gives_alone(&given[(*t)->index]) && gives_most_sleeps(th, *t)) {
 			giver = *t;
 			*waited_ns = given[giver->index].own_ns;
 		}

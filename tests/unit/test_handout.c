@@ -118,6 +118,38 @@ static void what_several_make_is_given_by_none(void **state)
 	end_stacks(&s);
 }
 
+/* One that collects in order what two make at the same time: it waits for that of thread 2, and
+ * then hardly for that of 3. A thread that hardly works itself is no second one. */
+static bool is_given_by_one(bool second_sleeps)
+{
+	const struct thread *giver;
+	uint64_t us = 100, waited_ns;
+	struct scene s;
+
+	begin_stacks(&s);
+	for (unsigned round = 0; round < 20; round++, us += 200) {
+		sleep_at(&s, us, 1, LOOP, NEAR);
+		wake_up(&s, us + 100, 1, 2, 0);
+		sleep_at(&s, us + 105, 1, LOOP, NEAR);
+		if (second_sleeps && round)
+			wake_up(&s, us + 105, 3, 0, WAKING_BY_TIMER);
+		wake_up(&s, us + 106, 1, 3, 0);
+		if (second_sleeps)
+			sleep_in(&s, us + 110, 3, WAIT_SLEEP, 0, 0, 0);
+	}
+	finish(&s, us);
+	assert_int_equal(work_at(&s, LOOP), WORK_HANDED_OUT);
+	giver = handouts_giver(&s.calls.threads, &waited_ns);
+	end_stacks(&s);
+	return giver;
+}
+
+static void what_two_make_at_the_same_time(void **state)
+{
+	assert_false(is_given_by_one(false));
+	assert_true(is_given_by_one(true));
+}
+
 /* One that collects what two make, and tells thread 4 of it whenever a time is over. */
 static void one_that_also_waits_for_a_time(void **state)
 {
@@ -673,6 +705,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(work_is_handed_out),
 		cmocka_unit_test(what_several_make_is_given_by_none),
+		cmocka_unit_test(what_two_make_at_the_same_time),
 		cmocka_unit_test(one_that_also_waits_for_a_time),
 		cmocka_unit_test(such_waits_are_idle),
 		cmocka_unit_test(one_that_waits_back),
