@@ -522,14 +522,17 @@ static bool none_judged(const struct result *res)
 	       none_of(&res->sites);
 }
 
-static void nothing_judged(struct text *out)
+static void nothing_judged(const struct result *res, struct text *out)
 {
 	text_new_sentence(out);
-	text_printf(out,
-		    "Cannot tell whether threads interfere: no function has the %d calls that a "
-		    "verdict needs. Record for longer, or functions that are called more often "
-		    "(-F).",
-		    CALLS_MIN);
+	if (!res->calls.entries)
+		text_add(out, "Cannot tell whether threads interfere: no call was recorded.");
+	else
+		text_printf(out,
+			    "Cannot tell whether threads interfere: no function has the %d calls "
+			    "that a verdict needs. Record for longer, or functions that are called "
+			    "more often (-F).",
+			    CALLS_MIN);
 }
 
 #define CPUS_FULL    0.9  /* of the CPUs' time: above this, shorter waits gain nothing */
@@ -784,7 +787,7 @@ void text_conclusion(const struct view *v, struct text *out)
 
 	result_untold(res, &untold);
 	no_score = untold.n && untold.share > MOST;
-	if (!worst && !res->calls.entries && !no_score)
+	if (!worst && !res->calls.entries && !no_score && !res->threads_ns)
 		goto out;
 	is_full = busy_cpus(res, worst, report_spins(&untold), &line);
 	said = line.n;
@@ -813,7 +816,7 @@ void text_conclusion(const struct view *v, struct text *out)
 	if (line.n == said && (!no_score || locks) && unjudged)
 		text_unjudged(v, unjudged, &line);
 	else if (line.n == said && !no_score && none_judged(res))
-		nothing_judged(&line);
+		nothing_judged(res, &line);
 	else if (line.n == said && (!no_score || locks))
 		nothing_lost(v, &line);
 	locks_outside(res, &line);
