@@ -29,13 +29,20 @@ void untold_release(struct untold *u)
 	vec_release(&u->parts);
 }
 
+/* Frames of a sample. */
+struct ran {
+	const struct meta_frame *function; /* NULL: not known */
+	const struct meta_frame
+		*shown; /* what a reader knows of it: the function, or its closure */
+};
+
 /*
- * Returns the frame of the function that ran, or NULL if it is not known: the innermost frame that
- * has a symbol and is not inlined, so that the time in the vDSO counts for its caller. The closure
- * of a thread of Rust is known by the outermost of the functions inlined there. Without symbols,
- * the innermost frame with an object.
+ * Finds the function that ran: the innermost frame that has a symbol and is not inlined, so that
+ * the time in the vDSO counts for its caller. What C++ and Rust run in a function of their standard
+ * libraries, as the closure of a thread, is known by the outermost of the program's functions
+ * inlined there. Without symbols, the innermost frame with an object.
  */
-static const struct meta_frame *function_at(const struct meta *meta, uint64_t stack)
+static struct ran function_at(const struct meta *meta, uint64_t stack)
 {
 	const struct meta_stack *s =
 		stack && stack < meta->stacks.n ? &meta->stacks.data[stack] : NULL;
@@ -50,11 +57,11 @@ static const struct meta_frame *function_at(const struct meta *meta, uint64_t st
 		if (!f || f->inlined)
 			continue;
 		if (*f->symbol)
-			return closure && meta_symbol_begins_thread(f->symbol) ? closure : f;
+			return (struct ran){ f, closure && meta_frame_is_wrapper(f) ? closure : f };
 		if (!first && *f->object)
 			first = f;
 	}
-	return first;
+	return (struct ran){ first, first };
 }
 
 /* Whether the frame is of the program or a library of its own, not of a standard library. */
@@ -129,14 +136,16 @@ static void add_part(struct untold *u, const struct meta_frame *f, uint32_t thre
 	u->parts.data[at].ns += ns;
 }
 
-static struct untold_row *row_of(struct untold *u, const struct meta_frame *f, uint32_t call)
+static struct untold_row *row_of(struct untold *u, const struct ran *ran, uint32_t call)
 {
-	uint64_t key = (uint64_t)name_of(u, f) << 32 | call;
+	const struct meta_frame *frames = u->meta->frames.data;
+	uint64_t key = (uint64_t)name_of(u, ran->function) << 32 | call;
 	uint32_t at = map_add(&u->row_of, key, (uint32_t)u->rows.n);
 
 	if (at == u->rows.n)
 		*vec_add(&u->rows) =
-			(struct untold_row){ .frame = (uint32_t)(f - u->meta->frames.data),
+			(struct untold_row){ .function = (uint32_t)(ran->function - frames),
+					     .frame = (uint32_t)(ran->shown - frames),
 					     .call = call };
 	return &u->rows.data[at];
 }
@@ -145,7 +154,8 @@ static struct untold_row *row_of(struct untold *u, const struct meta_frame *f, u
  * samples, if any loop has. */
 static void vote(const struct meta *meta, struct untold_row *row, const struct meta_frame *f)
 {
-	if (meta->frames.data[row->frame].loop == f->loop)
+	if (meta->frames.data[row->frame].loop == f->loop &&
+	    !strcmp(meta->frames.data[row->frame].symbol, f->symbol))
 		row->votes++;
 	else if (row->votes)
 		row->votes--;
@@ -220,9 +230,9 @@ static bool spins_at(const struct meta *meta, uint64_t stack, bool kernel)
 static void on_record(void *self, const struct thread *t, const struct record *r)
 {
 	struct untold *u = self;
-	const struct meta_frame *f;
 	struct own_functions own;
 	struct untold_row *row;
+	struct ran ran;
 
 	if (r->kind == REC_SET_ON || r->kind == REC_SET_OFF)
 		switch_set(u, r);
@@ -232,16 +242,16 @@ static void on_record(void *self, const struct thread *t, const struct record *r
 		return;
 	u->samples++;
 	u->ns += (double)r->values[0];
-	f = function_at(u->meta, r->values[2]);
-	if (!f)
+	ran = function_at(u->meta, r->values[2]);
+	if (!ran.function)
 		return;
 	own = own_functions_at(u->meta, r->values[2]);
-	add_part(u, own.innermost ? own.innermost : f, t->index, (double)r->values[0]);
-	row = row_of(u, f, t->n_open ? t->open[t->n_open - 1].id : UNTOLD_OUTSIDE);
+	add_part(u, own.innermost ? own.innermost : ran.shown, t->index, (double)r->values[0]);
+	row = row_of(u, &ran, t->n_open ? t->open[t->n_open - 1].id : UNTOLD_OUTSIDE);
 	row->ns += (double)r->values[0];
 	if (spins_at(u->meta, r->values[2], r->values[1] >> KERNEL_BIT))
 		row->spins_ns += (double)r->values[0];
-	vote(u->meta, row, f);
+	vote(u->meta, row, ran.shown);
 }
 
 struct call_visitor untold_visitor(struct untold *u)
@@ -251,7 +261,8 @@ struct call_visitor untold_visitor(struct untold *u)
 
 static bool is_of(const struct untold_function *known, const struct meta_frame *f)
 {
-	return !strcmp(known->frame->symbol, f->symbol) && !strcmp(known->frame->object, f->object);
+	return !strcmp(known->function->symbol, f->symbol) &&
+	       !strcmp(known->function->object, f->object);
 }
 
 /* by_name: from a hash of both names to the index of the last function with that hash. */
@@ -267,7 +278,7 @@ static struct untold_function *function_of(struct untold_functions *out, struct 
 		return &out->data[i];
 	map_put(by_name, key, (uint32_t)out->n);
 	new = vec_add(out);
-	*new = (struct untold_function){ .frame = f };
+	*new = (struct untold_function){ .function = f };
 	return new;
 }
 
@@ -294,7 +305,11 @@ void untold_find(const struct untold *u, bool (*judged)(const void *ctx, uint32_
 			told_ns += row->ns;
 			continue;
 		}
-		f = function_of(out, &by_name, &u->meta->frames.data[row->frame]);
+		f = function_of(out, &by_name, &u->meta->frames.data[row->function]);
+		if (!f->frame || row->ns > f->most_ns) {
+			f->frame = &u->meta->frames.data[row->frame];
+			f->most_ns = row->ns;
+		}
 		f->share += row->ns / u->ns;
 		f->spins += row->spins_ns / u->ns;
 		out->spins += row->spins_ns / u->ns;

@@ -23,12 +23,13 @@ struct meta_frame;
 #define UNTOLD_OUTSIDE	   UINT32_MAX /* not in any traced call */
 
 struct untold_row {
-	uint32_t frame;	 /* index of meta.frames: a frame of the function, in the loop that has
-			  * most samples */
-	uint32_t call;	 /* function id of the innermost traced call, or UNTOLD_OUTSIDE */
-	uint32_t votes;	 /* majority of the frame's loop over other loops of the function */
-	double ns;	 /* CPU time */
-	double spins_ns; /* part of it, in which the thread waited without sleeping */
+	uint32_t
+		function; /* index of meta.frames: a frame of it, whose names tell it from others */
+	uint32_t frame;	  /* the same, or of what is inlined there; in the loop with most samples */
+	uint32_t call;	  /* function id of the innermost traced call, or UNTOLD_OUTSIDE */
+	uint32_t votes;	  /* majority of the frame's loop over other loops of the function */
+	double ns;	  /* CPU time */
+	double spins_ns;  /* part of it, in which the thread waited without sleeping */
 };
 
 /* CPU time by function and thread. */
@@ -64,9 +65,11 @@ void untold_release(struct untold *u);
 
 /* CPU time of a function for which interference cannot be measured. */
 struct untold_function {
-	const struct meta_frame *frame; /* symbol "": only its object is known */
-	double share;			/* of all CPU time */
-	double spins;			/* part of it: waiting without sleeping */
+	const struct meta_frame *function; /* its names tell it from others */
+	const struct meta_frame *frame;	   /* as a reader knows it; symbol "": only the object */
+	double most_ns;			   /* of the rows that were added up, that of frame */
+	double share;			   /* of all CPU time */
+	double spins;			   /* part of it: waiting without sleeping */
 };
 
 struct untold_functions {

@@ -5,7 +5,7 @@
 
 #include "analysis/evidence/untold.h"
 
-enum { WORK = 1, CLOCK, NOWHERE, INLINED, UNNAMED, CLOSURE };
+enum { WORK = 1, CLOCK, NOWHERE, INLINED, UNNAMED, CLOSURE, FIRST_LAMBDA, SECOND_LAMBDA };
 enum { JUDGED, TOO_FEW }; /* function ids */
 
 static struct meta_frame frames[] = {
@@ -22,9 +22,30 @@ static struct meta_frame frames[] = {
 	  .symbol = "std::sys::backtrace::__rust_begin_short_backtrace",
 	  .object = "a",
 	  .file = "" },
+	{ .id = 10,
+	  .symbol = "operator()",
+	  .object = "a",
+	  .file = "a.cc",
+	  .line = 14,
+	  .inlined = true },
+	{ .id = 11,
+	  .symbol = "std::thread::_State_impl<std::tuple<main::{lambda()#1}> >::_M_run()",
+	  .object = "a",
+	  .file = "/usr/include/c++/12/bits/std_thread.h" },
+	{ .id = 12,
+	  .symbol = "operator()",
+	  .object = "a",
+	  .file = "a.cc",
+	  .line = 20,
+	  .inlined = true },
+	{ .id = 13,
+	  .symbol = "std::thread::_State_impl<std::tuple<main::{lambda()#2}> >::_M_run()",
+	  .object = "a",
+	  .file = "/usr/include/c++/12/bits/std_thread.h" },
 };
 static const uint32_t work[] = { 0 }, clock_stack[] = { 1, 2 }, nowhere[] = { 3 },
-		      inlined[] = { 4, 5 }, unnamed[] = { 0, 6 }, closure[] = { 7, 8, 9 };
+		      inlined[] = { 4, 5 }, unnamed[] = { 0, 6 }, closure[] = { 7, 8, 9 },
+		      first_lambda[] = { 10, 11 }, second_lambda[] = { 12, 13 };
 static struct meta_stack stacks[] = {
 	{ .id = 0 },
 	{ .id = WORK, .n_frames = 1, .frames = work },
@@ -33,6 +54,8 @@ static struct meta_stack stacks[] = {
 	{ .id = INLINED, .n_frames = 2, .frames = inlined },
 	{ .id = UNNAMED, .n_frames = 2, .frames = unnamed },
 	{ .id = CLOSURE, .n_frames = 3, .frames = closure },
+	{ .id = FIRST_LAMBDA, .n_frames = 2, .frames = first_lambda },
+	{ .id = SECOND_LAMBDA, .n_frames = 2, .frames = second_lambda },
 };
 
 struct stage {
@@ -49,9 +72,9 @@ static void begin(struct stage *st)
 	scene_function(&st->scene, "judged", 1);
 	scene_function(&st->scene, "too_few", 1);
 	st->scene.meta.frames.data = frames;
-	st->scene.meta.frames.n = 10;
+	st->scene.meta.frames.n = sizeof(frames) / sizeof(*frames);
 	st->scene.meta.stacks.data = stacks;
-	st->scene.meta.stacks.n = 7;
+	st->scene.meta.stacks.n = sizeof(stacks) / sizeof(*stacks);
 	scene_start(&st->scene, 1000);
 	untold_init(&st->untold, &st->scene.calls, &st->scene.meta);
 	v = untold_visitor(&st->untold);
@@ -161,6 +184,23 @@ static void test_a_closure_is_what_is_inlined_there(void **state)
 	end(&st, &found);
 }
 
+/* Those of two threads have the same name, and are not added up. */
+static void test_a_lambda_is_what_is_inlined_there(void **state)
+{
+	struct untold_functions found;
+	struct stage st;
+
+	begin(&st);
+	samples(&st, 40, FIRST_LAMBDA);
+	samples(&st, 60, SECOND_LAMBDA);
+	untold_find(&st.untold, judged, NULL, &found);
+	assert_int_equal(found.n, 2);
+	assert_string_equal(found.data[0].frame->symbol, "operator()");
+	assert_int_equal(found.data[0].frame->line, 20);
+	assert_int_equal(found.data[1].frame->line, 14);
+	end(&st, &found);
+}
+
 static void test_the_loop_is_that_of_most_samples(void **state)
 {
 	struct untold_functions found;
@@ -221,6 +261,7 @@ int main(void)
 		cmocka_unit_test(test_the_function_is_the_first_frame_with_a_name),
 		cmocka_unit_test(test_what_a_stripped_program_calls_is_not_its_begin),
 		cmocka_unit_test(test_a_closure_is_what_is_inlined_there),
+		cmocka_unit_test(test_a_lambda_is_what_is_inlined_there),
 		cmocka_unit_test(test_the_loop_is_that_of_most_samples),
 		cmocka_unit_test(test_only_time_with_probes_counts),
 		cmocka_unit_test(test_few_samples_tell_nothing),
