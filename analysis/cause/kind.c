@@ -293,6 +293,19 @@ static const struct cause_kind tried = {
 	.advice = { { .text = "these threads sleep while another one works: if it has a lock, wait for its release (a mutex, a condition) instead of sleeping" } },
 };
 
+/* A semaphore that each thread takes and gives back. It may be a lock, as those of Python are, or
+ * admit several threads at once. */
+static const struct cause_kind semaphore = {
+	.kind = "lock",
+	.group = CAUSE_LOCK,
+	.name = "lock contention",
+	.story = "Lock contention",
+	.idle = "waits for a lock",
+	.needs_cpu = true,
+	.advice = { { .text = "shorten the critical section, or shard the lock" },
+		    { .text = "if the semaphore counts free places, let it admit more threads at once" } },
+};
+
 /* Waits without sleeping in a library of OpenMP, where no name says for what. */
 static const struct cause_kind in_openmp = {
 	.kind = "lock",
@@ -313,13 +326,26 @@ static bool spins_most(const struct block *b)
 					b->pools[POOL_RUNNING] * cause_spins(b);
 }
 
+static enum standard_wait function_waits(const struct block *b)
+{
+	return b->function && b->object && b->function->symbol
+		       ? standard_wait_of(b->object->path, b->function->symbol)
+		       : STANDARD_NONE;
+}
+
 static bool spins_in_openmp(const struct block *b)
 {
 	const struct meta_frame *at = cause_spins(b) ? b->samples.spins_at : NULL;
-	bool lock = b->function && b->object && b->function->symbol &&
-		    standard_wait_of(b->object->path, b->function->symbol) == STANDARD_LOCK;
 
-	return at && !lock && standard_spins_somewhere(at) && spins_most(b);
+	return at && function_waits(b) != STANDARD_LOCK && standard_spins_somewhere(at) &&
+	       spins_most(b);
+}
+
+/* most: where the block waits longest, or NULL */
+static bool is_at_semaphore(const struct block *b, const struct wait_cell *most)
+{
+	return function_waits(b) == STANDARD_SEMAPHORE ||
+	       (most && wait_is_at_semaphore(b->all_threads, most));
 }
 
 const struct cause_kind *cause_kind_of(const struct block *b, const char *kind)
@@ -335,10 +361,12 @@ const struct cause_kind *cause_kind_of(const struct block *b, const char *kind)
 	part = wait_part(b->all_threads, b->waits, kind);
 	if (part.largest && wait_is_either(b->all_threads, part.largest))
 		return &either[!lock];
+	if (lock && part.largest && wait_is_tried(b->all_threads, part.largest))
+		return &tried;
+	if (lock && is_at_semaphore(b, part.largest))
+		return &semaphore;
 	if (lock)
-		return part.largest && wait_is_tried(b->all_threads, part.largest)
-			       ? &tried
-			       : cause_kind_find(kind);
+		return cause_kind_find(kind);
 	if (part.largest && wait_is_queue(b->all_threads, part.largest))
 		return &queue;
 	if (part.largest && wait_is_in_turn(b->all_threads, part.largest))

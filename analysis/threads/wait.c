@@ -433,6 +433,11 @@ bool wait_is_tried(const struct threads *th, const struct wait_cell *c)
 	return tries_verdict_of(&th->tries, c->tries) == TRIES_LOCK;
 }
 
+bool wait_is_at_semaphore(const struct threads *th, const struct wait_cell *c)
+{
+	return c->word != SLEEP_NOBODY && futex_is_semaphore(&th->futexes.all.data[c->word]);
+}
+
 /* Returns the largest cell of those whose places have the verdict, or NULL: they are little. */
 static const struct wait_cell *tried(const struct threads *th, const struct wait_sums *sums,
 				     enum tries_verdict verdict, uint64_t part)

@@ -80,6 +80,8 @@ bool wait_is_signaled(const struct threads *th, const struct wait_cell *cell);
 bool wait_is_queue(const struct threads *th, const struct wait_cell *cell);
 /* Probably for a lock, by timed sleeps between tries to take it (tries.h). */
 bool wait_is_tried(const struct threads *th, const struct wait_cell *cell);
+/* Whether the wait is in a standard function of semaphores, as sem_wait() is. */
+bool wait_is_at_semaphore(const struct threads *th, const struct wait_cell *cell);
 /* The name of the function in which threads sleep so, "" if it has none. NULL: they sleep so for no
  * more than a tenth of the time. */
 const char *wait_tried(const struct threads *th, const struct wait_sums *sums);

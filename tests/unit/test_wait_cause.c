@@ -166,6 +166,27 @@ static void advice_depends_on_who_has_the_cpus(void **state)
 	}
 }
 
+/* A lock is shortened or sharded; a semaphore may as well admit more threads. */
+static void a_semaphore_has_its_own_advice(void **state)
+{
+	static const struct spell spell = { WAIT_FUTEX, FUTEX_PLAIN, 0x40, 2, 0, 2, "lock" };
+	struct scene s;
+	const struct block *b;
+
+	(void)state;
+	begin(&s);
+	sleeping_calls(&s, SERVE, &spell);
+	b = scene_block(&s, "serve");
+	assert_null(cause_advice(b, "lock", 1));
+	vec_for_each (&s.calls.threads.futexes.all, struct futex, word) {
+		word->owned = word->waits;
+		word->standard[STANDARD_SEMAPHORE] = word->waits;
+	}
+	assert_non_null(cause_advice(b, "lock", 1));
+	assert_non_null(strstr(cause_advice(b, "lock", 1), "admit more"));
+	scene_release(&s);
+}
+
 /* What is idle is not lost, and the two are the whole. */
 static void idle_is_not_lost(void **state)
 {
@@ -319,6 +340,7 @@ int main(void)
 		cmocka_unit_test(names_are_not_read),
 		cmocka_unit_test(every_rule_names_a_row),
 		cmocka_unit_test(advice_depends_on_who_has_the_cpus),
+		cmocka_unit_test(a_semaphore_has_its_own_advice),
 		cmocka_unit_test(idle_is_not_lost),
 		cmocka_unit_test(open_calls_have_their_sleep),
 		cmocka_unit_test(switching_is_of_the_wait),
