@@ -41,6 +41,37 @@ static bool loses_share(const struct view *v, const struct block *b, double shar
 						 share * (double)(res->threads_ns - idle_ns);
 }
 
+double report_counted_ns(const struct view *v, const struct block *b)
+{
+	bool counts = v->by_thread || b->verdict == VERDICT_INTERFERENCE ||
+		      (v->blocks == &v->result->blocks && b->in_lost);
+
+	return counts && b->lost_threads > 0 ? b->lost_threads * (double)v->result->probed_ns : 0;
+}
+
+#define ELSEWHERE_LEAST 0.001 /* of thread time: less does not show in a sum of rounded rows */
+
+double report_elsewhere_ns(const struct view *v)
+{
+	double ns = (double)v->result->lost_ns;
+
+	if (v->by_thread || v->all)
+		return 0;
+	for (size_t i = 0; i < v->n_rows; i++)
+		ns -= report_counted_ns(v, v->rows[i]);
+	return ns > 0 && ns >= ELSEWHERE_LEAST * (double)v->result->threads_ns ? ns : 0;
+}
+
+const char *report_elsewhere(const struct view *v)
+{
+	enum block_kind kind = v->result->keyed.rule.kind;
+
+	return v->result->sequences ? "in none of the sequences"
+	       : kind == BLOCK_LOCK ? "in none of the locks"
+	       : kind == BLOCK_SITE ? "in none of the call sites"
+				    : "in other calls of split functions";
+}
+
 #define LOST_MUCH 0.05 /* of thread time */
 
 bool report_loses_much(const struct view *v, const struct block *b)

@@ -32,6 +32,20 @@ const struct block *report_most_unexplained(const struct view *v);
  * as much as would be reported with a verdict.
  */
 const struct block *report_most_unjudged(const struct view *v);
+/*
+ * Returns the row's lost time in ns, as far as the recording's lost time includes it. It does not
+ * if the slow calls are, or may be, no interference, but for the part of a block with unexplained
+ * time that has a cause.
+ */
+double report_counted_ns(const struct view *v, const struct block *b);
+/*
+ * Returns the part of the recording's lost time that no row of the view has, in ns, or 0 if that is
+ * too little to show: of calls outside all sequences, call sites or locks, or of a function whose
+ * per-argument rows do not lose all that it loses.
+ */
+double report_elsewhere_ns(const struct view *v);
+/* Returns where that time is: "in none of the sequences". */
+const char *report_elsewhere(const struct view *v);
 /* Whether the table lists the block; the lines below the table count the others. */
 bool report_listed(const struct view *v, const struct block *b);
 /*

@@ -481,12 +481,31 @@ static void no_lock_judged(const struct view *v, struct text *out)
 			      "functions that this program locks with (-F).");
 }
 
+#define LOST_LEAST 0.01 /* of thread time: less is not worth a sentence */
+
 static bool any_listed(const struct view *v)
 {
 	for (size_t i = 0; i < v->n_rows; i++)
 		if (report_listed(v, v->rows[i]))
 			return true;
 	return false;
+}
+
+/* Says where the headline's lost time is if there is no table that could. */
+static void lost_all_the_same(const struct view *v, struct text *out)
+{
+	double all = (double)v->result->threads_ns, ns = report_elsewhere_ns(v), rows = 0;
+	char number[TEXT_NUMBER];
+
+	if (any_listed(v) || !(all > 0))
+		return;
+	for (size_t i = 0; i < v->n_rows; i++)
+		rows += report_counted_ns(v, v->rows[i]);
+	if (rows >= LOST_LEAST * all)
+		text_printf(out, " All together lose %s (-v).", text_share(number, rows / all));
+	if (ns >= LOST_LEAST * all)
+		text_printf(out, " %s is lost %s (`ispot report`).", text_share(number, ns / all),
+			    report_elsewhere(v));
 }
 
 static void nothing_lost(const struct view *v, struct text *out)
@@ -504,6 +523,7 @@ static void nothing_lost(const struct view *v, struct text *out)
 			"No %s%s loses 1%% of thread time to interference that ispot can measure.",
 			res->sequences ? "sequence" : "function",
 			any_worth(v) ? " itself, without its callees," : "");
+	lost_all_the_same(v, out);
 }
 
 /* Returns whether no function and no place has enough calls for a verdict. Then it is unknown

@@ -239,13 +239,6 @@ static void head_cell(struct table *t, const struct column *c)
 	table_right(t, head, c->width);
 }
 
-/* Returns whether the headline counts the block's lost time. It does not if the slow calls are, or
- * may be, no interference. */
-static bool is_counted_lost(const struct view *v, const struct block *b)
-{
-	return v->by_thread || by_lock(v) || b->verdict == VERDICT_INTERFERENCE;
-}
-
 char *text_lost_share(char *buf, double share)
 {
 	snprintf(buf, TEXT_NUMBER, share > 0 && share < 0.0005 ? "<0.1%%" : "%.1f%%", 100 * share);
@@ -258,17 +251,15 @@ char *text_lost_share(char *buf, double share)
  */
 static void print_lost(const struct view *v, struct table *t, const struct block *b)
 {
-	double ns = b->lost_threads * (double)v->result->probed_ns;
+	double ns = report_counted_ns(v, b);
 	char share[TEXT_NUMBER], time[TEXT_NUMBER];
 	const char *none = v->utf8 ? "–" : "-";
 
-	if (isnan(ns) || !v->result->threads_ns) {
+	if (isnan(b->lost_threads) || !v->result->threads_ns) {
 		table_right(t, "n/a", LOST_WIDTH);
 		table_right(t, "n/a", TIME_WIDTH);
 		return;
 	}
-	if (!is_counted_lost(v, b))
-		ns = 0;
 	text_lost_share(share, ns / (double)v->result->threads_ns);
 	table_right(t, ns > 0 && *share != '<' ? share : none, LOST_WIDTH);
 	table_right(t, ns >= 1 ? text_time(time, (uint64_t)llround(ns)) : none, TIME_WIDTH);
@@ -526,20 +517,12 @@ struct unseen {
 
 static void count_unseen(const struct view *v, struct unseen *u, const struct block *b, bool hidden)
 {
-	double ns = is_counted_lost(v, b) && b->lost_threads > 0
-			    ? b->lost_threads * (double)v->result->probed_ns
-			    : 0;
+	double ns = report_counted_ns(v, b);
 
 	u->rows++;
 	u->hidden += hidden;
 	u->ns += ns;
 	u->most_ns = ns > u->most_ns ? ns : u->most_ns;
-}
-
-/* Whether a row that is not listed loses time all the same. */
-static bool is_unseen(const struct block *b)
-{
-	return b->verdict == VERDICT_INTERFERENCE && b->lost_threads > 0;
 }
 
 /* Prints how many rows are not shown, with their lost time and the largest one. */
@@ -554,17 +537,34 @@ static void print_more(const struct view *v, const struct unseen *u, struct text
 		return;
 	text_printf(&more, " %llu more", u->rows);
 	if (u->ns > 0 && all > 0) {
-		table_right(&t, text_share(cell, u->ns / all), LOST_WIDTH);
+		table_right(&t, text_lost_share(cell, u->ns / all), LOST_WIDTH);
 		table_right(&t, text_time(cell, (uint64_t)u->ns), TIME_WIDTH);
 	} else {
 		table_left(&t, "", LOST_WIDTH + TIME_WIDTH + 1);
 	}
 	if (u->ns > 0 && all > 0 && u->rows > 1)
-		text_printf(&more, ", %s%s each", text_share(most, u->most_ns / all),
+		text_printf(&more, ", %s%s each", text_lost_share(most, u->most_ns / all),
 			    *most == '<' ? "" : " or less");
 	text_add(&more, u->hidden ? " (--top, -v)" : " (-v)");
 	table_last(&t, more.s);
 	text_release(&more);
+}
+
+/* Prints the lost time that no row has, so that the rows add up to the headline. */
+static void print_elsewhere(const struct view *v, struct text *out)
+{
+	struct table t = { .out = out, .width = v->width };
+	char cell[TEXT_NUMBER];
+	struct text where = { 0 };
+	double ns = report_elsewhere_ns(v);
+
+	if (!(ns > 0))
+		return;
+	table_right(&t, text_lost_share(cell, ns / (double)v->result->threads_ns), LOST_WIDTH);
+	table_right(&t, text_time(cell, (uint64_t)ns), TIME_WIDTH);
+	text_printf(&where, " %s", report_elsewhere(v));
+	table_last(&t, where.s);
+	text_release(&where);
 }
 
 /* Returns whether the output is kept to one screen, as the user did not ask for more. */
@@ -630,7 +630,7 @@ static uint64_t print_table(const struct view *v, unsigned lines, struct text *o
 		struct text row = { 0 };
 
 		if (!report_listed(v, v->rows[i])) {
-			if (!v->all && is_unseen(v->rows[i]))
+			if (!v->all && report_counted_ns(v, v->rows[i]) > 0)
 				count_unseen(v, &unseen, v->rows[i], false);
 			continue;
 		}
@@ -659,6 +659,7 @@ static uint64_t print_table(const struct view *v, unsigned lines, struct text *o
 	}
 	if (n) {
 		print_more(v, &unseen, out);
+		print_elsewhere(v, out);
 		if (!limited || used + more_than_one(v, &signs) <= lines)
 			explain(v, &signs, out);
 		text_add(out, "\n");
@@ -757,7 +758,9 @@ static void print_screen(const struct view *v, struct text *out)
 		drop_second_command(&to_do);
 	room = less(SCREEN_LINES, taken + text_lines(&to_do), 1);
 	text_remarks(v, less(room, table, 1), &remarks);
-	rows = print_table(v, less(room, text_lines(&remarks) + OTHER_LINES, 0), out);
+	rows = print_table(
+		v, less(room, text_lines(&remarks) + OTHER_LINES + (report_elsewhere_ns(v) > 0), 0),
+		out);
 	text_counters(v, rows, out);
 	if (rows)
 		text_add(out, notes.s ? notes.s : "");

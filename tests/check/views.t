@@ -352,6 +352,27 @@ rows_add_up() { # rows_add_up BY
 for by in lock sequence site thread; do
 	holds "the rows add up to the headline: $by" rows_add_up $by
 done
+# What the first screen's rows lose, with the row of what is in no row, adds up to what its second line says; a sentence
+# has it if there is no table. Rows and line are rounded.
+screens_add_up() { # screens_add_up BY
+	local trace
+	for trace in "$work"/*.data; do
+		COLUMNS=80 "$ISPOT" report -i "$trace" --by "$1" 2>/dev/null | awk -v trace="${trace##*/}" '
+			/^thread time .*% lost/ { head = $0; sub(/% lost.*/, "", head); sub(/.*[ <]/, "", head) }
+			!table && /All together lose|is lost in|are lost in/ { said = 1 }
+			/^ *LOST +TIME/ { table = 1; next }
+			/^ *$/ && table { table = 2 }
+			table == 1 && /^ *[0-9.]+% / { rows += $1; n++ }
+			END {
+				off = rows - head; off = off < 0 ? -off : off
+				if (head == "" || (!table && (said || head < 2))) exit
+				if (off > 0.51 + 0.05 * n) print trace ": rows lose " rows + 0 "%, the second line says " head "%"
+			}'
+	done
+}
+for by in function lock sequence site thread; do
+	holds "the screen's rows add up to its second line: $by" screens_add_up $by
+done
 # suggested COMMAND: the lines that its screen says to run next on the same recording
 suggested() {
 	PATH=$work/pasted/bin:$PATH bash -c "$1" 2>/dev/null </dev/null | sed -n ':a; / \\$/ { N; s/ \\\n */ /; ba }
