@@ -522,7 +522,7 @@ void threads_restart(struct threads *th, uint64_t time_ns)
 		thread_settle(t, time_ns);
 		t->off = t->covered_off = (struct offcpu){ 0 };
 		t->off_changes++;
-		t->lost_ns = t->covered_ns = 0;
+		t->held_ns = t->lost_ns = t->covered_ns = 0;
 		if (t->born_ns < time_ns)
 			t->born_ns = time_ns;
 		if (t->unseen_ns && t->unseen_ns < time_ns)

@@ -295,6 +295,25 @@ static void a_long_history(void **state)
 	scene_release(&s);
 }
 
+/* What a thread was held up for before the window is no part of the window. */
+static void held_up_before_the_window(void **state)
+{
+	struct scene s;
+	const struct thread *t;
+
+	begin(&s);
+	sleep_in(&s, 10, 1, WAIT_FUTEX, FUTEX_BITSET, 0x10, 0);
+	wake_up(&s, 60, 1, 2, 0);
+	calls_restart(&s.calls, 100 * 1000);
+	sleep_in(&s, 110, 1, WAIT_FUTEX, FUTEX_BITSET, 0x10, 0);
+	wake_up(&s, 140, 1, 2, 0);
+	scene_finish(&s, 200 * 1000);
+	t = s.calls.threads.all.data[0];
+	about(t->held_ns, 30);
+	about(thread_free_ns(&s.calls.threads, t), 70);
+	scene_release(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -310,6 +329,7 @@ int main(void)
 		cmocka_unit_test(told_to_stop),
 		cmocka_unit_test(parked_and_stuck),
 		cmocka_unit_test(a_long_history),
+		cmocka_unit_test(held_up_before_the_window),
 	};
 
 	return unit_run(tests);
