@@ -18,7 +18,7 @@
 #define NUMBERS	       8 /* outliers that are named below a row; the others are counted */
 #define CAUSE_COLUMNS  20
 #define ROW_LINES      2 /* lines besides the rows: the heads, and the count of omitted rows */
-#define ROWS_LEAST     3
+#define ROWS_LEAST     2
 
 static uint64_t busy_ns(const struct outlier *x)
 {
@@ -46,6 +46,26 @@ static const char *kind_words(const struct outlier_block *b)
 					 : "";
 }
 
+static const struct outlier_hints *hints_of(const struct outlier_block *b)
+{
+	return b->own && b->own != b->divergent ? &b->own_hints : &b->hints;
+}
+
+/* Adds the cause that accounts for most of the time above the trend, as in "slow path 56%". The
+ * share is left out if the words would take more columns. */
+static void add_cause(const struct outlier_block *b, unsigned columns, struct text *out)
+{
+	const struct outlier_hints *all = hints_of(b);
+	const struct outlier_hint *h = all->n ? outlier_hint_at(all, 0) : NULL;
+	const char *title = h ? outlier_hint_title(h) : "unknown";
+	char share[16] = "";
+
+	if (h && !isnan(h->share))
+		snprintf(share, sizeof(share), " %.0f%%", 100 * h->share);
+	text_printf(out, "%s%s", title,
+		    table_columns(title) + table_columns(share) <= columns ? share : "");
+}
+
 static void headline(const struct outlier_view *v, const struct outlier_block *b, struct text *out)
 {
 	const struct outlier *x = longest(b);
@@ -60,7 +80,12 @@ static void headline(const struct outlier_view *v, const struct outlier_block *b
 	if (b->durations.count > 2)
 		text_printf(&line, "; the median is %s",
 			    text_time(p50, hist_quantile(&b->durations, 0.5)));
-	text_printf(&line, ". Cause: %s.", x->evidence);
+	text_printf(&line, ". %s: %s.", b->own == 1 ? "Cause" : "Its cause", x->evidence);
+	if (b->own > 1) {
+		text_printf(&line, " All %llu: ", (unsigned long long)b->own);
+		add_cause(b, v->width, &line);
+		text_add(&line, ".");
+	}
 	text_wrap(line.s, v->width, out);
 	text_release(&line);
 	text_add(out, "\n");
@@ -85,11 +110,6 @@ static void indices(const struct outlier_view *v, const struct outlier_block *b,
 	text_release(&line);
 }
 
-static const struct outlier_hints *hints_of(const struct outlier_block *b)
-{
-	return b->own && b->own != b->divergent ? &b->own_hints : &b->hints;
-}
-
 static void evidence_row(const struct outlier_view *v, struct table *t,
 			 const struct outlier_block *b)
 {
@@ -110,19 +130,11 @@ static void evidence_row(const struct outlier_view *v, struct table *t,
 	outlier_hints_text(v, b, hints_of(b), t->out);
 }
 
-/* Adds the cause that accounts for most of the time above the trend, as in "slow path 56%". */
 static void cause_cell(struct table *t, const struct outlier_block *b)
 {
-	const struct outlier_hints *all = hints_of(b);
-	const struct outlier_hint *h = all->n ? outlier_hint_at(all, 0) : NULL;
 	struct text cell = { 0 };
-	char share[16] = "";
 
-	text_add(&cell, h ? outlier_hint_title(h) : "unknown");
-	if (h && !isnan(h->share))
-		snprintf(share, sizeof(share), " %.0f%%", 100 * h->share);
-	if (table_columns(cell.s) + table_columns(share) <= CAUSE_COLUMNS)
-		text_add(&cell, share);
+	add_cause(b, CAUSE_COLUMNS, &cell);
 	table_left(t, cell.s, CAUSE_COLUMNS);
 	text_release(&cell);
 }
