@@ -298,9 +298,14 @@ bool result_costs_elsewhere(const struct meta *meta)
 	return n && n->text && !strstr(n->text, "trace fewer functions");
 }
 
+bool result_is_much(double overhead, double cpus)
+{
+	return overhead >= RESULT_OVERHEAD_MUCH && cpus >= RESULT_CPUS_MUCH;
+}
+
 bool result_slowed_much(const struct result *res)
 {
-	return res->overhead >= RESULT_OVERHEAD_MUCH && res->overhead_cpus >= RESULT_CPUS_MUCH;
+	return result_is_much(res->overhead, res->overhead_cpus);
 }
 
 /*

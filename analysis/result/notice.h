@@ -23,6 +23,9 @@ void result_count_notice(struct result *res, uint64_t count, const char *one, co
 #define RESULT_OVERHEAD_MUCH 0.5
 #define RESULT_CPUS_MUCH     0.2
 bool result_slowed_much(const struct result *res);
+/* The same of a slowdown by the share overhead (meta_overhead()), if the probes took so many CPUs.
+ */
+bool result_is_much(double overhead, double cpus);
 /* Whether the recorder says that most of the cost is not that of traced calls. */
 bool result_costs_elsewhere(const struct meta *meta);
 /* Adds every notice that the recording and its blocks give reason for. */

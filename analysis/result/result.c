@@ -202,13 +202,11 @@ static void set_overhead(struct result *res, double cpu_ns, double cost_ns, doub
  */
 static bool use_recorders_estimate(struct result *res)
 {
-	const struct meta_end *end = &res->meta->end;
+	double cpu_ns, cost_ns;
 
-	if (!end->present || end->probes_cost_ns == META_UNKNOWN ||
-	    end->target_cpu_ns == META_UNKNOWN || !end->target_cpu_ns)
+	if (!meta_recorders_estimate(res->meta, &cpu_ns, &cost_ns))
 		return false;
-	set_overhead(res, (double)end->target_cpu_ns, (double)end->probes_cost_ns,
-		     (double)res->duration_ns);
+	set_overhead(res, cpu_ns, cost_ns, (double)res->duration_ns);
 	return true;
 }
 

@@ -31,10 +31,8 @@ void text_slow_less(const struct meta *meta, struct text *out)
 		text_add(out, " Trace fewer functions (-F).");
 }
 
-void text_slowed_by(const struct meta *meta, double overhead, struct text *out)
+static void add_caution(const struct meta *meta, double overhead, struct text *out)
 {
-	if (!(overhead >= RESULT_OVERHEAD_MUCH))
-		return;
 	text_add(out, "Recording slowed the program by ");
 	text_slowed_share(overhead, out);
 	text_add(out, ": all times are those of the slowed program.");
@@ -43,5 +41,17 @@ void text_slowed_by(const struct meta *meta, double overhead, struct text *out)
 
 void text_slowed(const struct result *res, struct text *out)
 {
-	text_slowed_by(res->meta, result_slowed_much(res) ? res->overhead : NAN, out);
+	if (result_slowed_much(res))
+		add_caution(res->meta, res->overhead, out);
+}
+
+void text_slowed_by_estimate(const struct meta *meta, double span_ns, struct text *out)
+{
+	double cpu_ns, cost_ns, overhead;
+
+	if (!meta_recorders_estimate(meta, &cpu_ns, &cost_ns))
+		return;
+	overhead = meta_overhead(cpu_ns, cost_ns);
+	if (result_is_much(overhead, cost_ns / span_ns))
+		add_caution(meta, overhead, out);
 }

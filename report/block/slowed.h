@@ -11,12 +11,13 @@ struct result;
 struct text;
 
 /*
- * Adds the caution as sentences, and what slows the program less. Adds nothing if the overhead is
- * less than RESULT_OVERHEAD_MUCH.
+ * Adds the caution as sentences, and what slows the program less. Adds nothing if recording did not
+ * slow the program much (result_slowed_much()).
  */
 void text_slowed(const struct result *res, struct text *out);
-/* The same for views without a result; overhead: as by meta_overhead(), NAN: unknown. */
-void text_slowed_by(const struct meta *meta, double overhead, struct text *out);
+/* The same for views without a result, of a recording that lasted span_ns, by the recorder's
+ * estimate. */
+void text_slowed_by_estimate(const struct meta *meta, double span_ns, struct text *out);
 /* Adds what slows the program less, as a sentence; nothing if the recorder's notice says it. */
 void text_slow_less(const struct meta *meta, struct text *out);
 /* Adds the overhead, "352%" or "over 900%", rounded as in the first line of the screen. */

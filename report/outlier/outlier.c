@@ -8,7 +8,6 @@
 
 #include "analysis/cause/kind.h"
 #include "analysis/outlier/outlier.h"
-#include "analysis/result/notice.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "report/block/view.h"
@@ -119,16 +118,10 @@ static void add_first_line(const struct outlier_view *v, enum brevity brief, str
 /* Adds the caution about a recording that slowed the program a lot. */
 static void caution(const struct outlier_view *v, struct text *out)
 {
-	const struct meta_end *end = &v->outliers->meta->end;
-	double cpu_ns = (double)end->target_cpu_ns, cost_ns = (double)end->probes_cost_ns;
-	double span_ns = (double)(end->end_ns - v->outliers->start_ns);
+	const struct meta *meta = v->outliers->meta;
 	struct text line = { 0 };
 
-	if (!end->present || end->probes_cost_ns == META_UNKNOWN ||
-	    end->target_cpu_ns == META_UNKNOWN || !end->target_cpu_ns ||
-	    cost_ns < RESULT_CPUS_MUCH * span_ns)
-		return;
-	text_slowed_by(v->outliers->meta, meta_overhead(cpu_ns, cost_ns), &line);
+	text_slowed_by_estimate(meta, (double)(meta->end.end_ns - v->outliers->start_ns), &line);
 	if (line.n)
 		text_wrap(line.s, v->width, out);
 	text_release(&line);

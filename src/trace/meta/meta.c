@@ -568,6 +568,16 @@ double meta_overhead(double cpu_ns, double cost_ns)
 	return cost_ns >= META_OVERHEAD_MOST * own_ns ? META_OVERHEAD_MOST : cost_ns / own_ns;
 }
 
+bool meta_recorders_estimate(const struct meta *m, double *cpu_ns, double *cost_ns)
+{
+	const struct meta_end *end = &m->end;
+
+	*cpu_ns = (double)end->target_cpu_ns;
+	*cost_ns = (double)end->probes_cost_ns;
+	return end->present && end->probes_cost_ns != META_UNKNOWN &&
+	       end->target_cpu_ns != META_UNKNOWN && end->target_cpu_ns;
+}
+
 bool meta_hardly_runs(double cpu_ns, double cost_ns, double span_ns)
 {
 	return cpu_ns - cost_ns < META_BUSY_LEAST * span_ns &&

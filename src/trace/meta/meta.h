@@ -401,6 +401,9 @@ bool meta_hardly_runs(double cpu_ns, double cost_ns, double span_ns);
 /* Whether the agent in a Java machine made the recording. */
 bool meta_is_java(const struct meta *m);
 
+/* The recorder's estimate of what its probes cost, and the CPU time of the program with that.
+ * Returns false if there is none. */
+bool meta_recorders_estimate(const struct meta *m, double *cpu_ns, double *cost_ns);
 /* "slowed by 4.0 %", or "probes took 0.3 % of a CPU" of a program that hardly runs, into buf of
  * META_COST_WORDS bytes. */
 #define META_COST_WORDS 48
