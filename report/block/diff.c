@@ -107,7 +107,7 @@ static void report_lost(const struct diff *diff, struct text *out)
 static void report_run_time(const struct diff *diff, struct text *out)
 {
 	double change = run_time_change(diff);
-	char a[TEXT_NUMBER], b[TEXT_NUMBER];
+	char a[TEXT_NUMBER], b[TEXT_NUMBER], longer[TEXT_NUMBER];
 
 	if (diff->timed || isnan(change))
 		return;
@@ -116,8 +116,8 @@ static void report_run_time(const struct diff *diff, struct text *out)
 	if (fabs(change) < DIFF_LEAST)
 		text_printf(out, " The run takes %s, as before.", b);
 	else
-		text_printf(out, " The run takes %s instead of %s, %.0f%% %s.", b, a,
-			    100 * fabs(change), change > 0 ? "more" : "less");
+		text_printf(out, " The run takes %s instead of %s, %s.", b, a,
+			    text_longer(longer, change));
 }
 
 #define MUCH	  0.05 /* of run time: a change that the functions should account for */
@@ -169,13 +169,14 @@ static void report_uncalled(const struct diff *diff, const struct diff_block *b,
 		    gone ? "%s is not called any more: its own code took %s of the thread time "
 			   "before."
 			 : "%s is called only now: its own code adds %s to the thread time before.",
-		    named(b, name), text_share(share, fabs(diff_moved_share(diff, b))));
+		    named(b, name), text_multiple(share, fabs(diff_moved_share(diff, b))));
 }
 
 static void report_change(const struct diff_block *b, struct text *out)
 {
 	const struct diff_change *c = diff_decisive(b);
-	char name[NAME_BYTES];
+	char name[NAME_BYTES], longer[TEXT_NUMBER];
+	bool more = c->ratio > 0;
 
 	text_printf(out, "%s is %s: its %s call takes ", named(b, name),
 		    diff_verdict_words(b->verdict), b->by_typical ? "typical" : "mean");
@@ -185,9 +186,12 @@ static void report_change(const struct diff_block *b, struct text *out)
 		time_or_na(out, mean_of(b, DIFF_BEFORE));
 		text_add(out, ", ");
 	}
-	text_printf(out, "%.0f%% %s (%.0f to %.0f%%)", 100 * fabs(c->ratio),
-		    c->ratio > 0 ? "more" : "less", 100 * (c->ratio > 0 ? c->low : -c->high),
-		    100 * (c->ratio > 0 ? c->high : -c->low));
+	text_longer(longer, c->ratio);
+	if (strstr(longer, "times"))
+		text_printf(out, "%s (%.0f to %.0f)", longer, 1 + c->low, 1 + c->high);
+	else
+		text_printf(out, "%s (%.0f to %.0f%%)", longer, 100 * (more ? c->low : -c->high),
+			    100 * (more ? c->high : -c->low));
 	if (b->by_whole)
 		text_add(out, ", because it waits for a CPU");
 	text_add(out, ".");
@@ -258,6 +262,26 @@ static void cell(struct table *t, const char *format, double value, unsigned wid
 	table_right(t, isnan(value) ? "n/a" : buf, width);
 }
 
+#define TIMES_LEAST 10 /* nobody can picture so many percents */
+
+/* format: of a percentage */
+static void cell_share(struct table *t, const char *format, double share, unsigned width)
+{
+	if (fabs(share) >= TIMES_LEAST)
+		cell(t, format[1] == '+' ? "%+.0fx" : "%.0fx", share, width);
+	else
+		cell(t, format, 100 * share, width);
+}
+
+/* Of ten times and more, the number of times is what the sentence says, too. */
+static void cell_change(struct table *t, double change, unsigned width)
+{
+	if (change + 1 >= TIMES_LEAST)
+		cell(t, "%.0fx", change + 1, width);
+	else
+		cell(t, "%+.0f%%", 100 * change, width);
+}
+
 static double known_ns(uint64_t ns)
 {
 	return ns == BLOCK_NONE ? NAN : (double)ns;
@@ -294,7 +318,7 @@ static void print_head(const struct diff_view *v, struct table *t)
 
 #define SHARE_LEAST 0.00005 /* of thread time: rounds to 0.01% */
 
-/* Prints the thread time that a function won (-) or lost (+). */
+/* Prints the thread time that a function saved (-) or added (+). */
 static void cell_moved(const struct diff_view *v, struct table *t, const struct diff_block *b)
 {
 	double share = diff_moved_share(v->diff, b);
@@ -304,7 +328,7 @@ static void cell_moved(const struct diff_view *v, struct table *t, const struct 
 	else if (fabs(share) < SHARE_LEAST)
 		table_right(t, "0%", 8);
 	else
-		cell(t, fabs(share) < 0.001 ? "%+.2f%%" : "%+.1f%%", 100 * share, 8);
+		cell_share(t, fabs(share) < 0.001 ? "%+.2f%%" : "%+.1f%%", share, 8);
 }
 
 static void print_row(const struct diff_view *v, struct table *t, const struct diff_block *b)
@@ -319,8 +343,8 @@ static void print_row(const struct diff_view *v, struct table *t, const struct d
 	cell_moved(v, t, b);
 	cell_time(t, mean_of(b, DIFF_BEFORE), 9);
 	cell_time(t, mean_of(b, DIFF_AFTER), 6);
-	cell(t, "%+.0f%%", 100 * c->ratio, 7);
-	cell(t, "%.0f%%", 100 * b->noise, 5);
+	cell_change(t, c->ratio, 7);
+	cell_share(t, "%.0f%%", b->noise, 5);
 	if (is_shown(v, SHOWN_ALL)) {
 		cell_time(t, known_ns(x->min_ns), 6);
 		cell_time(t, known_ns(y->min_ns), 6);
@@ -375,7 +399,7 @@ static size_t print_table(const struct diff_view *v, unsigned lines, struct text
 		return 0;
 	print_head(v, &t);
 	text_add(out, rows.s);
-	text_add(out, "OWN TIME: thread time won (-) or lost (+) outside callees. NOISE: may be "
+	text_add(out, "OWN TIME: time saved (-) or added (+) outside callees. NOISE: may be "
 		      "chance.\n\n");
 	text_release(&rows);
 	return n;

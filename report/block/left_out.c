@@ -90,7 +90,7 @@ void report_left_out_line(const struct result *res, const struct left_out_functi
 			  struct text *out)
 {
 	const struct meta_not_traced *f = row->last;
-	char name[4 * NAME_MAX_COLUMNS + 1], reason[256], number[TEXT_NUMBER];
+	char name[4 * NAME_MAX_COLUMNS + 1], reason[256], number[TEXT_NUMBER], cost[TEXT_NUMBER];
 
 	text_add(out,
 		 text_shortened(name, sizeof(name), f->name ? f->name : "?", NAME_MAX_COLUMNS));
@@ -100,9 +100,9 @@ void report_left_out_line(const struct result *res, const struct left_out_functi
 	if (!isnan(f->cpu_share))
 		text_printf(out, " %.0f%% of CPU", 100 * f->cpu_share);
 	if (!isnan(f->calls_per_s) && !isnan(f->cost_share))
-		text_printf(out, ": %s calls/s %s %.0f%%",
-			    text_count(number, (uint64_t)f->calls_per_s),
-			    f->traced_until_ns ? "cost" : "would cost", 100 * f->cost_share);
+		text_printf(out, ": %s calls/s %s %s", text_count(number, (uint64_t)f->calls_per_s),
+			    f->traced_until_ns ? "cost" : "would cost",
+			    text_multiple(cost, f->cost_share));
 	else if (f->reason && *f->reason)
 		text_printf(out, ": %s", text_printable(reason, sizeof(reason), f->reason));
 }

@@ -169,6 +169,17 @@ static bool is_speed(const struct fleet_view *v)
 	return !strcmp(v->meta->indicator, "ipc") || !strcmp(v->meta->unit, "ns");
 }
 
+#define TIMES_LEAST 10 /* nobody can picture so many percents */
+
+static char *faster(char buf[TEXT_NUMBER], double gain)
+{
+	if (gain + 1 >= TIMES_LEAST)
+		snprintf(buf, TEXT_NUMBER, "%.0f times as fast", gain + 1);
+	else
+		snprintf(buf, TEXT_NUMBER, "%.1f%% faster", 100 * gain);
+	return buf;
+}
+
 static void print_worst(const struct fleet_view *v, const struct fleet_cell *cell, struct text *out)
 {
 	const struct fleet_base *base = base_of(v, cell);
@@ -186,8 +197,8 @@ static void print_worst(const struct fleet_view *v, const struct fleet_cell *cel
 		    fleet_view_value(v, cell->median, with),
 		    fleet_view_value(v, base->median, usual));
 	if (is_speed(v) && !isnan(cell->improvement))
-		text_printf(&words, " If separated, %s would be %.1f%% faster.",
-			    name_of(v, cell->base), 100 * cell->improvement);
+		text_printf(&words, " If separated, %s would be %s.", name_of(v, cell->base),
+			    faster(with, cell->improvement));
 	text_wrap(words.s, v->width, out);
 	if (!v->base)
 		suggest_base(v, name_of(v, cell->base), out);
@@ -423,6 +434,7 @@ static void print_without(const struct fleet_view *v, const struct fleet_base *b
 			  struct text *out)
 {
 	double gain = fleet_improvement(v->fleet, base, v->without, v->n_without);
+	char words[TEXT_NUMBER];
 
 	if (!v->n_without)
 		return;
@@ -431,7 +443,7 @@ static void print_without(const struct fleet_view *v, const struct fleet_base *b
 	if (isnan(gain))
 		text_add(out, "there are none of its samples to say what it would gain\n");
 	else
-		text_printf(out, "it would be %.1f%% faster\n", 100 * gain);
+		text_printf(out, "it would be %s\n", faster(words, gain));
 }
 
 static void print_base(const struct fleet_view *v, struct text *out)

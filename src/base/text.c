@@ -2,6 +2,7 @@
 #include "base/text.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -347,6 +348,26 @@ char *text_share(char *buf, double share)
 	else
 		snprintf(buf, TEXT_NUMBER, share >= 0.0995 || share == 0 ? "%.0f%%" : "%.1f%%",
 			 100 * share);
+	return buf;
+}
+
+#define TIMES_LEAST 10 /* nobody can picture so many percents */
+
+char *text_multiple(char *buf, double share)
+{
+	if (!(share >= TIMES_LEAST))
+		return text_share(buf, share);
+	snprintf(buf, TEXT_NUMBER, "%.0fx", share);
+	return buf;
+}
+
+char *text_longer(char *buf, double change)
+{
+	if (change + 1 >= TIMES_LEAST)
+		snprintf(buf, TEXT_NUMBER, "%.0f times as long", change + 1);
+	else
+		snprintf(buf, TEXT_NUMBER, "%.0f%% %s", 100 * fabs(change),
+			 change > 0 ? "more" : "less");
 	return buf;
 }
 
