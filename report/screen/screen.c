@@ -497,7 +497,8 @@ static void lost_all_the_same(const struct view *v, struct text *out)
 	double all = (double)v->result->threads_ns, ns = report_elsewhere_ns(v), rows = 0;
 	char number[TEXT_NUMBER];
 
-	if (any_listed(v) || !(all > 0))
+	/* other sentences say of locks where else threads wait */
+	if (any_listed(v) || !(all > 0) || v->result->keyed.rule.kind == BLOCK_LOCK)
 		return;
 	for (size_t i = 0; i < v->n_rows; i++)
 		rows += report_counted_ns(v, v->rows[i]);
