@@ -51,7 +51,7 @@ struct session_options {
 	bool calibrate; /* measure the cost of the probes before and after */
 	enum call_graph call_graph;
 	uint32_t stack_period; /* calls of a function on a CPU between two stacks; 0: the default */
-	bool show_progress;    /* no one else writes to the terminal meanwhile */
+	bool show_progress;    /* no command writes to the terminal, and the file is not stdout */
 	bool solo;	       /* record windows in which all threads share one CPU */
 	bool scout;	       /* the first of two passes: choose functions, trace nothing */
 	uint64_t choose_ns;    /* without -F: functions join only until then; 0: at any time */
