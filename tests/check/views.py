@@ -45,8 +45,10 @@ def lost_of(trace, block, key):
 
 def reads_lost(where, trace, block, key, shown):
     exact = lost_of(trace, block, key)
-    if BY not in ("thread", "lock") and block["verdict"] != "interference" and exact is not None:
-        same(where, key, True, shown in ("–", "-"))
+    if BY != "thread" and block["verdict"] != "interference" and exact is not None:
+        if shown not in ("–", "-"):  # the part with a cause of a block that has unexplained time
+            same(where, "unexplained time", True, bool(block["unexplained_threads"]))
+            reads(where, key, exact, shown)
     elif shown in ("–", "-"):
         same(where, key, True, exact is not None and exact < (0.0005 if key == "lost_share" else 1))
     else:
