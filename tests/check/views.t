@@ -360,14 +360,15 @@ done
 screens_add_up() { # screens_add_up BY
 	local trace
 	for trace in "$work"/*.data; do
-		COLUMNS=80 "$ISPOT" report -i "$trace" --by "$1" 2>/dev/null | awk -v trace="${trace##*/}" '
+		COLUMNS=80 "$ISPOT" report -i "$trace" --by "$1" 2>/dev/null | awk -v by="$1" -v trace="${trace##*/}" '
 			/^thread time .*% lost/ { head = $0; sub(/% lost.*/, "", head); sub(/.*[ <]/, "", head) }
-			!table && /All together lose|is lost in|are lost in/ { said = 1 }
+			!table { text = text $0 " " }
 			/^ *LOST +TIME/ { table = 1; next }
 			/^ *$/ && table { table = 2 }
 			table == 1 && /^ *[0-9.]+% / { rows += $1; n++ }
 			END {
 				off = rows - head; off = off < 0 ? -off : off
+				said = text ~ /All together lose|is lost in none/ || by == "lock"
 				if (head == "" || (!table && (said || head < 2))) exit
 				if (off > 0.51 + 0.05 * n) print trace ": rows lose " rows + 0 "%, the second line says " head "%"
 			}'
