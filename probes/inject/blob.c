@@ -186,8 +186,10 @@ __asm__(".pushsection .rodata\n"
 	/*
 	 * Runs for a call that is due to be recorded, and for the first call of a function, for
 	 * which none is drawn yet. Whatever a signal handler does in between, the counts of a row
-	 * are right, as each changes by one instruction. In what follows %rdi is the row, %rsi the
-	 * turn, %r8 the period.
+	 * are right, as each changes by one instruction. TURN_TOP and TURN_DEPTH change together by
+	 * one instruction, too. The handler's calls leave both as they were, and what they write to
+	 * TURN_OPEN at a depth is what the interrupted code writes there: the same TURN_TOP. In
+	 * what follows %rdi is the row, %rsi the turn, %r8 the period.
 	 */
 	"ispot_blob_begin:\n" SAVE
 	"	mov %gs:40, %rdi\n"
@@ -215,20 +217,23 @@ __asm__(".pushsection .rodata\n"
 	"	ja 8f\n"
 	/* Drops the open frames below this one, which were left without an exit. If the array is
 	 * full, a frame at the same stack pointer is dropped, too. */
-	"3:	mov %gs:16(%rsi), %ecx\n"
+	"3:	mov %gs:12(%rsi), %r11\n" /* TURN_TOP, and TURN_DEPTH above it */
+	"	mov %r11, %rcx\n"
+	"	shr $32, %rcx\n"
 	"	xor %eax, %eax\n"
 	"	cmp $10, %ecx\n"
 	"	sete %al\n"
 	"	add %edx, %eax\n"
 	"4:	test %ecx, %ecx\n"
 	"	je 5f\n"
-	"	cmp %eax, %gs:20(%rsi,%rcx,4)\n"
+	"	cmp %eax, %r11d\n"
 	"	jae 5f\n"
 	"	dec %ecx\n"
+	"	mov %gs:24(%rsi,%rcx,4), %r11d\n"
 	"	jmp 4b\n"
 	"5:	cmp $10, %ecx\n"
 	"	jae 8f\n"
-	"	mov %edx, %gs:24(%rsi,%rcx,4)\n"
+	"	mov %r11d, %gs:24(%rsi,%rcx,4)\n"
 	"	test %ecx, %ecx\n" /* the reader recognizes a call inside a recorded one */
 	"	je 6f\n"
 	"	test %r9d, %r9d\n"
@@ -236,8 +241,10 @@ __asm__(".pushsection .rodata\n"
 	"	incq 24(%rdi)\n"
 	"	xor %r9d, %r9d\n"
 	"6:	inc %ecx\n"
-	"	mov %ecx, %gs:16(%rsi)\n"
-	"	mov %edx, %gs:12(%rsi)\n"
+	"	shl $32, %rcx\n"
+	"	mov %edx, %eax\n"
+	"	or %rcx, %rax\n"
+	"	mov %rax, %gs:12(%rsi)\n"
 	"	mov %r9d, %ecx\n"
 	"	shr $31, %ecx\n"
 	"	add %rcx, 24(%rdi)\n"
@@ -276,14 +283,13 @@ __asm__(".pushsection .rodata\n"
 	"	mov %ecx, %esi\n"
 	"	shl $6, %rsi\n"
 	"	mov %gs:64+16(%rsi), %ecx\n"
-	"	xor %eax, %eax\n"
 	"	sub $1, %ecx\n"
 	"	jb 1f\n"
-	"	je 2f\n"
-	"	mov %gs:64+20(%rsi,%rcx,4), %eax\n"
-	"2:	mov %ecx, %gs:64+16(%rsi)\n"
-	"1:	mov %eax, %gs:64+12(%rsi)\n"
-	"	clc\n" RESTORE
+	"	mov %gs:64+24(%rsi,%rcx,4), %eax\n"
+	"	shl $32, %rcx\n"
+	"	or %rcx, %rax\n"
+	"	mov %rax, %gs:64+12(%rsi)\n"
+	"1:	clc\n" RESTORE
 	"ispot_blob_end:\n"
 	".popsection\n");
 

@@ -39,9 +39,9 @@ enum turn {
 	TURN_OUTER = 8,	 /* lower half of the stack pointer at the entry of the outermost open call;
 			    0: no call is open */
 	TURN_TOP = 12,	 /* the same for the open recorded call that was entered last */
-	TURN_DEPTH = 16, /* number of recorded calls that are open */
+	TURN_DEPTH = 16, /* number of recorded calls that are open; written with TURN_TOP */
 	TURN_REST = 20,	 /* calls of the current N that follow the recorded one */
-	TURN_OPEN = 24,	 /* stack pointers of the recorded calls that are open */
+	TURN_OPEN = 24,	 /* for each recorded call that is open, TURN_TOP before it was entered */
 	TURN_OPEN_MOST = 10,
 	TURN_BYTES = 64,
 };

@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -21,13 +22,14 @@
 #include "probes/inproc/stamped.h"
 #include "trace/write/writer.h"
 
-#define RING	  4096u /* bytes: 256 records */
-#define CODE	  8192u
-#define ARCH_GS	  0x1001 /* ARCH_SET_GS */
-#define REGION	  (INPROC_PAGE + INPROC_SLOTS * sizeof(struct inproc_slot) + INPROC_NAMES)
-#define FUNCTIONS 4
-#define PERIOD	  5
-#define SP_BEFORE 40 /* what the made function says its entry's stack pointer is above its own */
+#define RING	    4096u /* bytes: 256 records */
+#define CODE	    8192u
+#define ARCH_GS	    0x1001 /* ARCH_SET_GS */
+#define ARCH_GET_GS 0x1004
+#define REGION	    (INPROC_PAGE + INPROC_SLOTS * sizeof(struct inproc_slot) + INPROC_NAMES)
+#define FUNCTIONS   4
+#define PERIOD	    5
+#define SP_BEFORE   40 /* what the made function says its entry's stack pointer is above its own */
 
 #ifdef __x86_64__
 
@@ -395,6 +397,74 @@ static void test_gate_keeps_registers(void **state)
 	read_all(&calls, &lost);
 }
 
+/* ---- a signal between any two instructions ---- */
+
+#define TRAP_FLAG 0x100 /* of the flags: a trap after each instruction */
+#define STRIDE	  24	/* instructions between two signals of a call, whose records fit the ring */
+
+static struct {
+	volatile bool on;
+	volatile uint64_t n;	 /* instructions so far */
+	uint64_t first;		 /* index of the first instruction at which the handler calls */
+	int with;		 /* what it calls with */
+	uint64_t made;		 /* calls of the handler */
+	volatile uint64_t *next; /* TURN_NEXT of function 2 in this thread */
+} steps;
+
+/* Makes all calls due that come while the code is stepped, the handler's too. */
+static void on_step(int number, siginfo_t *info, void *context)
+{
+	greg_t *flags = &((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL];
+
+	(void)number, (void)info;
+	if (steps.on && steps.n++ % STRIDE == steps.first)
+		for (int i = 0; i < 2; i++) {
+			*steps.next = 1;
+			gated(steps.with);
+			steps.made += 1 + (uint64_t)steps.with;
+		}
+	*steps.next = 1;
+	if (steps.on)
+		*flags |= TRAP_FLAG;
+	else
+		*flags &= ~(greg_t)TRAP_FLAG;
+}
+
+static void call_in_steps(int n)
+{
+	steps.n = 0;
+	steps.on = true;
+	raise(SIGTRAP);
+	gated(n);
+	steps.on = false;
+	raise(SIGTRAP); /* the stub may have restored the flag */
+}
+
+/* A call that is recorded has its entry and its exit in the ring, wherever a signal comes whose
+ * handler calls the function. */
+static void test_gate_at_each_instruction(void **state)
+{
+	const struct sigaction action = { .sa_sigaction = on_step, .sa_flags = SA_SIGINFO };
+	uint64_t block, calls, lost, made_before, before;
+
+	(void)state;
+	assert_int_equal(syscall(SYS_arch_prctl, ARCH_GET_GS, &block), 0);
+	steps.next = (uint64_t *)(uintptr_t)(block + BLOCK_BYTES + 2 * TURN_BYTES + TURN_NEXT);
+	sigaction(SIGTRAP, &action, NULL);
+	for (int i = 0; i < 2 * STRIDE; i++) {
+		steps.first = (uint64_t)i / 2;
+		steps.with = i % 2;
+		before = accounted();
+		made_before = steps.made;
+		call_in_steps(1);
+		read_all(&calls, &lost);
+		assert_int_equal(lost, 0);
+		assert_true(calls > steps.n / STRIDE);
+		assert_int_equal(accounted() - before, 2 * (2 + steps.made - made_before));
+	}
+	signal(SIGTRAP, SIG_DFL);
+}
+
 static void *many_gated(void *unused)
 {
 	for (int i = 0; i < EACH; i++)
@@ -480,6 +550,7 @@ int main(void)
 		cmocka_unit_test(test_gate_counts),
 		cmocka_unit_test(test_gate_of_recursion),
 		cmocka_unit_test(test_gate_keeps_registers),
+		cmocka_unit_test(test_gate_at_each_instruction),
 		cmocka_unit_test(test_gate_of_threads_forks_signals),
 		cmocka_unit_test(test_sealed),
 	};
