@@ -215,19 +215,15 @@ __asm__(".pushsection .rodata\n"
 	"	inc %r10\n"
 	"	cmp %r10, %gs:0(%rsi)\n"
 	"	ja 8f\n"
-	/* Drops the open frames below this one, which were left without an exit. If the array is
-	 * full, a frame at the same stack pointer is dropped, too. */
+	/* Drops the open frames below this one, and one at the same stack pointer, which were left
+	 * without an exit. */
 	"3:	mov %gs:12(%rsi), %r11\n" /* TURN_TOP, and TURN_DEPTH above it */
 	"	mov %r11, %rcx\n"
 	"	shr $32, %rcx\n"
-	"	xor %eax, %eax\n"
-	"	cmp $10, %ecx\n"
-	"	sete %al\n"
-	"	add %edx, %eax\n"
 	"4:	test %ecx, %ecx\n"
 	"	je 5f\n"
-	"	cmp %eax, %r11d\n"
-	"	jae 5f\n"
+	"	cmp %edx, %r11d\n"
+	"	ja 5f\n"
 	"	dec %ecx\n"
 	"	mov %gs:24(%rsi,%rcx,4), %r11d\n"
 	"	jmp 4b\n"

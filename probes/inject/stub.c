@@ -289,7 +289,11 @@ void stub_emit_entry_gate(struct stub_code *c, const struct stub_entry *e, struc
 	EMIT(c, GS_WORD, 0x3b, GATE_RDX, GS_DISP); /* cmp %gs:NEXT, %rdx */
 	emit_u32(c, turn_at(e->id, TURN_NEXT));
 	g->due = emit_near_branch(c, NEAR_JAE);
+	g->passes = c->n;
 	emit_load_sp(c, e->sp + down);
+	EMIT(c, GS_HALF, 0x39, GATE_RDX, GS_DISP); /* cmp %edx, %gs:TOP */
+	emit_u32(c, turn_at(e->id, TURN_TOP));
+	g->left = emit_near_branch(c, NEAR_JE);
 	EMIT(c, GS_HALF, 0x39, GATE_RDX, GS_DISP); /* cmp %edx, %gs:OUTER */
 	emit_u32(c, turn_at(e->id, TURN_OUTER));
 	g->inner = emit_near_branch(c, NEAR_JA);
@@ -328,6 +332,18 @@ static void emit_turn_call(struct stub_code *c, uint64_t blob, uint32_t id, int3
 	emit_blob_call(c, blob);
 }
 
+/* An exception or longjmp() has left the recorded call with this stack pointer. Without this the
+ * exit of the call that begins here, which is not recorded, would count as its exit. */
+static void emit_gate_left(struct stub_code *c, const struct stub_facts *f, uint32_t id, int32_t sp,
+			   const struct stub_gate *g)
+{
+	resolve_near_branch(c, g->left);
+	EMIT(c, SAVE_R11, SAVE_RCX);
+	emit_turn_call(c, f->end, id, sp);
+	EMIT(c, RESTORE_R11, RESTORE_RCX);
+	stub_emit_jump(c, c->address + g->passes);
+}
+
 void stub_emit_entry_rest(struct stub_code *c, const struct stub_facts *f,
 			  const struct stub_entry *e, const struct stub_gate *g)
 {
@@ -339,6 +355,7 @@ void stub_emit_entry_rest(struct stub_code *c, const struct stub_facts *f,
 
 	emit_gate_claim(c, f, g);
 	emit_gate_inner(c, e->id, g);
+	emit_gate_left(c, f, e->id, sp, g);
 	resolve_near_branch(c, g->due);
 	EMIT(c, SAVE_RAX, SAVE_R11, SAVE_RCX);
 	emit_turn_call(c, f->begin, e->id, sp);

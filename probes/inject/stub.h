@@ -45,8 +45,8 @@ void stub_emit_exit(struct stub_code *c, const struct stub_facts *f, uint32_t id
  */
 struct stub_gate {
 	size_t back; /* where the rest returns to */
-	size_t retry;
-	size_t claim, inner, due; /* branches to the rest */
+	size_t retry, passes;
+	size_t claim, inner, left, due; /* branches to the rest */
 };
 
 void stub_emit_entry_gate(struct stub_code *c, const struct stub_entry *e, struct stub_gate *g);

@@ -39,8 +39,9 @@ static char path[] = "/tmp/ispot-unit.XXXXXX";
 static char *region, *blocks;
 static int (*kept)(long a, long b); /* the same: 2 a, and one if a is below b */
 static int (*gated)(
-	int n);		 /* calls itself n times; one call in PERIOD is recorded, as function 2 */
-static int (*made)(int); /* returns its argument and one, and records that as function 3 */
+	int n);		   /* calls itself n times; one call in PERIOD is recorded, as function 2 */
+static void (*left)(bool); /* function 1: if true, raises a SIGTRAP that leaves it */
+static int (*made)(int);   /* returns its argument and one, and records that as function 3 */
 static _Atomic long in_handlers;
 
 static void set_gs(void)
@@ -97,6 +98,21 @@ static void make_gated(struct stub_code *c, const struct stub_facts *facts)
 	stub_emit_exit_rest(c, facts, 2, &out);
 }
 
+static void make_left(struct stub_code *c, const struct stub_facts *facts)
+{
+	const struct stub_entry entry = { .id = 1 };
+	struct stub_gate in, out;
+
+	left = (void (*)(bool))(uintptr_t)(c->address + c->n);
+	stub_emit_entry_gate(c, &entry, &in);
+	EMIT(c, 0x40, 0x84, 0xff); /* test %dil, %dil */
+	EMIT(c, 0x74, 0x01, 0xcc); /* je 1f; int3 */
+	stub_emit_exit_gate(c, 1, &out);
+	EMIT(c, 0xc3);
+	stub_emit_entry_rest(c, facts, &entry, &in);
+	stub_emit_exit_rest(c, facts, 1, &out);
+}
+
 static void make_function(void)
 {
 	const struct blob blob = blob_get();
@@ -126,6 +142,7 @@ static void make_function(void)
 	stub_emit(&c, (const uint8_t[]){ 0xc3 }, 1);
 	make_kept(&c, &facts);
 	make_gated(&c, &facts);
+	make_left(&c, &facts);
 	assert_true(c.n < c.room);
 }
 
@@ -397,6 +414,38 @@ static void test_gate_keeps_registers(void **state)
 	read_all(&calls, &lost);
 }
 
+static sigjmp_buf before_call;
+
+static void leave_call(int number)
+{
+	siglongjmp(before_call, number);
+}
+
+/* A recorded call that was left has no exit, even if a call that is not recorded has its stack
+ * pointer. */
+static void test_gate_of_left_calls(void **state)
+{
+	const struct inproc_row *row = row_of(0) - 1; /* of function 1 */
+	uint64_t calls, lost, records = drain.records;
+	volatile uint64_t recorded, n_left = 0;
+
+	(void)state;
+	signal(SIGTRAP, leave_call);
+	for (volatile int i = 0; i < 50; i++) {
+		recorded = row->recorded;
+		if (!sigsetjmp(before_call, 1))
+			left(true);
+		n_left += row->recorded - recorded;
+		for (int k = 0; k < 9; k++)
+			left(false);
+	}
+	signal(SIGTRAP, SIG_DFL);
+	read_all(&calls, &lost);
+	assert_int_equal(lost, 0);
+	assert_int_equal(row->recorded, calls);
+	assert_int_equal(drain.records - records, 2 * calls - n_left);
+}
+
 /* ---- a signal between any two instructions ---- */
 
 #define TRAP_FLAG 0x100 /* of the flags: a trap after each instruction */
@@ -550,6 +599,7 @@ int main(void)
 		cmocka_unit_test(test_gate_counts),
 		cmocka_unit_test(test_gate_of_recursion),
 		cmocka_unit_test(test_gate_keeps_registers),
+		cmocka_unit_test(test_gate_of_left_calls),
 		cmocka_unit_test(test_gate_at_each_instruction),
 		cmocka_unit_test(test_gate_of_threads_forks_signals),
 		cmocka_unit_test(test_sealed),
