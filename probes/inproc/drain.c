@@ -626,6 +626,7 @@ static void finish_region(struct inproc_drain *d, struct inproc_region *g, uint6
 
 	for (uint32_t i = 0; i < g->n_rings; i++) {
 		write_all_lost(d, g, i, now_ns);
+		inproc_stamped_write_left(d, g, i);
 		inproc_stamped_write_calls(d, g, i, now_ns);
 	}
 	without_ring = g->shared->without_ring + count_unread(d, g);

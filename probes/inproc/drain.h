@@ -57,7 +57,7 @@ struct inproc_region {
 		/*
 		 * With INPROC_CYCLES: the number of records read from the ring; since when the next
 		 * one is missing although later ones are there, or 0; and whether its thread has
-		 * ended, and nothing was in its ring since.
+		 * ended, and its ring is empty since.
 		 */
 		uint64_t at, missing_since_ns;
 		bool is_gone, is_read;

@@ -27,8 +27,9 @@
 #define SLICE_CYCLES_LEAST (1ull << 14)
 #define SLICE_CYCLES_MOST  (1ull << 36)
 #define FULL		   0.25 /* part of a ring; a ring that is fuller is read again at once */
-#define CHECK_NS	   100000000ull	  /* between two checks of which threads live */
-#define MISSING_NS	   1000000000ull  /* how long a reserved record may remain unwritten */
+#define CHECK_NS	   100000000ull	 /* between two checks of which threads live */
+#define MISSING_NS	   1000000000ull /* how long a reserved record may remain unwritten */
+#define MISSING_MOST	   4 /* consecutive records that may remain unwritten: handlers in handlers */
 #define AHEAD_CYCLES	   (1ull << 36)	  /* a stamp further ahead of the clock is invalid */
 #define BEHIND_NS	   10000000000ull /* a stamp further behind is invalid */
 
@@ -210,6 +211,15 @@ static bool is_time(const struct inproc_drain *d, uint64_t cycles)
 	       time_of(d, cycles) + BEHIND_NS > d->before.ns;
 }
 
+/* Returns whether the ring has records that are not read yet. */
+static bool has_records(const struct inproc_region *g, uint32_t slot)
+{
+	for (uint64_t i = 0; i <= MISSING_MOST; i++)
+		if (cycles_at(g, slot, g->seen[slot].at + i))
+			return true;
+	return false;
+}
+
 /* A record may be reserved and never written, if a signal handler has jumped out of its function.
  * Returns whether that is certain, or the ring is full after it. */
 static bool is_never_coming(struct inproc_drain *d, struct inproc_region *g, uint32_t slot)
@@ -217,13 +227,13 @@ static bool is_never_coming(struct inproc_drain *d, struct inproc_region *g, uin
 	struct inproc_seen *seen = &g->seen[slot];
 	uint64_t n = g->header.ring_bytes / sizeof(struct inproc_stamp);
 
-	if (!cycles_at(g, slot, seen->at + 1)) {
+	if (!has_records(g, slot)) {
 		seen->missing_since_ns = 0;
 		return false;
 	}
 	if (!seen->missing_since_ns)
 		seen->missing_since_ns = d->last.ns;
-	return d->last.ns - seen->missing_since_ns > MISSING_NS ||
+	return seen->is_gone || d->last.ns - seen->missing_since_ns > MISSING_NS ||
 	       cycles_at(g, slot, seen->at + n - 1);
 }
 
@@ -372,7 +382,7 @@ void inproc_stamped_read(struct inproc_drain *d, uint32_t region, uint32_t slot)
 		write_gaps(d, g, seen, first);
 	sort_by_time(d->slice.data + first, d->slice.n - first);
 	write_invalid(d, g, slot, none);
-	seen->is_read = seen->at == seen->run_at;
+	seen->is_read = seen->at == seen->run_at && !has_records(g, slot);
 	seen->tail_before = at;
 	atomic_store_explicit(&s->tail, seen->at, memory_order_release);
 	if (d->slice.n > first)
@@ -454,6 +464,21 @@ void inproc_stamped_write_calls(struct inproc_drain *d, struct inproc_region *g,
 			      many were not */
 			write_call_count(d, tgid, tid, time_ns, values);
 	}
+}
+
+void inproc_stamped_write_left(struct inproc_drain *d, struct inproc_region *g, uint32_t slot)
+{
+	const uint64_t at = g->seen[slot].at,
+		       n = g->header.ring_bytes / sizeof(struct inproc_stamp);
+	uint64_t end = at;
+
+	for (uint64_t i = at; g->is_stamped && i - end <= MISSING_MOST && i - at < n; i++) {
+		const uint64_t cycles = cycles_at(g, slot, i);
+
+		if (cycles && cycles <= d->last.cycles)
+			end = i + 1;
+	}
+	write_invalid(d, g, slot, end - at);
 }
 
 void inproc_stamped_seal(struct inproc_region *g)

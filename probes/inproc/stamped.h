@@ -36,6 +36,9 @@ void inproc_stamped_check_threads(struct inproc_drain *d);
 /* Writes how many calls of the slot's thread were not recorded, and sets its rows to 0. */
 void inproc_stamped_write_calls(struct inproc_drain *d, struct inproc_region *g, uint32_t slot,
 				uint64_t time_ns);
+/* Called after the last run. Counts the records as lost that are left in the ring behind a missing
+ * one. Those that are newer than the last run do not belong to the recording. */
+void inproc_stamped_write_left(struct inproc_drain *d, struct inproc_region *g, uint32_t slot);
 /* Returns whether the slot's thread has ended, and its ring is read. */
 bool inproc_stamped_is_over(const struct inproc_region *g, uint32_t slot);
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -58,13 +59,18 @@ static int end(void **state)
 	return unlink(path);
 }
 
-static void put(uint64_t at, uint32_t what)
+static void put_into(uint32_t slot, uint64_t at, uint32_t what)
 {
-	struct inproc_stamp *s = &rings[at % N];
+	struct inproc_stamp *s = &rings[slot * N + at % N];
 
 	s->what = what;
 	s->sp = 4096;
 	__atomic_store_n(&s->cycles, clock_cycles(), __ATOMIC_RELEASE);
+}
+
+static void put(uint64_t at, uint32_t what)
+{
+	put_into(0, at, what);
 }
 
 static void run(void)
@@ -136,6 +142,48 @@ static void test_own_losses(void **state)
 	assert_int_equal(drain.lost_records, lost + 17);
 }
 
+/* A thread that ends while a record is missing leaves nothing behind in its slot. */
+static void test_ended_thread(void **state)
+{
+	uint64_t records = drain.records, lost = drain.lost_records;
+	pid_t child = fork();
+
+	(void)state;
+	if (!child)
+		_exit(0);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	slots[1].tid = slots[1].pid = (uint32_t)child;
+	slots[1].state = INPROC_LIVE;
+	put_into(1, 0, 2);
+	put_into(1, 3, 2);
+	put_into(1, 4, 3);
+	for (int i = 0; i < 1000 && slots[1].state != INPROC_FREE; i++)
+		run();
+	assert_int_equal(slots[1].state, INPROC_FREE);
+	assert_int_equal(slots[1].tail, 5);
+	assert_int_equal(drain.records, records + 3);
+	assert_int_equal(drain.lost_records, lost + 2);
+}
+
+/* What cannot be read at the end is counted, and what came after the end is not. */
+static void test_left_at_the_end(void **state)
+{
+	uint64_t lost = drain.lost_records;
+
+	(void)state;
+	put(at + 1, 2);
+	put(at + 2, 3);
+	run();
+	put(at + 3, 2);
+	inproc_drain_finish(&drain, clock_now_ns());
+	assert_int_equal(drain.lost_records, lost + 3);
+	put(at, 2);
+	run();
+	run();
+	at += 4;
+	assert_int_equal(slots[0].tail, at);
+}
+
 /* Calls that are summed up were read, too. */
 static void test_summed_up(void **state)
 {
@@ -189,9 +237,10 @@ static void test_scribbled(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_waits),	  cmocka_unit_test(test_never_comes),
-		cmocka_unit_test(test_no_record), cmocka_unit_test(test_own_losses),
-		cmocka_unit_test(test_summed_up), cmocka_unit_test(test_scribbled),
+		cmocka_unit_test(test_waits),	     cmocka_unit_test(test_never_comes),
+		cmocka_unit_test(test_no_record),    cmocka_unit_test(test_own_losses),
+		cmocka_unit_test(test_ended_thread), cmocka_unit_test(test_left_at_the_end),
+		cmocka_unit_test(test_summed_up),    cmocka_unit_test(test_scribbled),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
