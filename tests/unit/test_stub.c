@@ -243,7 +243,10 @@ static void call_with(struct registers *r)
 			     r10 __asm__("r10") = r->r10, r11 __asm__("r11") = r->r11;
 	int n = 7;
 
-	__asm__ volatile("call *%[made]"
+	/* the compiler may have its variables in the red zone, which a call writes over */
+	__asm__ volatile("lea -128(%%rsp), %%rsp\n"
+			 "call *%[made]\n"
+			 "lea 128(%%rsp), %%rsp"
 			 : "+c"(r->rcx), "+d"(r->rdx), "+S"(r->rsi), "+r"(r8), "+r"(r9), "+r"(r10),
 			   "+r"(r11), "+x"(r->xmm0)
 			 : [made] "m"(made), "D"(n)
