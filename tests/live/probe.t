@@ -159,7 +159,8 @@ is "$? $(grep -c 'reached --max-size' err)" "0 1" "--max-size ends the recording
 [ "$(stat -c %s user/small.data)" -le 100000 ] && [ "$(names small.data)" = locked_add ]
 ok $? "and the file is as small, and can be read"
 as_user "$ISPOT" record -d 0.3 -F own_mutex:locked_add -o timed.data "${long[@]}" -n 1000001 >out 2>err
-is "$? $(grep -c '(duration)' err)" "0 1" "-d ends command and recording" || diag err
+is "$? $("$ISPOT" dump -i user/timed.data | grep -c '"reason":"duration"') $(grep -c '(duration)' err)" "0 1 0" \
+	"-d ends command and recording, as asked" || diag err
 
 # interrupted FILE SIGNAL [TIMES]: the recorder's status. Its command ignores SIGINT, as a job in the
 # background of a script does.

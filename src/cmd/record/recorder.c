@@ -181,6 +181,12 @@ static void add_part(struct text *line, const char *between, const char *part)
 	text_add(line, part);
 }
 
+/* Returns whether a recording ends so if nothing happens that its user does not expect. */
+static bool is_as_asked(const char *reason)
+{
+	return !strcmp(reason, "command ended") || !strcmp(reason, "duration");
+}
+
 static void report_end(const struct recorder_end *end, const char *output)
 {
 	char calls[TEXT_COUNTED], functions[TEXT_COUNTED], lost[TEXT_COUNTED], bytes[TEXT_NUMBER];
@@ -197,7 +203,7 @@ static void report_end(const struct recorder_end *end, const char *output)
 	if (*end->slowed)
 		add_part(&line, ", ", end->slowed);
 	text_release(&part);
-	if (strcmp(end->reason, "command ended") != 0) {
+	if (!is_as_asked(end->reason)) {
 		text_printf(&part, "(%s)", end->reason);
 		add_part(&line, " ", part.s);
 	}
