@@ -115,7 +115,7 @@ HELPERS := $(patsubst tests/live/%.c,build/live/%,$(wildcard tests/live/*.c)) \
 all: ispot microbench $(EDGES_LIB)
 objects: $(OBJ) $(BPF_OBJ)
 microbench: $(MICROBENCH) build/edges/uneven build/edges/in_turn
-unit: $(UNIT)
+unit: $(UNIT) $(B)/many
 
 # The top level always holds the program of the latest make.
 ispot: $(B)/ispot FORCE
@@ -258,12 +258,17 @@ $(B)/unit/all: tests/unit/all.c $(UNIT_OBJ) $(B)/unit/names.h $(B)/libispot.a $(
 $(UNIT): $(B)/unit/all
 	@ln -sf all $@
 
+# ispot's commands one after the other, for checks that run hundreds
+$(B)/many: tests/check/many.c src/main.c $(LIB_OBJ) $(BPF_OBJ) $(TEXT_OBJ) $(B)/flags
+	$(call say,LINK)
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(LIB_OBJ) $(BPF_OBJ) $(TEXT_OBJ) $(LIBS)
+
 build/bench/%: tests/bench/%.c $(B)/libispot.a $(B)/flags
 	$(folder)
 	$(call say,LINK)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(B)/libispot.a $(LIBS)
 
--include $(wildcard build/bench/*.d build/edges/*.d)
+-include $(wildcard build/bench/*.d build/edges/*.d $(B)/many.d)
 -include $(wildcard $(B)/java/*.d) $(JAVA_TESTED:.o=.d)
 -include $(OBJ:.o=.d) $(BPF:%=$(B)/bpf/%.bpf.d) $(MICROBENCH:%=%.d) $(UNIT_OBJ:.o=.d) $(HELPERS:%=%.d)
 

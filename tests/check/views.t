@@ -6,10 +6,16 @@
 
 work=$planted/views
 mkdir "$work"
+# Runs ispot for each line of its input: directory, output, arguments, with tabs between.
+many=$(realpath "${B:-build}")/many
+golden=()
 for trace in tests/golden/*.trace; do
-	name=$(basename "$trace" .trace)
-	"$ISPOT" dump --from-text "$trace" -o "$work/$name.data" || echo "# no trace of $name"
+	trace=${trace##*/}
+	golden+=("${trace%.trace}")
 done
+for name in "${golden[@]}"; do
+	printf '%s\t/dev/null\tdump\t--from-text\ttests/golden/%s.trace\t-o\t%s\n' "$top" "$name" "$work/$name.data"
+done | "$many" | sed 's/^/# /'
 
 # One call in 16, of two threads.
 awk 'BEGIN {
@@ -118,13 +124,13 @@ too_large() {
 }
 # What a recording may lack for a view, which is an error then.
 refusals='has no function that takes a lock|without its arguments|before ispot had chosen|names no monitor|has a duration|records one call in'
-shows() { # shows FILE COMMAND...: of ispot; it succeeds and shows something, or refuses for one of these reasons
-	local rc
-	COLUMNS=80 "$ISPOT" "${@:2}" </dev/null >"$1" 2>"$work/shows.err"
-	rc=$?
-	[ $rc -eq 0 ] && [ -s "$1" ] && return
-	[ $rc -eq 1 ] && grep -qE "$refusals" "$work/shows.err" && return
-	echo "${*:2}: status $rc, $(wc -l <"$1") lines; $(head -1 "$work/shows.err")"
+# shown: on stdin lines for many; each of these commands succeeds and shows something, or refuses for one of these reasons
+shown() { COLUMNS=80 "$many" | grep -vE ": status 1: .*($refusals)" || true; }
+# job DIRECTORY FILE COMMAND...: such a line
+job() {
+	printf '%s\t%s' "$1" "$2"
+	printf '\t%s' "${@:3}"
+	echo
 }
 # place TRACE: has it as the file that no command needs, so that lines have room
 place() {
@@ -132,11 +138,12 @@ place() {
 }
 one_screen() ( # one_screen TRACES COMMAND...
 	cd "$work/fits" || exit 1
-	# shellcheck disable=SC2086 # a pattern
-	for trace in $1; do
-		cd "$work/fits/$trace" && shows screen "${@:2}" | sed "s|^|$trace: |"
-		cd "$work/fits" && too_large "$trace/screen"
-	done
+	# shellcheck disable=SC2206 # a pattern
+	traces=($1)
+	for trace in "${traces[@]}"; do
+		job "$PWD/$trace" screen "${@:2}"
+	done | shown
+	too_large "${traces[@]/%//screen}"
 )
 screen_fits() { # screen_fits COMMAND TRACE OPTIONS...
 	place "$2" && one_screen "$2" "$1" "${@:3}"
@@ -145,8 +152,7 @@ fits() { screen_fits report "$@"; }
 for trace in callees waits sites parked latches story saturated svc keys pool; do
 	holds "the first screen is one: $trace" fits $trace
 done
-for trace in tests/golden/*.trace; do
-	name=$(basename "$trace" .trace)
+for name in "${golden[@]}"; do
 	[ ! -s "$work/$name.data" ] || place "$name"
 done
 for view in report "report --by lock" "report --by thread" "report --by sequence" imbalance outliers; do
@@ -154,24 +160,26 @@ for view in report "report --by lock" "report --by thread" "report --by sequence
 	holds "one screen of each golden trace: $view" one_screen '*' $view
 done
 # No line of any view is wider than the screen, whatever its length.
-narrow_views() ( # narrow_views DIRECTORY: of its ispot.data
-	local view block n=0
-	cd "$1" || exit 1
-	for view in "report -v" "report -v --by lock" "report -v --by thread" "report -v --by sequence" "imbalance --top 99" "outliers -v"; do
-		# shellcheck disable=SC2086 # words
-		shows "$view" $view
-	done
-	"$ISPOT" report --json 2>/dev/null | jq -r '[.blocks[] | select(.kind == "function" and .name != "evil?[2Jname").name][:4][]' | while read -r block; do
-		shows "report --slow $((++n))" report --slow "$block"
-	done
-	too_wide report* imbalance* outliers* | sed "s|^|$1: |"
-)
-narrow() (
-	cd "$work/fits" || exit 1
+narrow() { # narrow TRACE...
+	local trace view block n
 	for trace in "$@"; do
-		narrow_views "$trace"
+		for view in "report -v" "report -v --by lock" "report -v --by thread" "report -v --by sequence" "imbalance --top 99" "outliers -v"; do
+			# shellcheck disable=SC2086 # words
+			job "$work/fits/$trace" "$view" $view
+		done
+		job "$work/fits/$trace" json report --json
+	done | shown
+	for trace in "$@"; do
+		n=0
+		jq -r '[.blocks[] | select(.kind == "function" and .name != "evil?[2Jname").name][:4][]' "$work/fits/$trace/json" |
+			while read -r block; do
+				job "$work/fits/$trace" "report --slow $((++n))" report --slow "$block"
+			done
+	done | shown
+	for trace in "$@"; do
+		(cd "$work/fits/$trace" && too_wide report* imbalance* outliers*) | sed "s|^|$trace: |"
 	done
-)
+}
 holds "no line of a golden trace's views is too wide" narrow bare callsites ends holders imbalance interval keys \
 	monitors_asleep outliers own queue_lock regions sampled_told sites svc timer_thread
 # A program, functions, a lock and threads with long names, large numbers of threads, and long times.
@@ -261,19 +269,17 @@ changed oftener 0.5 280
 changed hugely 900 120
 # Of `ispot diff`: each trace against itself and two others, and one whose functions are slower.
 diff_fits() { # diff_fits BEFORE AFTER
-	(cd "$work" && shows diff.screen diff "$1.data" -- "$2.data")
+	job "$work" diff.screen diff "$1.data" -- "$2.data" | shown
 	too_large "$work/diff.screen"
 }
 diff_screens() {
-	local trace name side
+	local name side
 	mkdir -p "$work/diffs"
-	for trace in tests/golden/*.trace; do
-		name=$(basename "$trace" .trace)
-		[ -s "$work/$name.data" ] || continue
+	for name in "${golden[@]}"; do
 		for side in "$name $name" "$name svc" "story $name"; do
-			shows "$work/diffs/$side" diff "$work/${side% *}.data" -- "$work/${side#* }.data"
+			job "$work/diffs" "$side" diff "$work/${side% *}.data" -- "$work/${side#* }.data"
 		done
-	done
+	done | shown
 	too_large "$work"/diffs/*
 }
 holds "one screen of diff" diff_screens
@@ -347,10 +353,12 @@ done
 # No bit of lost time is in two rows, whatever the rows are; those of functions that are split are in JSON twice.
 rows_add_up() { # rows_add_up BY
 	local trace
+	rm -rf "$work/rows" && mkdir "$work/rows"
 	for trace in "$work"/*.data; do
-		"$ISPOT" report -i "$trace" --by "$1" --json 2>/dev/null
-	done | jq -r '.trace as $t | ([.blocks[] | select(.verdict == "interference") | .lost_threads // 0] | add // 0) * ($t.probed_ns // 0) |
-		select(. > $t.lost_ns * 1.001 + 2) | "\($t.command): rows lose \(.) ns, the head says \($t.lost_ns)"'
+		job "$work/rows" "${trace##*/}" report -i "$trace" --by "$1" --json
+	done | shown
+	jq -r '.trace as $t | ([.blocks[] | select(.verdict == "interference") | .lost_threads // 0] | add // 0) * ($t.probed_ns // 0) |
+		select(. > $t.lost_ns * 1.001 + 2) | "\($t.command): rows lose \(.) ns, the head says \($t.lost_ns)"' "$work"/rows/*
 }
 for by in lock sequence site thread; do
 	holds "the rows add up to the headline: $by" rows_add_up $by
@@ -359,20 +367,25 @@ done
 # has it if there is no table. Rows and line are rounded.
 screens_add_up() { # screens_add_up BY
 	local trace
+	rm -rf "$work/screens" && mkdir "$work/screens"
 	for trace in "$work"/*.data; do
-		COLUMNS=80 "$ISPOT" report -i "$trace" --by "$1" 2>/dev/null | awk -v by="$1" -v trace="${trace##*/}" '
-			/^thread time .*% lost/ { head = $0; sub(/% lost.*/, "", head); sub(/.*[ <]/, "", head) }
-			!table { text = text $0 " " }
-			/^ *LOST +TIME/ { table = 1; next }
-			/^ *$/ && table { table = 2 }
-			table == 1 && /^ *[0-9.]+% / { rows += $1; n++ }
-			END {
-				off = rows - head; off = off < 0 ? -off : off
-				said = text ~ /All together lose|is lost in none/ || by == "lock"
-				if (head == "" || (!table && (said || head < 2))) exit
-				if (off > 0.51 + 0.05 * n) print trace ": rows lose " rows + 0 "%, the second line says " head "%"
-			}'
-	done
+		job "$work/screens" "${trace##*/}" report -i "$trace" --by "$1"
+	done | shown
+	awk -v by="$1" '
+		function told() {
+			off = rows - head; off = off < 0 ? -off : off
+			said = text ~ /All together lose|is lost in none/ || by == "lock"
+			if (head != "" && (table || !(said || head < 2)) && off > 0.51 + 0.05 * n)
+				print trace ": rows lose " rows + 0 "%, the second line says " head "%"
+			text = head = ""; table = rows = n = 0
+		}
+		FNR == 1 { if (NR > 1) told(); trace = FILENAME; sub(/.*\//, "", trace) }
+		/^thread time .*% lost/ { head = $0; sub(/% lost.*/, "", head); sub(/.*[ <]/, "", head) }
+		!table { text = text $0 " " }
+		/^ *LOST +TIME/ { table = 1; next }
+		/^ *$/ && table { table = 2 }
+		table == 1 && /^ *[0-9.]+% / { rows += $1; n++ }
+		END { told() }' "$work"/screens/*
 }
 for by in function lock sequence site thread; do
 	holds "the screen's rows add up to its second line: $by" screens_add_up $by
