@@ -30,7 +30,8 @@ bool session_contends(const struct recording *r)
  * call chains are unknown, a leaf has the larger share, but its cost identifies it: it would leave
  * no room for several others. Locks without contention rank like other functions. A region comes
  * before its bodies, which are useless without it. The function that releases a lock comes right
- * after the one that takes it: only both show how long the lock is held, and by whom.
+ * after the one that takes it, and is chosen with it: only both show how long the lock is held, and
+ * by whom.
  */
 static double rank(const struct planned *p, bool contends, double room)
 {
@@ -53,12 +54,13 @@ static bool is_sought(const struct planned *p, bool contends)
 	       (contends && blocking_on_threads(p->what.function->symbol)) || p->cpu_share >= MOST;
 }
 
-static bool fits(const struct planned *p, bool contends, double sum, double room)
+/* cost: of the function, or of both if it is chosen with the one that releases its lock */
+static bool fits(const struct planned *p, bool contends, double cost, double sum, double room)
 {
 	/* Only little is chosen so far. */
 	if (is_sought(p, contends) && sum <= (SOUGHT_TOLERANCE - 1) * room)
 		room *= SOUGHT_TOLERANCE;
-	return p->cost_share <= FREE_SHARE || sum + p->cost_share <= room;
+	return cost <= FREE_SHARE || sum + cost <= room;
 }
 
 static int by_rank(const void *a, const void *b)
@@ -106,42 +108,92 @@ static bool may_have_turns(const struct planned *p, bool contends)
 	return p->lock ? p->lock->in_turns : is_sought(p, contends);
 }
 
-static bool is_wanted(const struct planned *p, bool contends, double sum, double room)
+/* The candidates, of which each is decided in its turn. */
+struct choice {
+	struct planned **of;
+	size_t n;
+	bool contends;
+	double room;
+	const char *reason; /* of those that do not fit */
+	double sum;	    /* costs of those that fit */
+	double with_turns;  /* and of those that are traced in turns */
+};
+
+/*
+ * Returns the candidate that is to be chosen with p: it releases the lock that p takes, and comes
+ * right after it. NULL if there is none whose cost is known.
+ */
+static struct planned *partner(const struct choice *c, size_t i)
 {
-	return (!p->lock || p->lock->possible) && fits(p, contends, sum, room);
+	struct planned *next = i + 1 < c->n ? c->of[i + 1] : NULL;
+
+	return next && next->lock == c->of[i] && next->possible && !isnan(next->cost_share) ? next
+											    : NULL;
+}
+
+static void refuse(const struct choice *c, struct planned *p, bool in_turns)
+{
+	p->possible = false;
+	p->reason = c->reason;
+	p->in_turns = in_turns;
+}
+
+/* Decides on p, with its partner unless that is NULL, so that both are traced, at once or in turns.
+ * Returns false if they have to be left out. */
+static bool decide(struct choice *c, struct planned *p, struct planned *with)
+{
+	double cost = p->cost_share + (with ? with->cost_share : 0);
+	bool is_wanted = (!p->lock || p->lock->possible) &&
+			 fits(p, c->contends, cost, c->sum, c->room);
+	bool in_turns = !is_wanted && may_have_turns(p, c->contends) &&
+			c->with_turns + cost <= SOUGHT_IN_TURNS * c->room;
+
+	if (!is_wanted) {
+		refuse(c, p, in_turns);
+		if (with)
+			refuse(c, with, in_turns);
+	}
+	c->sum += is_wanted ? cost : 0;
+	c->with_turns += is_wanted || in_turns ? cost : 0;
+	return is_wanted || in_turns;
+}
+
+/*
+ * Decides on candidate i, and on its partner. Hold times and holders need both. If there is not even
+ * a turn for both, the waits alone are worth more than neither. Returns the next candidate.
+ */
+static size_t decide_next(struct choice *c, size_t i)
+{
+	struct planned *p = c->of[i], *with = partner(c, i);
+
+	/* If a function was never counted, only tracing it shows whether it fits. */
+	if (!p->possible || isnan(p->cost_share))
+		return i + 1;
+	if (!decide(c, p, with) && with) {
+		p->possible = true;
+		decide(c, p, NULL);
+	}
+	return i + 1 + (with != NULL);
 }
 
 double session_choose(struct planned **candidates, size_t n, bool contends, double room,
 		      const char *reason)
 {
-	double sum = 0, with_turns = 0;
+	struct choice c = {
+		.of = candidates, .n = n, .contends = contends, .room = room, .reason = reason
+	};
 
 	for (size_t i = 0; i < n; i++) {
 		candidates[i]->lock = NULL;
+		candidates[i]->in_turns = false;
 		candidates[i]->rank = rank(candidates[i], contends, room);
 	}
 	if (contends)
 		rank_releases(candidates, n);
 	qsort(candidates, n, sizeof(*candidates), by_rank);
-	for (size_t i = 0; i < n; i++) {
-		struct planned *p = candidates[i];
-
-		p->in_turns = false;
-		/* If a function was never counted, only tracing it shows whether it fits. */
-		if (!p->possible || isnan(p->cost_share))
-			continue;
-		if (is_wanted(p, contends, sum, room)) {
-			sum += p->cost_share;
-		} else {
-			p->possible = false;
-			p->reason = reason;
-			p->in_turns = may_have_turns(p, contends) &&
-				      with_turns + p->cost_share <= SOUGHT_IN_TURNS * room;
-		}
-		if (p->possible || p->in_turns)
-			with_turns += p->cost_share;
-	}
-	return sum;
+	for (size_t i = 0; i < n;)
+		i = decide_next(&c, i);
+	return c.sum;
 }
 
 double session_give_turns(struct planned **candidates, size_t n)

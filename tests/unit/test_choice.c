@@ -343,6 +343,34 @@ static void a_release_waits_for_the_turn_of_its_lock(void **state)
 	assert_true(lock.possible && unlock.possible);
 }
 
+/* Hold times need both, whatever other function would fit beside the lock alone. */
+static void a_lock_and_its_release_are_chosen_together(void **state)
+{
+	struct planned lock, unlock, other, *all[3];
+	struct dso_function names[2];
+
+	for (double cost = 0.015; cost < 0.2; cost += 0.01) {
+		r.plan.n = 0;
+		all[0] = plan(&other, ask_clock, NULL, 0.03);
+		all[1] = plan(&unlock, locked_add, NULL, cost);
+		all[2] = plan(&lock, worker, NULL, cost);
+		names[0] = *lock.what.function;
+		names[1] = *unlock.what.function;
+		names[0].symbol = "pthread_mutex_lock";
+		names[1].symbol = "pthread_mutex_unlock";
+		lock.what.function = &names[0];
+		unlock.what.function = &names[1];
+		session_choose(all, 3, true, 0.1, session_over_budget);
+		if (2 * cost > 3 * 0.1) /* not even a turn for both */
+			assert_false(unlock.possible || unlock.in_turns);
+		else
+			assert_true(lock.possible == unlock.possible &&
+				    lock.in_turns == unlock.in_turns);
+		assert_int_equal(lock.possible, 2 * cost <= 1.2 * 0.1);
+		assert_true(lock.possible || lock.in_turns);
+	}
+}
+
 /* A price is an estimate. Others keep to the room. */
 static void what_one_looks_for_may_be_a_little_over(void **state)
 {
@@ -406,6 +434,7 @@ int main(void)
 		TEST(what_the_throttle_took_out_is_asked_later),
 		TEST(a_release_goes_with_its_lock),
 		TEST(a_release_waits_for_the_turn_of_its_lock),
+		TEST(a_lock_and_its_release_are_chosen_together),
 		TEST(what_one_looks_for_may_be_a_little_over),
 		TEST(the_larger_part_comes_first),
 	};
