@@ -10,6 +10,7 @@
 #include "analysis/threads/standard.h"
 #include "analysis/threads/wait.h"
 #include "trace/meta/meta.h"
+#include "trace/waiting.h"
 
 /*
  * Returns the share of the run queue time that the program's own threads are enough to explain, or
@@ -32,6 +33,40 @@ bool cause_cpus_crowded(const struct block *b)
 bool cause_cpus_taken(const struct block *b)
 {
 	return crowded(b) < 1 - CAUSE_CLEAR;
+}
+
+/* Returns the kind of wait (enum wait_kind) of most sleeps in which the kernel held threads up. */
+static uint32_t held_up_in(const struct block *b)
+{
+	struct wait_part part = { 0 };
+
+	if (b->waits && b->all_threads)
+		part = wait_part(b->all_threads, b->waits, "kernel");
+	return part.largest ? part.largest->kind : WAIT_UNKNOWN;
+}
+
+static bool has_descriptor(const struct meta_function *f)
+{
+	for (uint32_t i = 0; f && i < f->n_arguments; i++)
+		if (f->arguments[i].class == ARGUMENT_FD)
+			return true;
+	return false;
+}
+
+static bool is_in_no_fault(const struct block *b)
+{
+	return held_up_in(b) != WAIT_PAGE_FAULT;
+}
+
+static bool is_at_no_file(const struct block *b)
+{
+	return !is_in_no_fault(b) ||
+	       (held_up_in(b) != WAIT_DISK && !has_descriptor(b->function));
+}
+
+static bool is_at_known_place(const struct block *b)
+{
+	return !is_in_no_fault(b) || !is_at_no_file(b);
 }
 
 const struct cause_kind cause_kinds[] = {
@@ -120,7 +155,11 @@ const struct cause_kind cause_kinds[] = {
 		.name = "kernel contention",
 		.story = "Kernel contention",
 		.idle = "waits in the kernel",
-		.advice = { { .text = "spread the work over more files, or map and unmap less often" } },
+		.advice = { { .text = "spread the work over more files, or map and unmap less often",
+			      .unless = is_at_known_place },
+			    { .text = "spread the work over more files", .unless = is_at_no_file },
+			    { .text = "map and unmap less often, or touch memory beforehand",
+			      .unless = is_in_no_fault } },
 	},
 	{
 		.kind = "cache-sharing",

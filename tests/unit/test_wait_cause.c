@@ -187,6 +187,39 @@ static void a_semaphore_has_its_own_advice(void **state)
 	scene_release(&s);
 }
 
+/* Whoever writes to a file is not told to map less, nor whoever faults pages to use more files. */
+static void advice_depends_on_what_the_kernel_does(void **state)
+{
+	static const struct {
+		uint32_t kind;
+		enum argument_class class;
+		bool file, map;
+	} cases[] = { { WAIT_DISK, ARGUMENT_VALUE, true, false },
+		      { WAIT_OTHER, ARGUMENT_FD, true, false },
+		      { WAIT_PAGE_FAULT, ARGUMENT_FD, false, true },
+		      { WAIT_OTHER, ARGUMENT_VALUE, true, true } };
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct meta_argument argument = { .class = cases[i].class };
+		struct meta_function f = { .arguments = &argument, .n_arguments = 1 };
+		struct wait_cell cell = { .kind = cases[i].kind,
+					  .end = SLEEP_BY_THREAD,
+					  .uninterruptible = true,
+					  .sleeps = 1,
+					  .ns = 1000 };
+		struct wait_sums waits = { .data = &cell, .n = 1 };
+		struct meta meta = { 0 };
+		struct threads threads = { .meta = &meta };
+		struct block b = { .function = &f, .waits = &waits, .all_threads = &threads };
+		const char *advice = cause_advice(&b, "kernel", 0);
+
+		assert_int_equal(strstr(advice, "file") != NULL, cases[i].file);
+		assert_int_equal(strstr(advice, "map") != NULL, cases[i].map);
+		assert_null(cause_advice(&b, "kernel", 1));
+	}
+}
+
 /* What is idle is not lost, and the two are the whole. */
 static void idle_is_not_lost(void **state)
 {
@@ -341,6 +374,7 @@ int main(void)
 		cmocka_unit_test(every_rule_names_a_row),
 		cmocka_unit_test(advice_depends_on_who_has_the_cpus),
 		cmocka_unit_test(a_semaphore_has_its_own_advice),
+		cmocka_unit_test(advice_depends_on_what_the_kernel_does),
 		cmocka_unit_test(idle_is_not_lost),
 		cmocka_unit_test(open_calls_have_their_sleep),
 		cmocka_unit_test(switching_is_of_the_wait),
