@@ -88,11 +88,11 @@ static int print_help(const struct command *command)
 static const char *nearest_command(const char *name)
 {
 	const char *nearest = NULL;
-	unsigned least = 4, d;
+	unsigned least = text_distance_too_far(strlen(name)), d;
 
 	for (const struct command *const *c = command_all(); *c; c++) {
 		d = text_distance(name, (*c)->name, least);
-		if (d < least && d < strlen((*c)->name)) {
+		if (d < least) {
 			least = d;
 			nearest = (*c)->name;
 		}

@@ -23,10 +23,10 @@ static bool named(const struct block *b, const char *name)
 static const struct block *nearest(const struct result *res, const char *name)
 {
 	const struct block *best = NULL;
-	unsigned least = 4;
+	unsigned least = text_distance_too_far(strlen(name));
 
 	vec_for_each (&res->blocks, const struct block, b) {
-		unsigned d = text_distance(b->name, name, 3);
+		unsigned d = text_distance(b->name, name, least);
 
 		if (d < least) {
 			least = d;

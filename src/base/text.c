@@ -331,6 +331,11 @@ unsigned text_distance(const char *a, const char *b, unsigned max)
 	return d;
 }
 
+unsigned text_distance_too_far(size_t letters)
+{
+	return letters > 9 ? 4 : (unsigned)letters / 3 + 1;
+}
+
 bool text_locale_is_utf8(void)
 {
 	static const char *const variables[] = { "LC_ALL", "LC_CTYPE", "LANG" };

@@ -58,12 +58,8 @@ static void compare(void *ctx, const char *spelling)
 static const struct option_row *find_row(const struct option_row *rows, const char *spelling,
 					 struct err *err)
 {
-	/*
-	 * Suggests a name only if at most a third of the letters differ: --html is not --top
-	 * misspelt.
-	 */
 	size_t letters = strlen(spelling) > 2 ? strlen(spelling) - 2 : 0;
-	struct lookup l = { .wanted = spelling, .distance = letters > 9 ? 4 : letters / 3 + 1 };
+	struct lookup l = { .wanted = spelling, .distance = text_distance_too_far(letters) };
 
 	for (const struct option_row *row = rows; row && !option_row_ends(row); row++) {
 		option_spellings(row, compare, &l);

@@ -38,7 +38,7 @@ static const char *const examples[] = {
 	"for ui.perfetto.dev",
 	"ispot export --format chrome --time 2s-2.1s -o trace.json",
 	"a tenth of a second of it",
-	"ispot export --format folded-diff -o - | difffolded.pl | flamegraph.pl >lost.svg",
+	"ispot export --format folded-diff -o - | difffolded.pl | flamegraph.pl >a.svg",
 	"where calls take longer than their fastest",
 	"ispot export --format perf -o perf.data && perf report -i perf.data",
 	"in perf's own browser",

@@ -186,6 +186,8 @@ static int check(const struct report_options *o, struct err *err)
 			err, "--html has the threads beside the functions; leave out --by thread");
 	if (check_unit(o, by, err))
 		return err->code;
+	if (o->slow && !*o->slow)
+		return args_refuse(err, "--slow names no function; `ispot report -v` lists them");
 	if (o->slow && (o->csv || o->html || o->by || o->sort))
 		return args_refuse(
 			err,

@@ -36,6 +36,7 @@ ok "--version" exits 0 'ispot [0-9]*' "$ISPOT" --version
 ok "a command's --version" exits 0 'ispot [0-9]*' "$ISPOT" report --version
 ok "an unknown command, with the nearest" exits 2 '*did you mean `ispot report`?' "$ISPOT" reprot
 ok "an unknown command, far from any" exits 2 '*`ispot --help` lists them' "$ISPOT" frobnicate
+ok "a short one, far from any" exits 2 '*`ispot --help` lists them' "$ISPOT" frob
 ok "an error is a problem and a hint" two_lines "$ISPOT" frobnicate
 ok "a hostile command name cannot write to the terminal" exits 2 'ispot: ??\[2J: *' \
 	"$ISPOT" $'\n\033[2J'
