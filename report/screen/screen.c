@@ -491,8 +491,9 @@ static bool any_listed(const struct view *v)
 	return false;
 }
 
-/* Says where the headline's lost time is if there is no table that could. */
-static void lost_all_the_same(const struct view *v, struct text *out)
+/* Says where the headline's lost time is if there is no table that could. none: the sentence before
+ * says that no row loses much. */
+static void lost_all_the_same(const struct view *v, bool none, struct text *out)
 {
 	double all = (double)v->result->threads_ns, ns = report_elsewhere_ns(v), rows = 0;
 	char number[TEXT_NUMBER];
@@ -502,7 +503,7 @@ static void lost_all_the_same(const struct view *v, struct text *out)
 		return;
 	for (size_t i = 0; i < v->n_rows; i++)
 		rows += report_counted_ns(v, v->rows[i]);
-	if (rows >= LOST_LEAST * all)
+	if (none && rows >= LOST_LEAST * all)
 		text_printf(out, " All together lose %s (-v).", text_share(number, rows / all));
 	if (ns >= LOST_LEAST * all)
 		text_printf(out, " %s is lost %s (`ispot report`).", text_share(number, ns / all),
@@ -524,7 +525,7 @@ static void nothing_lost(const struct view *v, struct text *out)
 			"No %s%s loses 1%% of thread time to interference that ispot can measure.",
 			res->sequences ? "sequence" : "function",
 			any_worth(v) ? " itself, without its callees," : "");
-	lost_all_the_same(v, out);
+	lost_all_the_same(v, true, out);
 }
 
 /* Returns whether no function and no place has enough calls for a verdict. Then it is unknown
@@ -840,6 +841,8 @@ void text_conclusion(const struct view *v, struct text *out)
 		nothing_judged(res, &line);
 	else if (line.n == said && (!no_score || locks))
 		nothing_lost(v, &line);
+	else
+		lost_all_the_same(v, false, &line);
 	locks_outside(res, &line);
 	waits_like_locks(res, &line);
 	if (no_score)
