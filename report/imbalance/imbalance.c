@@ -156,7 +156,7 @@ static void report_balanced(const struct imbalance_view *v, struct text *out)
 			    most, n);
 		return;
 	}
-	text_printf(out, "No imbalance: the %s of the only parallel region (",
+	text_printf(out, "No imbalance: the %s of the only parallel region found (",
 		    text_counted(number, s->threads.n, "thread"));
 	imbalance_section_name(s, out);
 	text_printf(out, ") wait for %s of the time at its end.", most);
@@ -224,8 +224,9 @@ static void report_why_slow(const struct imbalance_view *v, const struct paralle
 	const char *but = ", but";
 
 	if (times >= TIMES_LEAST)
-		text_printf(out, "%s and takes %.*fx as long as the others",
-			    worst->last < s->instances ? "," : "", times < 10 ? 1 : 0, times);
+		text_printf(out, "%s and takes %.*fx as long as the other%s",
+			    worst->last < s->instances ? "," : "", times < 10 ? 1 : 0, times,
+			    s->threads.n > 2 ? "s on average" : "");
 	else
 		but = "; it";
 	if (v->exact_time && worst->asleep > CPU_WAIT * worst->time)
