@@ -14,12 +14,12 @@
 
 #define SHARE_MIN 0.005 /* smaller shares would print as 0 % */
 
-static struct cause *cause_of(struct causes *causes, const char *kind, double confidence)
+struct cause *causes_get(struct causes *causes, const char *kind, double confidence)
 {
 	struct cause *c;
 
 	vec_for_each (causes, struct cause, old)
-		if (old->kind == kind)
+		if (!strcmp(old->kind, kind))
 			return old;
 	c = vec_add(causes);
 	c->kind = kind;
@@ -30,7 +30,7 @@ static struct cause *cause_of(struct causes *causes, const char *kind, double co
 static void add_cause(struct causes *causes, const char *kind, double confidence, double share,
 		      const char *evidence)
 {
-	struct cause *c = cause_of(causes, kind, confidence);
+	struct cause *c = causes_get(causes, kind, confidence);
 	char *clean;
 
 	/* the same kind from several pools gets the mean of their confidences */
@@ -150,6 +150,11 @@ static int larger_share(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
+void causes_sort(struct causes *causes)
+{
+	vec_sort(causes, larger_share);
+}
+
 void causes_find(struct block *b, const struct meta *meta)
 {
 	double rest[CAUSE_POOLS], named_ns[CAUSE_POOLS] = { 0 }, excess = 0;
@@ -181,12 +186,12 @@ void causes_find(struct block *b, const struct meta *meta)
 				named_ns[rule->pool] += ns;
 			add_cause(&b->causes, rule->kind, confidence, ns / excess, evidence.s);
 			if (is_lost(rule))
-				cause_of(&b->causes, rule->kind, confidence)->lost += ns / excess;
+				causes_get(&b->causes, rule->kind, confidence)->lost += ns / excess;
 		}
 		text_release(&evidence);
 	}
 	for (unsigned p = 0; p < CAUSE_POOLS; p++)
 		b->unexplained[p] = rest[p] + named_ns[p];
 	leave_rest(b, meta, rest, excess);
-	vec_sort(&b->causes, larger_share);
+	causes_sort(&b->causes);
 }

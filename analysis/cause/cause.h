@@ -34,5 +34,9 @@ extern const size_t cause_rules_n;
 
 /* Fills block->causes from its pools, largest share first. Adds nothing if there is no excess. */
 void causes_find(struct block *b, const struct meta *meta);
+/* Returns the cause of that kind, which is added with that confidence if there is none yet. */
+struct cause *causes_get(struct causes *causes, const char *kind, double confidence);
+/* Orders causes by share, largest first. */
+void causes_sort(struct causes *causes);
 
 #endif

@@ -60,8 +60,7 @@ static bool is_in_no_fault(const struct block *b)
 
 static bool is_at_no_file(const struct block *b)
 {
-	return !is_in_no_fault(b) ||
-	       (held_up_in(b) != WAIT_DISK && !has_descriptor(b->function));
+	return !is_in_no_fault(b) || (held_up_in(b) != WAIT_DISK && !has_descriptor(b->function));
 }
 
 static bool is_at_known_place(const struct block *b)

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/cause/cause.h"
 #include "analysis/cause/verdict.h"
 #include "analysis/score/block.h"
 #include "base/mem.h"
@@ -33,22 +34,10 @@ static double lost_pools(const struct block *f, double lost[CAUSE_POOLS])
 	return lost[POOL_PREEMPTED] + lost[POOL_BLOCKED] + lost[POOL_RUNNING];
 }
 
-static struct cause *cause_of(struct causes *causes, const char *kind)
-{
-	struct cause *c;
-
-	vec_for_each (causes, struct cause, old)
-		if (!strcmp(old->kind, kind))
-			return old;
-	c = vec_add(causes);
-	c->kind = kind;
-	return c;
-}
-
 /* Adds a function's cause, whose evidence is of all calls of the function. */
 static void add_cause(struct owned *o, const struct block *f, const struct cause *of, double ns)
 {
-	struct cause *c = cause_of(&o->causes, of->kind);
+	struct cause *c = causes_get(&o->causes, of->kind, 0);
 
 	c->confidence = (c->confidence * c->lost + of->confidence * ns) / (c->lost + ns);
 	c->lost += ns;
@@ -92,7 +81,7 @@ static double sum_of(const double ns[CAUSE_POOLS])
 /* Returns the excess that b has of a cause beyond the lost time that it owns of it. */
 static double beyond(const struct cause *c, struct causes *lost, double excess)
 {
-	return fmax(c->share * excess - cause_of(lost, c->kind)->lost, 0);
+	return fmax(c->share * excess - causes_get(lost, c->kind, 0)->lost, 0);
 }
 
 static void move_evidence(struct cause *to, struct cause *from)
@@ -104,13 +93,6 @@ static void move_evidence(struct cause *to, struct cause *from)
 	to->evidence.n = from->evidence.n;
 	to->evidence.room = from->evidence.room;
 	memset(&from->evidence, 0, sizeof(from->evidence));
-}
-
-static int larger_share(const void *a, const void *b)
-{
-	double x = ((const struct cause *)a)->share, y = ((const struct cause *)b)->share;
-
-	return (x < y) - (x > y);
 }
 
 /* Divides the excess: each cause has the lost time owned of it, and of the rest its part as before.
@@ -129,7 +111,7 @@ static void divide(struct block *b, struct owned *o, double excess)
 		c->lost = 0;
 	}
 	vec_for_each (&o->causes, struct cause, from) {
-		struct cause *c = cause_of(&b->causes, from->kind);
+		struct cause *c = causes_get(&b->causes, from->kind, 0);
 
 		if (!(from->lost > 0))
 			continue;
@@ -139,8 +121,8 @@ static void divide(struct block *b, struct owned *o, double excess)
 		move_evidence(c, from);
 	}
 	if (!(rest > 0) && 1 - lost / excess >= SHARE_MIN)
-		cause_of(&b->causes, "unknown")->share += 1 - lost / excess;
-	vec_sort(&b->causes, larger_share);
+		causes_get(&b->causes, "unknown", 0)->share += 1 - lost / excess;
+	causes_sort(&b->causes);
 }
 
 void causes_take_owned(struct block *b, const struct blocks *functions, const double *owned_ns)

@@ -143,8 +143,8 @@ static void refuse(const struct choice *c, struct planned *p, bool in_turns)
 static bool decide(struct choice *c, struct planned *p, struct planned *with)
 {
 	double cost = p->cost_share + (with ? with->cost_share : 0);
-	bool is_wanted = (!p->lock || p->lock->possible) &&
-			 fits(p, c->contends, cost, c->sum, c->room);
+	bool is_wanted =
+		(!p->lock || p->lock->possible) && fits(p, c->contends, cost, c->sum, c->room);
 	bool in_turns = !is_wanted && may_have_turns(p, c->contends) &&
 			c->with_turns + cost <= SOUGHT_IN_TURNS * c->room;
 
@@ -159,8 +159,8 @@ static bool decide(struct choice *c, struct planned *p, struct planned *with)
 }
 
 /*
- * Decides on candidate i, and on its partner. Hold times and holders need both. If there is not even
- * a turn for both, the waits alone are worth more than neither. Returns the next candidate.
+ * Decides on candidate i, and on its partner. Hold times and holders need both. If there is not
+ * even a turn for both, the waits alone are worth more than neither. Returns the next candidate.
  */
 static size_t decide_next(struct choice *c, size_t i)
 {

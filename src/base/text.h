@@ -108,8 +108,9 @@ void text_shell_words(struct text *t, const char *line, size_t most);
  * for "did you mean".
  */
 unsigned text_distance(const char *a, const char *b, unsigned max);
-/* Returns the number of edits from which on a name of so many letters is another one, not a misspelt
- * one: more than a third of them differ, or four. --html is not --top misspelt, nor frob probe. */
+/* Returns the number of edits from which on a name of so many letters is another one, not a
+ * misspelt one: more than a third of them differ, or four. --html is not --top misspelt, nor frob
+ * probe. */
 unsigned text_distance_too_far(size_t letters);
 
 #endif
