@@ -145,8 +145,13 @@ ok "zsh's completion has the same" alike zsh_choices
 ok "fish's completion has the same" alike fish_choices
 ok "bash offers them" exits 0 'sequence site' complete_at ispot report --by s
 # Each of them is one that the command takes.
-refused() { # refused COMMAND OPTION WORD: what is said of it
-	"$ISPOT" "$1" "$2=$3" -i "$work/t.data" 2>&1 >/dev/null | head -1 | sed "s/$3/WORD/g"
+refused() { # refused COMMAND OPTION WORD: what is said of it, with the options without which it is not looked at
+	local with=()
+	case $1$2 in
+	report--states) with=(--by transition) ;;
+	export--states) with=(--format dot -o -) ;;
+	esac
+	"$ISPOT" "$1" "$2=$3" "${with[@]}" -i "$work/t.data" 2>&1 >/dev/null | head -1 | sed "s/$3/WORD/g"
 }
 taken() {
 	local command option words word nonsense
