@@ -41,6 +41,7 @@ deps-bench:
 demo:
 	@$(if $(SUDO),command -v sudo >/dev/null || { echo 'recording needs root; as root run: make demo' >&2; exit 1; })
 	@.make/deps install build
+	@$(MAKE) --no-print-directory $(JOBS) ispot build/microbench/contended
 	@$(MAKE) --no-print-directory demo-run
 
 demo-run: ispot build/microbench/contended
@@ -58,8 +59,12 @@ example: ispot build/microbench/mutex
 tutorial: ispot build/microbench/contended
 	$(SUDO) .make/tutorial man/ispot-tutorial.7
 
+# As many jobs as there are CPUs, if the user has not said how many.
+JOBS = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
+
 test test-long:
 	@.make/deps install
+	@$(MAKE) --no-print-directory $(JOBS) test-parts
 	@$(MAKE) --no-print-directory test-run ALL=$(if $(filter test-long,$@),-a)
 
 test-parts: ispot microbench unit $(HELPERS)
