@@ -35,14 +35,28 @@ bool cause_cpus_taken(const struct block *b)
 	return crowded(b) < 1 - CAUSE_CLEAR;
 }
 
-/* Returns the kind of wait (enum wait_kind) of most sleeps in which the kernel held threads up. */
-static uint32_t held_up_in(const struct block *b)
+/* Returns the sleeps of that cause that took most of its time; largest: NULL, there are none. */
+static struct wait_part part_of(const struct block *b, const char *kind)
 {
-	struct wait_part part = { 0 };
+	return b->waits && b->all_threads ? wait_part(b->all_threads, b->waits, kind)
+					  : (struct wait_part){ 0 };
+}
 
-	if (b->waits && b->all_threads)
-		part = wait_part(b->all_threads, b->waits, "kernel");
-	return part.largest ? part.largest->kind : WAIT_UNKNOWN;
+static enum standard_wait function_waits(const struct block *b)
+{
+	return b->function && b->object && b->function->symbol
+		       ? standard_wait_of(b->object->path, b->function->symbol)
+		       : STANDARD_NONE;
+}
+
+/* Whether the lock is no semaphore, which may admit several threads at once. Those of Python are
+ * locks all the same. */
+static bool is_no_semaphore(const struct block *b)
+{
+	struct wait_part part = part_of(b, "lock");
+
+	return function_waits(b) != STANDARD_SEMAPHORE &&
+	       !(part.largest && wait_is_at_semaphore(b->all_threads, part.largest));
 }
 
 static bool has_descriptor(const struct meta_function *f)
@@ -53,19 +67,32 @@ static bool has_descriptor(const struct meta_function *f)
 	return false;
 }
 
-static bool is_in_no_fault(const struct block *b)
+/* Where the kernel holds threads up. */
+enum kernel_place { AT_UNKNOWN, AT_FILES, AT_MAPPINGS };
+
+static enum kernel_place kernel_place(const struct block *b)
 {
-	return held_up_in(b) != WAIT_PAGE_FAULT;
+	struct wait_part part = part_of(b, "kernel");
+	uint32_t wait = part.largest ? part.largest->kind : WAIT_UNKNOWN;
+
+	return wait == WAIT_PAGE_FAULT				  ? AT_MAPPINGS
+	       : wait == WAIT_DISK || has_descriptor(b->function) ? AT_FILES
+								  : AT_UNKNOWN;
 }
 
-static bool is_at_no_file(const struct block *b)
+static bool not_at_files(const struct block *b)
 {
-	return !is_in_no_fault(b) || (held_up_in(b) != WAIT_DISK && !has_descriptor(b->function));
+	return kernel_place(b) != AT_FILES;
 }
 
-static bool is_at_known_place(const struct block *b)
+static bool not_at_mappings(const struct block *b)
 {
-	return !is_in_no_fault(b) || !is_at_no_file(b);
+	return kernel_place(b) != AT_MAPPINGS;
+}
+
+static bool at_known_place(const struct block *b)
+{
+	return kernel_place(b) != AT_UNKNOWN;
 }
 
 const struct cause_kind cause_kinds[] = {
@@ -76,7 +103,9 @@ const struct cause_kind cause_kinds[] = {
 		.story = "Lock contention",
 		.idle = "waits for a lock",
 		.needs_cpu = true,
-		.advice = { { .text = "shorten the critical section, or shard the lock" } },
+		.advice = { { .text = "shorten the critical section, or shard the lock" },
+			    { .text = "if the semaphore counts free places, let it admit more threads at once",
+			      .unless = is_no_semaphore } },
 	},
 	{
 		.kind = "condition-wait",
@@ -155,10 +184,10 @@ const struct cause_kind cause_kinds[] = {
 		.story = "Kernel contention",
 		.idle = "waits in the kernel",
 		.advice = { { .text = "spread the work over more files, or map and unmap less often",
-			      .unless = is_at_known_place },
-			    { .text = "spread the work over more files", .unless = is_at_no_file },
+			      .unless = at_known_place },
+			    { .text = "spread the work over more files", .unless = not_at_files },
 			    { .text = "map and unmap less often, or touch memory beforehand",
-			      .unless = is_in_no_fault } },
+			      .unless = not_at_mappings } },
 	},
 	{
 		.kind = "cache-sharing",
@@ -331,19 +360,6 @@ static const struct cause_kind tried = {
 	.advice = { { .text = "these threads sleep while another one works: if it has a lock, wait for its release (a mutex, a condition) instead of sleeping" } },
 };
 
-/* A semaphore that each thread takes and gives back. It may be a lock, as those of Python are, or
- * admit several threads at once. */
-static const struct cause_kind semaphore = {
-	.kind = "lock",
-	.group = CAUSE_LOCK,
-	.name = "lock contention",
-	.story = "Lock contention",
-	.idle = "waits for a lock",
-	.needs_cpu = true,
-	.advice = { { .text = "shorten the critical section, or shard the lock" },
-		    { .text = "if the semaphore counts free places, let it admit more threads at once" } },
-};
-
 /* Waits without sleeping in a library of OpenMP, where no name says for what. */
 static const struct cause_kind in_openmp = {
 	.kind = "lock",
@@ -356,19 +372,10 @@ static const struct cause_kind in_openmp = {
 /* Whether more is lost in samples that spin than asleep in any one lock. */
 static bool spins_most(const struct block *b)
 {
-	struct wait_part part = { 0 };
+	struct wait_part part = part_of(b, in_openmp.kind);
 
-	if (b->waits && b->all_threads)
-		part = wait_part(b->all_threads, b->waits, in_openmp.kind);
 	return !part.largest || (double)(part.largest->ns - part.largest->idle_ns) <
 					b->pools[POOL_RUNNING] * cause_spins(b);
-}
-
-static enum standard_wait function_waits(const struct block *b)
-{
-	return b->function && b->object && b->function->symbol
-		       ? standard_wait_of(b->object->path, b->function->symbol)
-		       : STANDARD_NONE;
 }
 
 static bool spins_in_openmp(const struct block *b)
@@ -379,41 +386,27 @@ static bool spins_in_openmp(const struct block *b)
 	       spins_most(b);
 }
 
-/* most: where the block waits longest, or NULL */
-static bool is_at_semaphore(const struct block *b, const struct wait_cell *most)
-{
-	return function_waits(b) == STANDARD_SEMAPHORE ||
-	       (most && wait_is_at_semaphore(b->all_threads, most));
-}
-
 const struct cause_kind *cause_kind_of(const struct block *b, const char *kind)
 {
-	struct wait_part part = { 0 };
-
 	bool lock = !strcmp(kind, either[0].kind);
+	const struct wait_cell *most;
 
 	if (lock && spins_in_openmp(b))
 		return &in_openmp;
-	if ((!lock && strcmp(kind, for_a_thread.kind) != 0) || !b->waits || !b->all_threads)
+	most = lock || !strcmp(kind, for_a_thread.kind) ? part_of(b, kind).largest : NULL;
+	if (!most)
 		return cause_kind_find(kind);
-	part = wait_part(b->all_threads, b->waits, kind);
-	if (part.largest && wait_is_either(b->all_threads, part.largest))
+	if (wait_is_either(b->all_threads, most))
 		return &either[!lock];
-	if (lock && part.largest && wait_is_tried(b->all_threads, part.largest))
-		return &tried;
-	if (lock && is_at_semaphore(b, part.largest))
-		return &semaphore;
 	if (lock)
-		return cause_kind_find(kind);
-	if (part.largest && wait_is_queue(b->all_threads, part.largest))
+		return wait_is_tried(b->all_threads, most) ? &tried : cause_kind_find(kind);
+	if (wait_is_queue(b->all_threads, most))
 		return &queue;
-	if (part.largest && wait_is_in_turn(b->all_threads, part.largest))
+	if (wait_is_in_turn(b->all_threads, most))
 		return &in_turn;
-	if (part.largest && wait_is_for_round(b->all_threads, part.largest))
+	if (wait_is_for_round(b->all_threads, most))
 		return &rounds;
-	return part.largest && !wait_is_signaled(b->all_threads, part.largest)
-		       ? &for_a_thread
-		       : cause_kind_find(kind);
+	return wait_is_signaled(b->all_threads, most) ? cause_kind_find(kind) : &for_a_thread;
 }
 
 const char *cause_name(const struct block *b, const char *kind)
