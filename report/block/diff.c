@@ -187,7 +187,7 @@ static void report_change(const struct diff_block *b, struct text *out)
 		text_add(out, ", ");
 	}
 	text_longer(longer, c->ratio);
-	if (strstr(longer, "times"))
+	if (c->ratio + 1 >= TEXT_TIMES_LEAST)
 		text_printf(out, "%s (%.0f to %.0f)", longer, 1 + c->low, 1 + c->high);
 	else
 		text_printf(out, "%s (%.0f to %.0f%%)", longer, 100 * (more ? c->low : -c->high),
@@ -262,21 +262,19 @@ static void cell(struct table *t, const char *format, double value, unsigned wid
 	table_right(t, isnan(value) ? "n/a" : buf, width);
 }
 
-#define TIMES_LEAST 10 /* nobody can picture so many percents */
-
 /* format: of a percentage */
 static void cell_share(struct table *t, const char *format, double share, unsigned width)
 {
-	if (fabs(share) >= TIMES_LEAST)
+	if (fabs(share) >= TEXT_TIMES_LEAST)
 		cell(t, format[1] == '+' ? "%+.0fx" : "%.0fx", share, width);
 	else
 		cell(t, format, 100 * share, width);
 }
 
-/* Of ten times and more, the number of times is what the sentence says, too. */
+/* Prints a change as a percentage, or from ten times on as a factor, as sentences do. */
 static void cell_change(struct table *t, double change, unsigned width)
 {
-	if (change + 1 >= TIMES_LEAST)
+	if (change + 1 >= TEXT_TIMES_LEAST)
 		cell(t, "%.0fx", change + 1, width);
 	else
 		cell(t, "%+.0f%%", 100 * change, width);

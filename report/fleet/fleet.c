@@ -169,11 +169,9 @@ static bool is_speed(const struct fleet_view *v)
 	return !strcmp(v->meta->indicator, "ipc") || !strcmp(v->meta->unit, "ns");
 }
 
-#define TIMES_LEAST 10 /* nobody can picture so many percents */
-
 static char *faster(char buf[TEXT_NUMBER], double gain)
 {
-	if (gain + 1 >= TIMES_LEAST)
+	if (gain + 1 >= TEXT_TIMES_LEAST)
 		snprintf(buf, TEXT_NUMBER, "%.0f times as fast", gain + 1);
 	else
 		snprintf(buf, TEXT_NUMBER, "%.1f%% faster", 100 * gain);

@@ -356,11 +356,9 @@ char *text_share(char *buf, double share)
 	return buf;
 }
 
-#define TIMES_LEAST 10 /* nobody can picture so many percents */
-
 char *text_multiple(char *buf, double share)
 {
-	if (!(share >= TIMES_LEAST))
+	if (!(share >= TEXT_TIMES_LEAST))
 		return text_share(buf, share);
 	snprintf(buf, TEXT_NUMBER, "%.0fx", share);
 	return buf;
@@ -368,7 +366,7 @@ char *text_multiple(char *buf, double share)
 
 char *text_longer(char *buf, double change)
 {
-	if (change + 1 >= TIMES_LEAST)
+	if (change + 1 >= TEXT_TIMES_LEAST)
 		snprintf(buf, TEXT_NUMBER, "%.0f times as long", change + 1);
 	else
 		snprintf(buf, TEXT_NUMBER, "%.0f%% %s", 100 * fabs(change),

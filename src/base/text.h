@@ -38,6 +38,7 @@ char *text_counted(char *buf, uint64_t count, const char *noun);
 char *text_overhead(char *buf, double share, bool is_least);
 /* "15%", "3.2%", "<0.1%", "0%" into buf of TEXT_NUMBER bytes: a part of a whole, 0 to 1. */
 char *text_share(char *buf, double share);
+#define TEXT_TIMES_LEAST 10 /* times from which on a factor says more than percents */
 /* The same of what may be many times the whole: "450%", from ten times on "12x". */
 char *text_multiple(char *buf, double share);
 /* "50% more", "5% less", from ten times on "895 times as long" into buf of TEXT_NUMBER bytes;
