@@ -21,9 +21,22 @@ for t in threads: t.start()
 for t in threads: t.join()
 EOP
 
-record gil -F libc:pthread_cond_timedwait -- "$python" gil.py
+# Blocks of any kind that waited for an end: NAME LOST IDLE. What is lost there is the lock at the
+# same place before it was known as one: for how long the machine's scheduling decides.
+waits_for_ends() {
+	jq -r '.blocks[] | select(any(.causes[]; any(.evidence[]; test("waited for a thread to end")) and .share > 0.5))
+		| "\(.kind) \(.lost_threads) \(.idle_threads)"' gil.json >ends
+	[ -s ends ]
+}
+
+# On a busy machine main may wait mostly for something else.
+for try in 1 2 3; do
+	record gil -F libc:pthread_cond_timedwait -- "$python" gil.py
+	report gil --no-key '*'
+	waits_for_ends && break
+	echo "# try $try: main did not wait mostly for the threads to end"
+done
 is "$status" 0 "status" || diag gil.err
-report gil --no-key '*'
 if [ "$(block gil pthread_cond_timedwait .calls)" = null ]; then
 	skip "the lock is a lock" "this Python waits for it by other functions"
 else
@@ -31,10 +44,6 @@ else
 		diag "$(block gil pthread_cond_timedwait '.causes | tojson')"
 fi
 
-# Blocks of any kind that waited for an end: NAME LOST IDLE. What is lost there is the lock at the
-# same place before it was known as one: for how long the machine's scheduling decides.
-jq -r '.blocks[] | select(any(.causes[]; any(.evidence[]; test("waited for a thread to end")) and .share > 0.5))
-	| "\(.kind) \(.lost_threads) \(.idle_threads)"' gil.json >ends
 [ -s ends ]
 ok $? "main waits for the threads to end" || diag gil.json
 [ -s ends ] && awk '!($3 > 0) { bad = 1 } END { exit bad }' ends
