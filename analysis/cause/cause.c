@@ -12,8 +12,6 @@
 #include "base/text.h"
 #include "trace/meta/meta.h"
 
-#define SHARE_MIN 0.005 /* smaller shares would print as 0 % */
-
 struct cause *causes_get(struct causes *causes, const char *kind, double confidence)
 {
 	struct cause *c;
@@ -71,7 +69,7 @@ static void leave_running(struct block *b, const struct meta *meta, double share
 	const struct coactive *interferer = coactive_interferer(&b->coactive);
 	struct text line = { 0 };
 
-	if (share < SHARE_MIN)
+	if (share < CAUSE_SHARE_MIN)
 		return;
 	if (share < DECIDE_MIN) {
 		if (meta->session.pmu && !strcmp(meta->session.pmu, "none"))
@@ -104,10 +102,10 @@ static void leave_rest(struct block *b, const struct meta *meta, double rest[CAU
 
 	for (unsigned p = 0; p < CAUSE_POOLS; p++)
 		all += rest[p];
-	if (all / excess < SHARE_MIN)
+	if (all / excess < CAUSE_SHARE_MIN)
 		return;
 	for (unsigned p = 0; p < CAUSE_POOLS; p++) {
-		if (rest[p] / excess < SHARE_MIN) {
+		if (rest[p] / excess < CAUSE_SHARE_MIN) {
 			add_cause(&b->causes, unknown, 0, rest[p] / excess, NULL);
 			continue;
 		}
@@ -176,7 +174,7 @@ void causes_find(struct block *b, const struct meta *meta)
 		if (ns > rest[rule->pool])
 			ns = rest[rule->pool];
 		/* what is too small to print stays in the rest, so that the shares add up */
-		if (ns / excess >= SHARE_MIN) {
+		if (ns / excess >= CAUSE_SHARE_MIN) {
 			rest[rule->pool] -= ns;
 			if (is_harmless(rule) && rule->pool != POOL_CALLEE) {
 				b->harmless_ns += ns;

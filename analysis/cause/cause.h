@@ -32,6 +32,8 @@ struct cause_rule {
 extern const struct cause_rule cause_rules[];
 extern const size_t cause_rules_n;
 
+#define CAUSE_SHARE_MIN 0.005 /* smaller shares would print as 0 % */
+
 /* Fills block->causes from its pools, largest share first. Adds nothing if there is no excess. */
 void causes_find(struct block *b, const struct meta *meta);
 /* Returns the cause of that kind, which is added with that confidence if there is none yet. */

@@ -10,8 +10,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-#define SHARE_MIN 0.005 /* as in cause.c: smaller shares would print as 0 % */
-
 /* The lost time that a block owns, in ns. */
 struct owned {
 	double ns[CAUSE_POOLS];
@@ -120,7 +118,7 @@ static void divide(struct block *b, struct owned *o, double excess)
 		c->confidence = from->confidence;
 		move_evidence(c, from);
 	}
-	if (!(rest > 0) && 1 - lost / excess >= SHARE_MIN)
+	if (!(rest > 0) && 1 - lost / excess >= CAUSE_SHARE_MIN)
 		causes_get(&b->causes, "unknown", 0)->share += 1 - lost / excess;
 	causes_sort(&b->causes);
 }

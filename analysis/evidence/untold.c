@@ -32,8 +32,7 @@ void untold_release(struct untold *u)
 /* Frames of a sample. */
 struct ran {
 	const struct meta_frame *function; /* NULL: not known */
-	const struct meta_frame
-		*shown; /* what a reader knows of it: the function, or its closure */
+	const struct meta_frame *shown;	   /* the function, or the closure that it runs */
 };
 
 /*

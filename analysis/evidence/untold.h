@@ -23,13 +23,12 @@ struct meta_frame;
 #define UNTOLD_OUTSIDE	   UINT32_MAX /* not in any traced call */
 
 struct untold_row {
-	uint32_t
-		function; /* index of meta.frames: a frame of it, whose names tell it from others */
-	uint32_t frame;	  /* the same, or of what is inlined there; in the loop with most samples */
-	uint32_t call;	  /* function id of the innermost traced call, or UNTOLD_OUTSIDE */
-	uint32_t votes;	  /* majority of the frame's loop over other loops of the function */
-	double ns;	  /* CPU time */
-	double spins_ns;  /* part of it, in which the thread waited without sleeping */
+	uint32_t function; /* index of meta.frames: its names tell it from others */
+	uint32_t frame;	 /* the same, or of what is inlined there; in the loop with most samples */
+	uint32_t call;	 /* function id of the innermost traced call, or UNTOLD_OUTSIDE */
+	uint32_t votes;	 /* majority of the frame's loop over other loops of the function */
+	double ns;	 /* CPU time */
+	double spins_ns; /* part of it, in which the thread waited without sleeping */
 };
 
 /* CPU time by function and thread. */

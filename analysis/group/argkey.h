@@ -53,11 +53,10 @@ struct keyed_rule argkeys_rule(struct argkeys *a);
 /*
  * Called after keyed_build(). A function whose calls all have one key gets that key, and its group
  * is removed. A function with several keys is marked as split. It is also marked as alike if
- * reports need not show its keys: none of many keys has half of the lost time; or the keys
- * that can be judged have less than a quarter of it; or none can be judged, and all have half of it
- * together; or each thread
- * uses an address of its own. It is not alike if some key can be judged and the function as a whole
- * cannot.
+ * reports need not show its keys: none of many keys has half of the lost time; or the keys that can
+ * be judged have less than a quarter of it; or none can be judged, and all have half of it
+ * together; or each thread uses an address of its own. It is not alike if some key can be judged
+ * and the function as a whole cannot.
  */
 void argkeys_finish(const struct argkeys *a, const struct keyed *k, struct blocks *functions,
 		    struct blocks *groups);

@@ -27,8 +27,7 @@
 #define AT_A_TIME     1.25 /* threads that work on average while one waits for them */
 #define ROUNDS_SHARE  0.25 /* of rounds: with less, a thread is given work beside them */
 #define QUEUE_FRAMES  3	   /* stacks with fewer frames do not identify a place */
-#define ACROSS_SHARE \
-	0.4 /* of the sleeps: a broadcast to the other side may wake the own one, too */
+#define ACROSS_SHARE  0.4  /* of the sleeps: a broadcast may wake threads of both sides */
 
 static uint64_t pair_key(uint32_t waiter, uint32_t waker)
 {

@@ -79,8 +79,8 @@ struct sleep {
 	bool by_call;	   /* its kind is the innermost traced call's, as no record says it */
 	uint32_t standard; /* enum standard_wait: what its futex was told; 0: nothing */
 	uint64_t stack;	   /* its number + 1; 0: none yet */
-	uint32_t side;	   /* at a futex, once it is ended: the place (handout.h); 0: the first one
-			      where     threads waited there, or none is known */
+	uint32_t side;	   /* at a futex, once it is ended: the place (handout.h); 0: not known, or
+			      the first one where threads waited there */
 	enum sleep_end end;
 	uint32_t waker;		 /* index of the thread; SLEEP_NOBODY: none of the program */
 	uint32_t waker_function; /* the innermost traced one it was in; SLEEP_NOBODY: none */

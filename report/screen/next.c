@@ -281,8 +281,7 @@ static void next_for_untold(const struct view *v, struct text *out)
 
 	result_untold(v->result, &untold);
 	f = untold.n && untold.data[0].share >= UNTOLD_WORTH ? untold.data[0].frame : NULL;
-	/* what is inlined can be traced only as the function in which it is, called once a thread
-	 */
+	/* what is inlined cannot be traced by itself */
 	if (f && *f->symbol && (f->inlined || is_traced(v->result->meta, f->symbol))) {
 		if (loop_can_be_marked(f))
 			text_detail(

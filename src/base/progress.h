@@ -3,7 +3,7 @@
  * One line on stderr for work that takes long: a share where the end is known, a count and its
  * rate where it is not. Only on a terminal, not under -q, five times a second at most, and only
  * once the command has taken a second (ten recordings of half a second each take five); gone when
- *the work is done.
+ * the work is done.
  *
  *	struct progress p;
  *	progress_init(&p, "reading ispot.data");

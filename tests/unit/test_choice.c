@@ -322,6 +322,17 @@ static void a_release_goes_with_its_lock(void **state)
 	assert_true(other.possible);
 }
 
+/* Names the two as a lock and its release. */
+static void name_pair(struct planned *lock, struct planned *unlock, struct dso_function names[2])
+{
+	names[0] = *lock->what.function;
+	names[1] = *unlock->what.function;
+	names[0].symbol = "pthread_mutex_lock";
+	names[1].symbol = "pthread_mutex_unlock";
+	lock->what.function = &names[0];
+	unlock->what.function = &names[1];
+}
+
 static void a_release_waits_for_the_turn_of_its_lock(void **state)
 {
 	struct planned lock, unlock, *all[2];
@@ -329,12 +340,7 @@ static void a_release_waits_for_the_turn_of_its_lock(void **state)
 
 	all[0] = plan(&lock, worker, NULL, 0.2);
 	all[1] = plan(&unlock, locked_add, NULL, 0.02);
-	names[0] = *lock.what.function;
-	names[1] = *unlock.what.function;
-	names[0].symbol = "pthread_mutex_lock";
-	names[1].symbol = "pthread_mutex_unlock";
-	lock.what.function = &names[0];
-	unlock.what.function = &names[1];
+	name_pair(&lock, &unlock, names);
 	session_choose(all, 2, true, 0.1, session_over_budget_traced);
 	assert_true(lock.in_turns && !lock.possible);
 	session_drop_releases(&r, all, 2, session_over_budget_traced);
@@ -354,12 +360,7 @@ static void a_lock_and_its_release_are_chosen_together(void **state)
 		all[0] = plan(&other, ask_clock, NULL, 0.03);
 		all[1] = plan(&unlock, locked_add, NULL, cost);
 		all[2] = plan(&lock, worker, NULL, cost);
-		names[0] = *lock.what.function;
-		names[1] = *unlock.what.function;
-		names[0].symbol = "pthread_mutex_lock";
-		names[1].symbol = "pthread_mutex_unlock";
-		lock.what.function = &names[0];
-		unlock.what.function = &names[1];
+		name_pair(&lock, &unlock, names);
 		session_choose(all, 3, true, 0.1, session_over_budget);
 		if (2 * cost > 3 * 0.1) /* not even a turn for both */
 			assert_false(unlock.possible || unlock.in_turns);

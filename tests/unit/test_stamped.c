@@ -165,7 +165,7 @@ static void test_ended_thread(void **state)
 	assert_int_equal(drain.lost_records, lost + 2);
 }
 
-/* What cannot be read at the end is counted, and what came after the end is not. */
+/* A record that cannot be read counts as lost if it was made before the recording ended. */
 static void test_left_at_the_end(void **state)
 {
 	uint64_t lost = drain.lost_records;

@@ -295,7 +295,7 @@ static void a_long_history(void **state)
 	scene_release(&s);
 }
 
-/* What a thread was held up for before the window is no part of the window. */
+/* The time for which a thread was held up before the window does not count in the window. */
 static void held_up_before_the_window(void **state)
 {
 	struct scene s;
