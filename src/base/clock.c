@@ -3,12 +3,16 @@
 
 #include <errno.h>
 #include <math.h>
+#include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
+
+#include "base/cpus.h"
 
 #define NS_PER_S 1000000000ull
 
@@ -79,10 +83,24 @@ double clock_pair_rate(const struct clock_pair *a, const struct clock_pair *b)
 	return (double)(b->cycles - a->cycles) / (double)(b->ns - a->ns);
 }
 
+double clock_pair_off_ns(const struct clock_pair *before, const struct clock_pair *between,
+			 const struct clock_pair *after)
+{
+	const double rate = clock_pair_rate(before, after);
+	const double ns = (double)(int64_t)(between->cycles - before->cycles) / rate;
+	const double off = fabs(ns - (double)(int64_t)(between->ns - before->ns));
+	const double known_to = (double)(before->width_ns + between->width_ns + after->width_ns);
+
+	return off > known_to ? off - known_to : off <= known_to ? 0 : INFINITY;
+}
+
 #if defined(__x86_64__)
-#define CPUID_POWER    0x80000007u
-#define INVARIANT_TSC  (1u << 8)
-#define KERNELS_CLOCKS "/sys/devices/system/clocksource/clocksource0/available_clocksource"
+#define CPUID_POWER   0x80000007u
+#define INVARIANT_TSC (1u << 8)
+#define CLOCK_SOURCES "/sys/devices/system/clocksource/clocksource0/"
+
+#define WIDTH_MAX_NS 2000 /* of readings that CPUs are compared by: wider ones prove nothing */
+#define WIDTH_TRIES  8
 
 static bool goes_at_one_speed(void)
 {
@@ -91,14 +109,67 @@ static bool goes_at_one_speed(void)
 	return __get_cpuid(CPUID_POWER, &a, &b, &c, &d) && d & INVARIANT_TSC;
 }
 
-static void read_clocks(char *words, int room)
+static void read_words(const char *path, char *words, int room)
 {
-	FILE *f = fopen(KERNELS_CLOCKS, "re");
+	FILE *f = fopen(path, "re");
 
 	if (!f || !fgets(words, room, f))
 		*words = '\0';
 	if (f)
 		fclose(f);
+}
+
+static bool read_on(uint32_t cpu, cpu_set_t *one, size_t size, struct clock_pair *pair)
+{
+	CPU_ZERO_S(size, one);
+	CPU_SET_S(cpu, size, one);
+	if (sched_setaffinity(0, size, one))
+		return false;
+	for (int i = 0; i < WIDTH_TRIES; i++) {
+		*pair = clock_pair_now();
+		if (pair->width_ns <= WIDTH_MAX_NS)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Compares each CPU with the first, by a reading of it between two of the first. True: they agree
+ * as exactly as they can be read.
+ */
+static bool agree(const struct cpus *cpus, cpu_set_t *one, size_t size)
+{
+	struct clock_pair before, between, after;
+
+	if (!cpus->n || !read_on(cpus->online[0], one, size, &before))
+		return false;
+	for (uint32_t i = 1; i < cpus->n; i++) {
+		if (!read_on(cpus->online[i], one, size, &between) ||
+		    !read_on(cpus->online[0], one, size, &after) ||
+		    clock_pair_off_ns(&before, &between, &after) > 0)
+			return false;
+		before = after;
+	}
+	return true;
+}
+
+static bool cpus_agree(void)
+{
+	struct cpus *cpus = calloc(1, sizeof(*cpus));
+	cpu_set_t *one = CPU_ALLOC(CPUS_MAX), *all = CPU_ALLOC(CPUS_MAX);
+	const size_t size = CPU_ALLOC_SIZE(CPUS_MAX);
+	bool ret = false;
+
+	if (cpus && one && all && !cpus_read(cpus) && sched_getaffinity(0, size, all) >= 0) {
+		ret = agree(cpus, one, size);
+		sched_setaffinity(0, size, all);
+	}
+	if (all)
+		CPU_FREE(all);
+	if (one)
+		CPU_FREE(one);
+	free(cpus);
+	return ret;
 }
 #endif
 
@@ -110,23 +181,44 @@ static bool names_tsc(const char *words)
 	return false;
 }
 
-const char *clock_unstable_by(bool constant, const char *available)
+bool clock_is_from_tsc(const char *source)
+{
+	static const char *const SOURCES[] = { "kvm-clock\n", "hyperv_clocksource_tsc_page\n" };
+
+	for (size_t i = 0; i < sizeof(SOURCES) / sizeof(*SOURCES); i++)
+		if (!strcmp(source, SOURCES[i]))
+			return true;
+	return false;
+}
+
+const char *clock_unstable_by(bool constant, const char *available, const bool *agreeing)
 {
 	if (!constant)
 		return "the processor does not promise a TSC of constant speed";
 	/*
-	 * The kernel removes the TSC from its list if CPUs disagree, or if the TSC stops or drifts.
+	 * The kernel removes the TSC from its list if CPUs disagree, or if the TSC stops or drifts;
+	 * of a virtual machine also because the hypervisor's clock is said to be better, although
+	 * that is computed from the same TSC.
 	 */
-	return names_tsc(available) ? NULL : "the kernel found the TSC to be unstable";
+	if (names_tsc(available) || (agreeing && *agreeing))
+		return NULL;
+	return agreeing ? "the TSCs of this virtual machine's CPUs do not agree"
+			: "the kernel found the TSC to be unstable";
 }
 
 const char *clock_cycles_unstable(void)
 {
 #if defined(__x86_64__)
-	char available[256];
+	char available[256], current[64];
+	bool constant = goes_at_one_speed(), agreeing = false, compared = false;
 
-	read_clocks(available, sizeof(available));
-	return clock_unstable_by(goes_at_one_speed(), available);
+	read_words(CLOCK_SOURCES "available_clocksource", available, sizeof(available));
+	read_words(CLOCK_SOURCES "current_clocksource", current, sizeof(current));
+	if (constant && !names_tsc(available) && clock_is_from_tsc(current)) {
+		compared = true;
+		agreeing = cpus_agree();
+	}
+	return clock_unstable_by(constant, available, compared ? &agreeing : NULL);
 #elif defined(__aarch64__)
 	return NULL; /* the architecture's system counter */
 #else

@@ -35,16 +35,29 @@ struct clock_pair clock_pair_now(void);
 double clock_pair_rate(const struct clock_pair *a, const struct clock_pair *b);
 
 /*
+ * Returns by how many ns the second pair is off the line through the other two, beyond what the
+ * readings are known to: 0 if the counter of the CPU that it was read on goes as theirs. INFINITY:
+ * the pairs tell nothing.
+ */
+double clock_pair_off_ns(const struct clock_pair *before, const struct clock_pair *between,
+			 const struct clock_pair *after);
+
+/*
  * Returns why cycles cannot be compared over time and CPUs, a clause in static memory, or NULL if
- * they can: the counter has one speed at every CPU frequency, and the kernel found that the
- * counters of all CPUs agree.
+ * they can: the counter has one speed at every CPU frequency, and the counters of all CPUs agree.
+ * That they do is the kernel's finding. In a virtual machine whose kernel does not use the TSC
+ * itself, but reads the hypervisor's clock, which is computed from it, the CPUs are compared
+ * here: the calling thread visits each, a few us.
  */
 const char *clock_cycles_unstable(void);
 
 /*
- * The same, decided from the CPU flag of a constant counter and the kernel's list of available
- * clock sources.
+ * The same, decided from the CPU flag of a constant counter, the kernel's list of available clock
+ * sources, and whether the CPUs that were compared here agree (NULL: they were not).
  */
-const char *clock_unstable_by(bool constant, const char *available);
+const char *clock_unstable_by(bool constant, const char *available, const bool *agreeing);
+
+/* Whether the clock source, as the kernel names it with a newline, is computed from the TSC. */
+bool clock_is_from_tsc(const char *source);
 
 #endif

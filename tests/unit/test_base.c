@@ -212,12 +212,43 @@ static void a_pair_is_one_moment(void **state)
 
 static void unstable_counters_are_told(void **state)
 {
-	assert_null(clock_unstable_by(true, "tsc kvm-clock acpi_pm\n"));
-	assert_null(clock_unstable_by(true, "hpet tsc\n"));
-	assert_non_null(strstr(clock_unstable_by(false, "tsc\n"), "constant speed"));
-	assert_non_null(strstr(clock_unstable_by(true, "hpet acpi_pm\n"), "the kernel found"));
-	assert_non_null(clock_unstable_by(true, "tsc-early hyperv_clocksource_tsc_page\n"));
-	assert_non_null(clock_unstable_by(true, ""));
+	const bool yes = true;
+
+	assert_null(clock_unstable_by(true, "tsc kvm-clock acpi_pm\n", NULL));
+	assert_null(clock_unstable_by(true, "hpet tsc\n", NULL));
+	assert_non_null(strstr(clock_unstable_by(false, "tsc\n", NULL), "constant speed"));
+	assert_non_null(strstr(clock_unstable_by(false, "kvm-clock\n", &yes), "constant speed"));
+	assert_non_null(
+		strstr(clock_unstable_by(true, "hpet acpi_pm\n", NULL), "the kernel found"));
+	assert_non_null(clock_unstable_by(true, "tsc-early hyperv_clocksource_tsc_page\n", NULL));
+	assert_non_null(clock_unstable_by(true, "", NULL));
+}
+
+static void clocks_of_hypervisors_are_compared(void **state)
+{
+	const bool yes = true, no = false;
+
+	assert_null(clock_unstable_by(true, "kvm-clock\n", &yes));
+	assert_non_null(strstr(clock_unstable_by(true, "kvm-clock\n", &no), "do not agree"));
+	assert_true(clock_is_from_tsc("kvm-clock\n"));
+	assert_true(clock_is_from_tsc("hyperv_clocksource_tsc_page\n"));
+	assert_false(clock_is_from_tsc("hpet\n"));
+	assert_false(clock_is_from_tsc(""));
+}
+
+/* Three readings at 2.5 cycles per ns, each known to 20 ns. */
+static void counters_that_disagree_are_seen(void **state)
+{
+	const struct clock_pair before = { 1000, 2500, 20 }, after = { 9000, 22500, 20 };
+	const struct clock_pair same = { 5000, 12500, 20 }, near = { 5060, 12500, 20 };
+	const struct clock_pair behind = { 5000, 12500 - 2500, 20 };
+	const struct clock_pair ahead = { 5000, 12500 + 2500, 20 };
+
+	assert_float_equal(clock_pair_off_ns(&before, &same, &after), 0, 0);
+	assert_float_equal(clock_pair_off_ns(&before, &near, &after), 0, 0);
+	assert_float_equal(clock_pair_off_ns(&before, &behind, &after), 1000 - 60, 1e-9);
+	assert_float_equal(clock_pair_off_ns(&before, &ahead, &after), 1000 - 60, 1e-9);
+	assert_true(isinf(clock_pair_off_ns(&after, &same, &before)));
 }
 
 static void cpus_agree_with_the_scheduler(void **state)
@@ -320,6 +351,8 @@ int main(void)
 		cmocka_unit_test(pairs_of_clocks_have_a_rate),
 		cmocka_unit_test(a_pair_is_one_moment),
 		cmocka_unit_test(unstable_counters_are_told),
+		cmocka_unit_test(clocks_of_hypervisors_are_compared),
+		cmocka_unit_test(counters_that_disagree_are_seen),
 		cmocka_unit_test(cpus_agree_with_the_scheduler),
 	};
 
