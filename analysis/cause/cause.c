@@ -127,17 +127,20 @@ static bool is_harmless(const struct cause_rule *rule)
 }
 
 /*
- * Whether the rule only names what the time comes with. Cache misses may be the block's own or
- * caused by other threads, so their time stays unexplained.
+ * Whether the rule only names what the time comes with, so that it stays unexplained: cache misses
+ * may be the block's own or caused by other threads, and what waits for a signal, as far as no
+ * record says who gave it, waits for another thread or for work.
  */
-static bool is_unexplained(const struct cause_rule *rule)
+static bool is_unexplained(const struct block *b, const struct cause_rule *rule)
 {
-	return !strcmp(rule->kind, "cache-misses");
+	return !strcmp(rule->kind, "cache-misses") ||
+	       (!strcmp(rule->kind, "condition-wait") && b->all_threads &&
+		!b->all_threads->have_waking);
 }
 
-static bool is_lost(const struct cause_rule *rule)
+static bool is_lost(const struct block *b, const struct cause_rule *rule)
 {
-	return !is_harmless(rule) && !is_unexplained(rule) && rule->pool != POOL_IDLE &&
+	return !is_harmless(rule) && !is_unexplained(b, rule) && rule->pool != POOL_IDLE &&
 	       rule->pool != POOL_CALLEE;
 }
 
@@ -180,10 +183,10 @@ void causes_find(struct block *b, const struct meta *meta)
 				b->harmless_ns += ns;
 				b->harmless[rule->pool] += ns;
 			}
-			if (is_unexplained(rule))
+			if (is_unexplained(b, rule))
 				named_ns[rule->pool] += ns;
 			add_cause(&b->causes, rule->kind, confidence, ns / excess, evidence.s);
-			if (is_lost(rule))
+			if (is_lost(b, rule))
 				causes_get(&b->causes, rule->kind, confidence)->lost += ns / excess;
 		}
 		text_release(&evidence);

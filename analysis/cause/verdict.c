@@ -122,6 +122,11 @@ double block_unexplained_waits_ns(const struct block *b)
 	return b->all_threads && !b->all_threads->have_waking ? b->unexplained[POOL_BLOCKED] : 0;
 }
 
+bool block_waits_for_unknown(const struct block *b)
+{
+	return block_unexplained_waits_ns(b) > b->unexplained_ns / 2;
+}
+
 /*
  * Returns the time that nothing explains. Code that other threads run only during the slow calls
  * disturbs them in some way, so no running time is unexplained then. Where no record says who ended

@@ -26,6 +26,8 @@ bool block_is_unexplained(const struct block *b);
 /* Returns the blocked time that nothing explains where no record says who ended the waits, else 0.
  */
 double block_unexplained_waits_ns(const struct block *b);
+/* Whether that is most of the block's unexplained time. */
+bool block_waits_for_unknown(const struct block *b);
 
 /*
  * Whether the file belongs to the system (/usr, /lib, …), so that the user will not edit its

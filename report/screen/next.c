@@ -635,7 +635,7 @@ static void what_next(const struct view *v, struct text *out)
 	struct text slow = { 0 }, thread = { 0 };
 	size_t width;
 
-	if (!lost && worst)
+	if (!lost && worst && !block_waits_for_unknown(worst))
 		text_what_to_try(v, worst, "Try", out);
 	if (!lost && worst && next_is_solo(v, out))
 		return;

@@ -43,7 +43,7 @@ void text_unexplained(const struct view *v, const struct block *b, struct text *
 	text_printf(out, "%s%s%s ", name_brief(name, sizeof(name), b->name, NAME_COLUMNS),
 		    b->key ? " " : "",
 		    b->key ? text_shortened(key, sizeof(key), b->key, NAME_COLUMNS) : "");
-	if (waits > 0.5) {
+	if (block_waits_for_unknown(b)) {
 		text_printf(out,
 			    "blocks for %.1f%% of thread time, for work or for other threads: "
 			    "unknown which, as wakeups were not recorded.",
