@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "probes/inject/blob.h"
 #include "probes/inject/detour.h"
 #include "probes/inject/stub.h"
@@ -24,8 +25,9 @@
 #define PAGE	      4096ull
 #define REACH	      0x7f000000ull /* distance of a relative jump, less some room */
 #define LOWEST	      0x10000ull    /* lowest address that a process may map */
-#define PROGRAM_BYTES 4096u
-#define NAME_BYTES    8u /* bytes of the region's name, which precedes the code */
+#define PROGRAM_BYTES 4096u	    /* without the arenas behind the first */
+#define MAP_BYTES     128u	    /* of the program, for each arena: more than it takes */
+#define NAME_BYTES    8u	    /* bytes of the region's name, which precedes the code */
 
 _Static_assert(sizeof(struct arena_header) == ARENA_HEADER, "as it is found");
 
@@ -55,6 +57,12 @@ static void insert_range(struct ranges *r, uint64_t at, size_t bytes)
 	for (; i && r->data[i - 1].start > at; i--)
 		r->data[i] = r->data[i - 1];
 	r->data[i] = (struct range){ at, at + bytes };
+}
+
+/* Returns the room for the code that makes the system calls, at the end of the first arena. */
+static size_t program_bytes(const struct injection *in)
+{
+	return PROGRAM_BYTES + in->arenas.n * MAP_BYTES;
 }
 
 static bool is_near(const struct stub_arena *a, uint64_t at)
@@ -101,7 +109,8 @@ int injection_place(struct injection *in, pid_t pid, struct err *err)
 	for (size_t i = 0; !ret && i < in->arenas.n; i++) {
 		struct stub_arena *a = &in->arenas.data[i];
 
-		a->bytes = (a->bytes + ARENA_HEADER + PROGRAM_BYTES + PAGE - 1) & ~(PAGE - 1);
+		a->bytes += ARENA_HEADER + (i ? PROGRAM_BYTES : program_bytes(in)) + PAGE - 1;
+		a->bytes &= ~(PAGE - 1);
 		a->at = find_room(&r, a);
 		if (!a->at)
 			ret = err_set(err, -ENOMEM,
@@ -323,10 +332,9 @@ static int run_start(struct injection *in, struct tracees *t, uint64_t start, ui
 static int write_program(struct injection *in, struct tracees *t, uint64_t resume, struct err *err)
 {
 	const struct stub_arena *a = &in->arenas.data[0];
-	uint8_t bytes[PROGRAM_BYTES], jump[8] = { 0 };
-	struct stub_code c = { .bytes = bytes,
-			       .address = a->at + a->bytes - PROGRAM_BYTES,
-			       .room = sizeof(bytes) },
+	const size_t room = program_bytes(in);
+	uint8_t *bytes = xmalloc(room), jump[8] = { 0 };
+	struct stub_code c = { .bytes = bytes, .address = a->at + a->bytes - room, .room = room },
 			 j = { .bytes = jump, .address = a->at, .room = sizeof(jump) };
 	int ret;
 
@@ -335,6 +343,7 @@ static int write_program(struct injection *in, struct tracees *t, uint64_t resum
 	ret = c.n < c.room ? tracees_write(t, c.address, bytes, c.n) : -E2BIG;
 	if (!ret)
 		ret = tracees_write(t, a->at, jump, sizeof(jump));
+	free(bytes);
 	return ret ? err_set(err, ret,
 			     "process %d cannot be written to: %s; record it with --engine kernel",
 			     t->pid, strerror(-ret))

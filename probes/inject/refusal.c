@@ -73,12 +73,19 @@ static bool needs_room_to_lock(const struct rlimit *limit)
 	return !locked;
 }
 
-int refusal_of_locking(const char *program, struct err *err)
+uint64_t refusal_lock_limit(void)
 {
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_MEMLOCK, &limit) || limit.rlim_cur == RLIM_INFINITY ||
 	    !needs_room_to_lock(&limit))
+		return UINT64_MAX;
+	return limit.rlim_cur;
+}
+
+int refusal_of_locking(const char *program, struct err *err)
+{
+	if (refusal_lock_limit() == UINT64_MAX)
 		return 0;
 	return err_set(
 		err, -ENOTSUP,

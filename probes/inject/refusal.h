@@ -4,6 +4,7 @@
 #ifndef ISPOT_PROBES_INJECT_REFUSAL_H
 #define ISPOT_PROBES_INJECT_REFUSAL_H
 
+#include <stdint.h>
 #include <sys/types.h>
 
 struct dso;
@@ -15,6 +16,8 @@ int refusal_of_process(pid_t pid, struct err *err);
 /* The part of refusal_of_process() that also applies to a new process. */
 int refusal_of_seccomp(pid_t pid, struct err *err);
 
+/* Returns how many bytes a command may lock, UINT64_MAX if it has no limit. */
+uint64_t refusal_lock_limit(void);
 /* For a program that may lock all its memory, including the memory for records: if the memory that
  * it may lock is limited, its own mlockall() could fail. */
 int refusal_of_locking(const char *program, struct err *err);

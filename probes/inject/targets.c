@@ -206,11 +206,23 @@ int inject_targets_refuse_mapped(struct inject_targets *t, pid_t pid, struct err
 	return ret;
 }
 
+static uint64_t loaded_bytes(const struct inject_targets *t)
+{
+	uint64_t sum = 0, start, end;
+
+	vec_for_each (&t->objects, struct dso *, dso)
+		for (size_t i = 0; dso_loaded_stretch(*dso, i, &start, &end); i++)
+			sum += end - start;
+	return sum;
+}
+
+/* A library may call mlockall() without the program's ever using it, as libjack does in ffmpeg. The
+ * call fails there if the files alone exceed the limit. */
 static bool may_lock_memory(const struct inject_targets *t)
 {
 	vec_for_each (&t->objects, struct dso *, dso)
 		if (dso_has_import(*dso, "mlockall"))
-			return true;
+			return refusal_lock_limit() >= loaded_bytes(t);
 	return false;
 }
 

@@ -409,14 +409,21 @@ if [ $? = 7 ]; then
 else
 	skip "programs that lock their memory" "this user may not lock any"
 fi
-# The room for records counts for the limit that an ordinary user has.
+# The room for records counts for the limit that an ordinary user has. A program whose files exceed it cannot lock its
+# memory anyway.
+limited() { # KIB: the limit
+	(ulimit -S -l "$1" && exec setpriv --reuid 65534 --regid 65534 --clear-groups env TMPDIR="$DIR/theirs" theirs/ispot \
+		record --engine in-process -o theirs/locked.data -F step theirs/locked 0 1) >limited.out 2>limited.err
+}
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	cp "$HELPERS/locked" theirs/
-	(ulimit -S -l 64 && exec setpriv --reuid 65534 --regid 65534 --clear-groups env TMPDIR="$DIR/theirs" theirs/ispot \
-		record --engine in-process -o theirs/locked.data -F step theirs/locked 0 1) >limited.out 2>limited.err
+	limited 64
+	is $? 7 "a command that could lock more than its user's limit: it is recorded" || diag limited.err
+	limited $((64 << 10))
 	is "$?/$(cat limited.out)" 125/ "a command that locks its memory, of a user with a limit: it is refused" || diag limited.err
 	like limited.err 'locked can lock its memory .*; set ulimit -l unlimited' "and the way out is said" || diag limited.err
 else
+	skip "a command that could lock more than its user's limit: it is recorded" "needs root and setpriv"
 	skip "a command that locks its memory, of a user with a limit: it is refused" "needs root and setpriv"
 	skip "and the way out is said" "needs root and setpriv"
 fi
