@@ -27,6 +27,7 @@
 #include "probes/java/switches.h"
 #include "probes/process/ending.h"
 #include "probes/process/target.h"
+#include "symbol/dso/dso.h"
 #include "trace/meta/meta.h"
 #include "trace/meta/print.h"
 #include "trace/write/writer.h"
@@ -117,6 +118,20 @@ static void write_without_root(const struct recording *r, struct text *words)
 			    text_counted(functions, left, "function"));
 }
 
+static void write_nameless(struct recording *r)
+{
+	const struct dso *program = r->targets.nameless;
+	struct text words = { 0 };
+
+	if (!program)
+		return;
+	text_printf(&words, "%s has no symbols; install its -dbgsym package",
+		    text_base_name(dso_path(program)));
+	log_notice("%s", words.s);
+	inproc_write_notice(r->writer, "no-symbols", words.s);
+	text_release(&words);
+}
+
 static void write_limits(struct recording *r)
 {
 	struct text words = { 0 };
@@ -154,6 +169,7 @@ static void write_end(struct recording *r, const struct inject_result *result)
 	};
 
 	write_limits(r);
+	write_nameless(r);
 	inject_targets_write_skipped(&r->targets, r->writer);
 	write_clocks(r);
 	inproc_write_end(r->writer, &e);

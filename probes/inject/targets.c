@@ -351,10 +351,22 @@ int inject_targets_find_objects(struct inject_targets *t, const struct inject_re
 	return ret;
 }
 
+static struct dso *nameless_of(const struct inject_targets *t, size_t n_programs)
+{
+	const struct dso_function *unused;
+
+	for (size_t i = 0; i < n_programs && i < t->objects.n; i++)
+		if (!dso_functions(t->objects.data[i], &unused))
+			return t->objects.data[i];
+	return NULL;
+}
+
 int inject_targets_find(struct inject_targets *t, const struct inject_recording *o, struct err *err)
 {
 	size_t n_programs;
 	int ret = inject_targets_find_objects(t, o, &n_programs, err);
+
+	t->nameless = ret ? NULL : nameless_of(t, n_programs);
 
 	t->is_chosen = !patterns_only_exclude(o->patterns, o->n_patterns);
 	if (!ret)

@@ -29,8 +29,9 @@ struct inject_targets {
 	bool may_lock;	/* the command may lock all its memory: it calls mlockall() */
 	struct patterns *named, *excluding; /* without -F: the selection borrows from them */
 	struct patched_functions functions;
-	char *program;	/* base name */
-	uint64_t inode; /* inode and device of the command's program */
+	char *program;		    /* base name */
+	const struct dso *nameless; /* the first program of which no function has a name, or NULL */
+	uint64_t inode;		    /* inode and device of the command's program */
 	dev_t device;
 };
 

@@ -557,6 +557,54 @@ static void nothing_judged(const struct result *res, struct text *out)
 			    CALLS_MIN);
 }
 
+#define RUNS_LEAST   0.1 /* of thread time: below this, threads hardly run, wherever they do */
+#define OUTSIDE_MOST 0.8 /* of the CPU time */
+
+/* Returns the part of the CPU time that is outside every traced function, or 0 if that is little,
+ * or other time is lost. Where no samples tell in what code it is, as without root, that is all
+ * that is known of it. */
+static double mostly_outside(const struct result *res)
+{
+	const double all = (double)res->threads_ns;
+	double cpu = res->outside_cpu_ns == BLOCK_NONE || res->runnable_ns == BLOCK_NONE
+			     ? 0
+			     : (double)res->outside_cpu_ns;
+	double part = cpu > 0 ? cpu / (double)(res->working_ns - res->runnable_ns) : 0;
+
+	if (res->lost_ns != BLOCK_NONE && (double)res->lost_ns >= LOST_LEAST * all)
+		return 0;
+	return part > OUTSIDE_MOST && cpu > RUNS_LEAST * all ? part : 0;
+}
+
+static void runs_elsewhere(const struct result *res, struct text *out)
+{
+	text_new_sentence(out);
+	text_printf(
+		out,
+		"Cannot tell whether threads interfere: %.0f%% of the CPU time is outside every "
+		"traced function. Trace more of them (-F).",
+		100 * mostly_outside(res));
+}
+
+/* Says that no row loses much, or why that is not known. What is left out here, where the time is
+ * outside of the rows, is said behind it. no_score: samples tell where it is. */
+static void no_row(const struct view *v, bool no_score, struct text *out)
+{
+	const struct result *res = v->result;
+	const struct block *unjudged = report_most_unjudged(v);
+	/* the calls that take a lock show its contention, whatever else runs */
+	const bool locks = res->keyed.rule.kind == BLOCK_LOCK;
+
+	if (no_score && !locks)
+		lost_all_the_same(v, false, out);
+	else if (unjudged)
+		text_unjudged(v, unjudged, out);
+	else if (!no_score && none_judged(res))
+		nothing_judged(res, out);
+	else if (locks || !(mostly_outside(res) > 0))
+		nothing_lost(v, out);
+}
+
 #define CPUS_FULL    0.9  /* of the CPUs' time: above this, shorter waits gain nothing */
 #define OTHERS_LEAST 0.05 /* of it, by other programs: a smaller share is not reported */
 
@@ -798,11 +846,8 @@ void text_conclusion(const struct view *v, struct text *out)
 	const struct result *res = v->result;
 	const struct block *worst = report_told_row(v);
 	const struct block *unexplained = report_most_unexplained(v);
-	/* the calls that take a lock show its contention, whatever else runs */
-	const bool locks = res->keyed.rule.kind == BLOCK_LOCK;
 	struct untold_functions untold = { 0 };
 	struct text line = { 0 };
-	const struct block *unjudged = report_most_unjudged(v);
 	bool no_score, spins_lead, is_full;
 	struct giver giver = report_giver(v);
 	size_t said; /* length of the text after the sentence about the CPUs */
@@ -835,18 +880,16 @@ void text_conclusion(const struct view *v, struct text *out)
 		text_spins(&untold, &line);
 	if (unexplained && (!worst || unexplained->unexplained_threads > worst->lost_threads))
 		text_unexplained(v, unexplained, &line);
-	if (line.n == said && (!no_score || locks) && unjudged)
-		text_unjudged(v, unjudged, &line);
-	else if (line.n == said && !no_score && none_judged(res))
-		nothing_judged(res, &line);
-	else if (line.n == said && (!no_score || locks))
-		nothing_lost(v, &line);
+	if (line.n == said)
+		no_row(v, no_score, &line);
 	else
 		lost_all_the_same(v, false, &line);
 	locks_outside(res, &line);
 	waits_like_locks(res, &line);
 	if (no_score)
 		text_untold(&untold, line.n == said, &line);
+	else if (line.n == said)
+		runs_elsewhere(res, &line);
 	else
 		outside(res, &line);
 wrap:

@@ -463,4 +463,12 @@ started "$beside" patched
 like clone.out 'shares its memory with process' "a process that shares its memory is not patched" || diag clone.out
 kill "$beside"
 
+if command -v strip >/dev/null; then
+	strip -o nameless "$patched"
+	record nameless --engine in-process -- ./nameless 1 0 1 0
+	like nameless.err 'nameless has no symbols' "a program without symbols is said to have none"
+else
+	skip "a program without symbols is said to have none" "no strip here"
+fi
+
 done_testing
