@@ -43,12 +43,31 @@ loud() { # loud WORD COMMAND...: succeeds if it prints WORD, an error and its hi
 holds() { ok "$1" silent "${@:2}"; }
 catches() { ok "finds $1" loud "${@:2}"; }
 
+# many: runs ispot for each line of its input: directory, output, arguments, with tabs between
+many() { "$top/${B:-build}/many" "$ISPOT"; }
+job() { # job DIRECTORY FILE COMMAND...: such a line
+	printf '%s\t%s' "$1" "$2"
+	printf '\t%s' "${@:3}"
+	echo
+}
+
+# The golden traces' names
+golden=("$top"/tests/golden/*.trace)
+golden=("${golden[@]##*/}")
+golden=("${golden[@]%.trace}")
+goldens() { # goldens DIRECTORY: there they are as NAME.data
+	local name
+	for name in "${golden[@]}"; do
+		job "$top/tests/golden" /dev/null dump --from-text "$name.trace" -o "$1/$name.data"
+	done | many | sed 's/^/# /'
+}
+
 plant() { # plant PATH: stdin becomes that file of the planted tree
 	mkdir -p "$planted/$(dirname "$1")"
 	cat >"$planted/$1"
 }
 
-# Of the files on stdin, of the project, those that the last commit or nobody yet committed, and one in six of the others,
+# Of the files on stdin, of the project, those that the last commit or nobody yet committed, and one in twelve of the others,
 # each commit others: what `make test` looks at where all would take long (TESTS_QUICK). Else, and of a planted tree, all.
 sampled() { # sampled ROOT
 	local f i=0 turn changed
@@ -60,7 +79,7 @@ sampled() { # sampled ROOT
 	changed=" $(git -c safe.directory='*' diff --name-only HEAD~1 2>/dev/null | tr '\n' ' ')"
 	while read -r f; do
 		i=$((i + 1))
-		[ $(((i + turn) % 6)) -ne 0 ] && [[ $changed != *" $f "* ]] || echo "$f"
+		[ $(((i + turn) % 12)) -ne 0 ] && [[ $changed != *" $f "* ]] || echo "$f"
 	done
 }
 

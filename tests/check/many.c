@@ -1,43 +1,44 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * many: runs ispot for each line of its input, DIRECTORY TAB OUTPUT TAB ARGUMENT TAB ARGUMENT...,
- * in that directory, with its output in that file and no input. Each is a child of this process:
- * most of what a command on a small trace takes is to load the libraries, which is done once here.
- * Prints a line for each that fails or shows nothing: "DIRECTORY: ARGUMENTS: status N: " and its
- * errors; of one that a signal ended 128 and its number.
+ * many PROGRAM: runs that program, which is ispot, for each line of its input, DIRECTORY TAB OUTPUT
+ * TAB ARGUMENT TAB ARGUMENT..., in that directory, with its output in that file and no input. A
+ * shell would copy itself for each of them, which takes longer than most of the commands. Prints a
+ * line for each that fails or shows nothing: "DIRECTORY: ARGUMENTS: status N: " and its errors; of
+ * one that a signal ended 128 and its number.
  */
-int ispot_main(int argc, char **argv);
-#define main ispot_main
-#include "src/main.c"
-#undef main
-
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 enum { ARGUMENTS_MAX = 32 };
 
-static void to_file(int fd, const char *path, int how)
+/* Returns its wait status, or -1 and says why. */
+static int run_one(const char *directory, const char *output, int errors, char **argv)
 {
-	int opened = open(path, how | O_CLOEXEC, 0644);
+	posix_spawn_file_actions_t actions;
+	pid_t child;
+	int status, rc;
 
-	if (opened < 0 || dup2(opened, fd) < 0) {
-		fprintf(stderr, "many: %s: %s\n", path, strerror(errno));
-		_exit(1);
-	}
-}
-
-static void run_one(const char *directory, const char *output, int errors, int argc, char **argv)
-{
-	if (chdir(directory)) {
-		fprintf(stderr, "many: %s: %s\n", directory, strerror(errno));
-		_exit(1);
-	}
-	to_file(STDOUT_FILENO, output, O_WRONLY | O_CREAT | O_TRUNC);
-	to_file(STDIN_FILENO, "/dev/null", O_RDONLY);
-	dup2(errors, STDERR_FILENO);
-	exit(ispot_main(argc, argv));
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addchdir_np(&actions, directory);
+	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output,
+					 O_WRONLY | O_CREAT | O_TRUNC, 0644);
+	posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
+	rc = posix_spawn(&child, argv[0], &actions, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	if (!rc && waitpid(child, &status, 0) == child)
+		return status;
+	fprintf(stderr, "many: %s in %s: %s\n", argv[0], directory, strerror(rc ? rc : errno));
+	return -1;
 }
 
 static bool shows_nothing(const char *directory, const char *output)
@@ -63,25 +64,23 @@ static void tell(const char *directory, char **argv, int status, int errors)
 	while (*++argv)
 		printf(" %s", *argv);
 	printf(": status %d: %s\n", status, text);
-	fflush(stdout);
 }
 
-static int run_line(char *line)
+/* Returns 1 if nothing can be run. */
+static int run_line(char *program, char *line)
 {
 	char *directory = strtok(line, "\t\n"), *output = strtok(NULL, "\t\n"), *argument;
-	char *argv[ARGUMENTS_MAX + 1] = { (char *)"ispot" };
-	int argc = 1, status, errors = memfd_create("errors", MFD_CLOEXEC);
-	pid_t child;
+	char *argv[ARGUMENTS_MAX + 1] = { program };
+	int argc = 1, status, errors;
 
 	while (argc < ARGUMENTS_MAX && (argument = strtok(NULL, "\t\n")))
 		argv[argc++] = argument;
 	if (argc == 1)
 		return fprintf(stderr, "many: no command\n"), 1;
-	child = fork();
-	if (!child)
-		run_one(directory, output, errors, argc, argv);
-	if (child < 0 || waitpid(child, &status, 0) < 0)
-		return perror("many"), 1;
+	errors = memfd_create("errors", MFD_CLOEXEC);
+	status = run_one(directory, output, errors, argv);
+	if (status < 0)
+		return 1;
 	status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 	if (status || shows_nothing(directory, output))
 		tell(directory, argv, status, errors);
@@ -89,22 +88,12 @@ static int run_line(char *line)
 	return 0;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	char line[8192];
-	int status = 0;
+	int status = argc != 2;
 
-	/* Not through stdio: a child would move back the offset of the input that it shares. */
-	while (!status) {
-		size_t n = 0;
-
-		while (n < sizeof(line) - 1 && read(STDIN_FILENO, line + n, 1) == 1 &&
-		       line[n] != '\n')
-			n++;
-		if (!n)
-			break;
-		line[n] = '\0';
-		status = run_line(line);
-	}
+	while (!status && fgets(line, sizeof(line), stdin))
+		status = run_line(argv[1], line);
 	return status;
 }

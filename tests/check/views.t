@@ -6,16 +6,7 @@
 
 work=$planted/views
 mkdir "$work"
-# Runs ispot for each line of its input: directory, output, arguments, with tabs between.
-many=$(realpath "${B:-build}")/many
-golden=()
-for trace in tests/golden/*.trace; do
-	trace=${trace##*/}
-	golden+=("${trace%.trace}")
-done
-for name in "${golden[@]}"; do
-	printf '%s\t/dev/null\tdump\t--from-text\ttests/golden/%s.trace\t-o\t%s\n' "$top" "$name" "$work/$name.data"
-done | "$many" | sed 's/^/# /'
+goldens "$work"
 
 # One call in 16, of two threads.
 awk 'BEGIN {
@@ -125,13 +116,7 @@ too_large() {
 # What a recording may lack for a view, which is an error then.
 refusals='has no function that takes a lock|without its arguments|before ispot had chosen|names no monitor|has a duration|records one call in'
 # shown: on stdin lines for many; each of these commands succeeds and shows something, or refuses for one of these reasons
-shown() { COLUMNS=80 "$many" | grep -vE ": status 1: .*($refusals)" || true; }
-# job DIRECTORY FILE COMMAND...: such a line
-job() {
-	printf '%s\t%s' "$1" "$2"
-	printf '\t%s' "${@:3}"
-	echo
-}
+shown() { COLUMNS=80 many | grep -vE ": status 1: .*($refusals)" || true; }
 # place TRACE: has it as the file that no command needs, so that lines have room
 place() {
 	mkdir -p "$work/fits/$1" && ln -f "$work/$1.data" "$work/fits/$1/ispot.data"
@@ -141,9 +126,9 @@ one_screen() ( # one_screen TRACES COMMAND...
 	# shellcheck disable=SC2206 # a pattern
 	traces=($1)
 	for trace in "${traces[@]}"; do
-		job "$PWD/$trace" screen "${@:2}"
+		job "$PWD/$trace" "${*:2}" "${@:2}"
 	done | shown
-	too_large "${traces[@]/%//screen}"
+	too_large "${traces[@]/%//${*:2}}"
 )
 screen_fits() { # screen_fits COMMAND TRACE OPTIONS...
 	place "$2" && one_screen "$2" "$1" "${@:3}"
@@ -307,9 +292,9 @@ done
 sed 's/"program":"app"/"program":"a-program-with-a-long-name-2.14"/; s/"end_ns":144380,/&"probes_cost_ns":6000,"target_cpu_ns":100000,/' \
 	tests/golden/sections.trace | "$ISPOT" dump --from-text - -o "$work/crammed.data" || echo "# no trace of a long name"
 holds "the first line of outliers is one line" screen_fits outliers crammed
-ok "with what recording cost" grep -q '143us.* overhead ~' "$work/fits/crammed/screen"
+ok "with what recording cost" grep -q '143us.* overhead ~' "$work/fits/crammed/outliers"
 outliers_told() { "$ISPOT" outliers -i "$work/thirty.data" "$@" | grep -c a_function; }
-ok "it says how many more there are" grep -q '2[0-9] more (--top, -v)' "$work/fits/thirty/screen"
+ok "it says how many more there are" grep -q '2[0-9] more (--top, -v)' "$work/fits/thirty/outliers"
 ok "more rows on request" test "$(outliers_told --top 30)" -ge 30
 ok "and what tells for them" grep -q 'calls 7, 27, 47' <("$ISPOT" outliers -i "$work/thirty.data" -v)
 holds "that of uneven threads is one" screen_fits imbalance imbalance
@@ -339,38 +324,39 @@ for columns in 80 120; do
 	holds "columns of a terminal that has $columns" wide $columns MAX report -i "$work/svc.data"
 	holds "and of diff -v on it" wide $columns SCI diff -v "$work/svc.data" "$work/svc.data"
 done
-# The header's parts of thread time do not depend on what the rows are.
-totals_agree() {
-	local by parts first
-	for by in function sequence site thread; do
-		parts=$("$ISPOT" report -i "$work/$1.data" --by $by --json |
-			jq -c '.trace | [.lost_ns, .unexplained_ns, .working_ns, .idle_ns, .runnable_ns]')
-		[ "${first:=$parts}" = "$parts" ] || echo "$1 --by $by: $parts, --by function: $first"
-	done
-}
-for trace in story growth keys places reads spin sequence svc; do
-	holds "the same totals in every view: $trace" totals_agree $trace
-done
 # No bit of lost time is in two rows, whatever the rows are; those of functions that are split are in JSON twice.
 rows_add_up() { # rows_add_up BY
 	local trace
-	rm -rf "$work/rows" && mkdir "$work/rows"
+	mkdir -p "$work/rows.$1"
 	for trace in "$work"/*.data; do
-		job "$work/rows" "${trace##*/}" report -i "$trace" --by "$1" --json
+		job "$work/rows.$1" "${trace##*/}" report -i "$trace" --by "$1" --json
 	done | shown
 	jq -r '.trace as $t | ([.blocks[] | select(.verdict == "interference") | .lost_threads // 0] | add // 0) * ($t.probed_ns // 0) |
-		select(. > $t.lost_ns * 1.001 + 2) | "\($t.command): rows lose \(.) ns, the head says \($t.lost_ns)"' "$work"/rows/*
+		select(. > $t.lost_ns * 1.001 + 2) | "\($t.command): rows lose \(.) ns, the head says \($t.lost_ns)"' "$work/rows.$1"/*
 }
 for by in lock sequence site thread; do
 	holds "the rows add up to the headline: $by" rows_add_up $by
 done
+# The header's parts of thread time do not depend on what the rows are.
+totals_agree() { # totals_agree TRACE: as rows_add_up has left it, and by function
+	job "$work/rows.function" "$1.data" report -i "$work/$1.data" --by function --json | shown
+	jq -c '.trace | [.lost_ns, .unexplained_ns, .working_ns, .idle_ns, .runnable_ns]' \
+		"$work"/rows.{function,sequence,site,thread}/"$1.data" | uniq -c | grep -v '^ *4 \['
+}
+mkdir "$work/rows.function"
+for trace in story growth keys places reads spin sequence svc; do
+	holds "the same totals in every view: $trace" totals_agree $trace
+done
 # What the first screen's rows lose, with the row of what is in no row, adds up to what its second line says; a sentence
 # has it if there is no table. Rows and line are rounded.
 screens_add_up() { # screens_add_up BY
-	local trace
-	rm -rf "$work/screens" && mkdir "$work/screens"
-	for trace in "$work"/*.data; do
-		job "$work/screens" "${trace##*/}" report -i "$trace" --by "$1"
+	local name view="report --by $1"
+	[ "$1" != function ] || view=report
+	for name in "$work"/*.data; do
+		name=${name##*/}
+		place "${name%.data}"
+		# shellcheck disable=SC2086 # words
+		[ -e "$work/fits/${name%.data}/$view" ] || job "$work/fits/${name%.data}" "$view" $view
 	done | shown
 	awk -v by="$1" '
 		function told() {
@@ -380,13 +366,13 @@ screens_add_up() { # screens_add_up BY
 				print trace ": rows lose " rows + 0 "%, the second line says " head "%"
 			text = head = ""; table = rows = n = 0
 		}
-		FNR == 1 { if (NR > 1) told(); trace = FILENAME; sub(/.*\//, "", trace) }
+		FNR == 1 { if (NR > 1) told(); trace = FILENAME; sub(/\/[^\/]*$/, "", trace); sub(/.*\//, "", trace) }
 		/^thread time .*% lost/ { head = $0; sub(/% lost.*/, "", head); sub(/.*[ <]/, "", head) }
 		!table { text = text $0 " " }
 		/^ *LOST +TIME/ { table = 1; next }
 		/^ *$/ && table { table = 2 }
 		table == 1 && /^ *[0-9.]+% / { rows += $1; n++ }
-		END { told() }' "$work"/screens/*
+		END { told() }' "$work"/fits/*/"$view"
 }
 for by in function lock sequence site thread; do
 	holds "the screen's rows add up to its second line: $by" screens_add_up $by
