@@ -63,8 +63,9 @@ goldens() { # goldens DIRECTORY: there they are as NAME.data
 }
 
 plant() { # plant PATH: stdin becomes that file of the planted tree
-	mkdir -p "$planted/$(dirname "$1")"
-	cat >"$planted/$1"
+	local file=$planted/$1
+	[ -d "${file%/*}" ] || mkdir -p "${file%/*}"
+	cat >"$file"
 }
 
 # Of the files on stdin, of the project, those that the last commit or nobody yet committed, and one in twelve of the others,
