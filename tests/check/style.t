@@ -12,9 +12,9 @@ format() { # format ROOT
 }
 
 # first_lines PROGRAM FILE...: awk runs it of each file, with its name in file and its first lines in line[1] to line[3];
-# in one process, as there are thousands of files
+# in one process, as there are thousands of files, some of them no text
 first_lines() {
-	awk 'BEGIN {
+	LC_ALL=C awk 'BEGIN {
 		for (i = 1; i < ARGC; i++) {
 			file = ARGV[i]
 			for (n = 1; n <= 3; n++)
