@@ -144,8 +144,8 @@ static int objects_of_process(struct inject_targets *t, pid_t pid, size_t *n_pro
 		ret = refusal_of_program(t->objects.data[0], err);
 	vec_for_each (&maps, const struct mapping, m)
 		add_mapped(t, pid, m);
-	if (!ret && t->objects.n && !t->program)
-		t->program = xstrdup(text_base_name(dso_path(t->objects.data[0])));
+	if (!ret && !t->program)
+		t->program = program_of_process(pid);
 	mappings_release(&maps);
 	return ret;
 }

@@ -15,6 +15,7 @@
 #include "base/regular.h"
 #include "base/text.h"
 #include "base/vec.h"
+#include "probes/process/status.h"
 #include "probes/process/wrapper.h"
 
 struct words {
@@ -436,4 +437,40 @@ int program_of_command(char *const *argv, char **program, int *word, struct err 
 	*word = ret ? 0 : p.word;
 	command_program_release(&p);
 	return ret;
+}
+
+static char *name_as_started(pid_t pid)
+{
+	char words[4096];
+	const char *name;
+
+	if (!status_words(pid, words, sizeof(words)))
+		return NULL;
+	words[strcspn(words, " :")] = '\0';
+	name = text_base_name(words + (*words == '-')); /* a login shell's name begins with '-' */
+	return *name ? xstrdup(name) : NULL;
+}
+
+/* The name of a deleted file ends with " (deleted)". */
+static char *name_of_file(pid_t pid)
+{
+	char link[64], path[4096], *deleted;
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
+	n = readlink(link, path, sizeof(path) - 1);
+	if (n <= 0)
+		return NULL;
+	path[n] = '\0';
+	deleted = strstr(path, " (deleted)");
+	if (deleted)
+		*deleted = '\0';
+	return xstrdup(text_base_name(path));
+}
+
+char *program_of_process(pid_t pid)
+{
+	char *name = name_as_started(pid);
+
+	return name ? name : name_of_file(pid);
 }

@@ -4,6 +4,7 @@
 #define ISPOT_PROBES_PROCESS_PROGRAM_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 struct err;
 
@@ -38,5 +39,13 @@ struct command_program {
 char *program_in_path(const char *name, char **environment, int *code);
 int command_program_find(struct command_program *p, char *const *argv, struct err *err);
 void command_program_release(struct command_program *p);
+
+/*
+ * Returns the name of a process's program, to be freed, or NULL if the process has ended. It is the
+ * word that started it, as its file may have another name (redis-server is a link) or be an
+ * interpreter; titles that a process gives itself begin with its name. Without words it is the
+ * file's.
+ */
+char *program_of_process(pid_t pid);
 
 #endif

@@ -102,37 +102,15 @@ static void name_program(struct select *sel, const char *path)
 	sel->program = xstrdup(text_base_name(path));
 }
 
-/* Names the program by the word that started it: its file may have another name (redis-server is a
- * link) or be an interpreter. Titles that a process gives itself begin with its name. */
-static bool name_as_started(struct select *sel, pid_t pid)
-{
-	char words[4096];
-
-	if (!status_words(pid, words, sizeof(words)))
-		return false;
-	words[strcspn(words, " :")] = '\0';
-	name_program(sel, words + (*words == '-')); /* a login shell's name begins with '-' */
-	return *sel->program != '\0';
-}
-
-/* Names the program after the first attached process. The name of a deleted file ends with "
- * (deleted)". */
+/* Names the program after the first attached process. */
 static void name_process(struct select *sel, pid_t pid)
 {
-	char link[64], path[4096], *deleted;
-	ssize_t n;
+	char *name = program_of_process(pid);
 
-	if (name_as_started(sel, pid))
+	if (!name)
 		return;
-	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
-	n = readlink(link, path, sizeof(path) - 1);
-	if (n <= 0)
-		return;
-	path[n] = '\0';
-	deleted = strstr(path, " (deleted)");
-	if (deleted)
-		*deleted = '\0';
-	name_program(sel, path);
+	free(sel->program);
+	sel->program = name;
 }
 
 /*

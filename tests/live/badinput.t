@@ -480,9 +480,16 @@ children+=($!)
 linked=$!
 started $linked spawner
 record linked -F spawned_call -d 0.2 -p $linked
-kill $linked
 run linked_screen "$ISPOT" report linked.data
 like linked_screen.out "^other-name \\(pid $linked\\)" "attached, started by a link: the link's name"
+record linked --engine in-process -F spawned_call -d 0.2 -p $linked
+run linked_screen "$ISPOT" report linked.data
+if [ "$status" = 0 ]; then
+	like linked_screen.out "^other-name \\(pid $linked\\)" "in process, too"
+else
+	skip "in process, too" "$(head -1 linked.err)"
+fi
+kill $linked
 record wrapped -F outer -- env A=1 nice -n 1 sh -c "exec $exact -n 11"
 run wrapped_screen "$ISPOT" report wrapped.data
 like wrapped_screen.out "^exact " "through wrappers: the name of the program meant"
