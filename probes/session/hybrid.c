@@ -478,7 +478,7 @@ static void report_no_choice(const struct hybrid *h, struct recording *r)
 		recording_write_notice(
 			r, "too-short",
 			"the recording ended before ispot had chosen functions to trace; let it "
-			"last longer, name them with -F, or run a command twice with --two-pass");
+			"last longer, name them with -F, or give --engine in-process or --two-pass");
 		return;
 	}
 	snprintf(
