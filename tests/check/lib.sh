@@ -68,9 +68,9 @@ plant() { # plant PATH: stdin becomes that file of the planted tree
 	cat >"$file"
 }
 
-# Of the files on stdin, of the project, those that the last commit or nobody yet committed, and one in twelve of the others,
+# Of the files on stdin, of the project, those that the last commit or nobody yet committed, and one in N (12) of the others,
 # each commit others: what `make test` looks at where all would take long (TESTS_QUICK). Else, and of a planted tree, all.
-sampled() { # sampled ROOT
+sampled() { # sampled ROOT [N]
 	local f i=0 turn changed
 	if [ -z "${TESTS_QUICK-}" ] || [ "$1" != "$top" ]; then
 		cat
@@ -80,7 +80,7 @@ sampled() { # sampled ROOT
 	changed=" $(git -c safe.directory='*' diff --name-only HEAD~1 2>/dev/null | tr '\n' ' ')"
 	while read -r f; do
 		i=$((i + 1))
-		[ $(((i + turn) % 12)) -ne 0 ] && [[ $changed != *" $f "* ]] || echo "$f"
+		[ $(((i + turn) % ${2:-12})) -ne 0 ] && [[ $changed != *" $f "* ]] || echo "$f"
 	done
 }
 
