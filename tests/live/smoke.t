@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Each command, each way of ending a recording and each exit mechanism once, in seconds: what `make test` has of the
+# Each command, engine, way of ending a recording and exit mechanism once, in seconds: what `make test` has of the
 # live tests, beside kernel.t (each kind of record). Counts are exact; nothing here depends on how busy the machine is.
 . "$(dirname "$0")/lib.sh"
 needs_probes
-needs_helper neighbours hostile_cxx
+needs_helper patched neighbours hostile_cxx
 
 # said NAME PATTERN: of the last command's messages
 said() { like "$1.err" "$2" "$1: says so"; }
@@ -30,6 +30,34 @@ is "$(jq -r '[.blocks[] | select(.kind == "function") | .probe.exit] | unique | 
 record cxx -F '*' -- "$HELPERS/hostile_cxx"
 cmp -s cxx.alone cxx.out
 ok $? "everything traced: the same output" || diag cxx.err
+
+# ---- engines ----
+
+record patched --engine in-process -F inner -F middle -- "$MB/exact" -t 3 -n 211
+if grep -q 'stamps by the TSC' patched.err || [ "$(uname -m)" != x86_64 ]; then
+	skip "the engine in process" "this machine has none"
+else
+	is "$status" 0 "the engine in process: the command's status" || diag patched.err
+	report patched
+	is "$(block patched inner .calls)/$(block patched middle .calls)" 633/211 "each call is counted" || diag patched.err
+	is "$(block patched inner .probe.engine)" in-process "by code in the program"
+	"$HELPERS/patched" wait 2 >on.out & on=$!
+	children+=("$on")
+	started $on patched
+	record on --engine in-process -d 0.3 -F leaf -p $on
+	is "$status" 0 "attached to a program that runs" || diag on.err
+	gone $on
+	is "$?" 1 "which goes on"
+	kill $on 2>/dev/null
+	wait $on 2>/dev/null
+	report on
+	is "$(($(block on leaf .calls) > 0))" 1 "its calls are recorded"
+	record engines --engine auto -F inner -F pthread_join -- "$MB/exact" -t 3 -n 211
+	report engines
+	is "$(trace engines .producer)" "bpf in-process" "both engines in one recording" || diag engines.err
+	is "$(block engines inner .calls)/$(block engines pthread_join .calls)" 633/3 "each call is counted once"
+	is "$(block engines inner .probe.engine)/$(block engines pthread_join .probe.engine)" in-process/kernel "by its function's engine"
+fi
 
 # ---- what is recorded of which processes ----
 
