@@ -53,6 +53,21 @@ static bool only_comes_from(const struct reading *r, const struct frame *f)
 	return true;
 }
 
+/* Whether a stub of the procedure linkage table is at address, which jumps through a slot. */
+static bool is_stub(const struct targets *t, uint64_t address)
+{
+	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	size_t n;
+	const uint8_t *code = targets_code(t, address, &n);
+
+	if (!code || n < 12)
+		return false;
+	if (!memcmp(code, endbr64, sizeof(endbr64)))
+		code += sizeof(endbr64);
+	code += *code == 0xf2;
+	return code[0] == 0xff && code[1] == 0x25;
+}
+
 /*
  * Finds a part of the function that the compiler moved away (.cold), named or not: nothing calls
  * the part, and only the function jumps there. Returns NULL if there is none at address.
@@ -62,7 +77,9 @@ static const struct frame *part_at(const struct reading *r, uint64_t address)
 	const struct frame *f = targets_frame(r->t, address);
 	const uint8_t *marks = f ? targets_marks(r->t, f->start) : NULL;
 
-	if (!marks || *marks & (MARK_CALLED | MARK_COMPUTED | MARK_WORD) || f->is_unreadable ||
+	/* the table has one frame for all of its stubs */
+	if (!marks || is_stub(r->t, address) ||
+	    *marks & (MARK_CALLED | MARK_COMPUTED | MARK_WORD) || f->is_unreadable ||
 	    is_in(r->b->in.address, f->start, f->size) || body_contains(r->b, f->start))
 		return NULL;
 	return only_comes_from(r, f) ? f : NULL;
@@ -95,21 +112,6 @@ static void refuse(struct reading *r, const char *why)
 static void add_exit(struct reading *r, size_t insn, enum patch_exit kind)
 {
 	*vec_add(&r->b->exits) = (struct body_exit){ insn, kind };
-}
-
-/* Whether a stub of the procedure linkage table is at address, which jumps through a slot. */
-static bool is_stub(const struct targets *t, uint64_t address)
-{
-	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
-	size_t n;
-	const uint8_t *code = targets_code(t, address, &n);
-
-	if (!code || n < 12)
-		return false;
-	if (!memcmp(code, endbr64, sizeof(endbr64)))
-		code += sizeof(endbr64);
-	code += *code == 0xf2;
-	return code[0] == 0xff && code[1] == 0x25;
 }
 
 static bool starts_function(const struct targets *t, uint64_t address)

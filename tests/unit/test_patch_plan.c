@@ -49,6 +49,10 @@ static const struct row rows[] = {
 	{ "thunk", "jmp " AWAY, "entry+0 5/5 jump" },
 	{ "adjusting_thunk", "sub $8, %rdi\n jmp " AWAY, "entry+4 5/5 jump" },
 	{ "virtual_call", "mov (%rdi), %rax\n jmp *16(%rax)\n .p2align 4\n", "entry+3 3/5 jump" },
+	{ "ends_in_a_stub",
+	  "push %rbx\n mov %rdi, %rbx\n sub $16, %rsp\n call stub_1\n"
+	  " add $16, %rsp\n pop %rbx\n jmp stub_2\n",
+	  "entry+1 7/7 sp+8; +18 5/5 jump" },
 	/* Conditions that leave. */
 	{ "leaves_perhaps",
 	  "push %rbx\n pop %rbx\n test %edi, %edi\n je " AWAY " mov $7, %eax\n ret\n .p2align 4\n",
@@ -117,6 +121,13 @@ static const char landings[] = ".section .gcc_except_table, \"a\"\n"
 			       " lsda1: .byte 0xff, 0xff, 1, 4\n .uleb128 0, 9, 6, 0\n"
 			       " lsda2: .byte 0xff, 0xff, 0x55, 4, 0, 9, 6, 0\n";
 
+/* A procedure linkage table, with one frame for its stubs. */
+static const char linkage[] =
+	".text\n .p2align 4\n .cfi_startproc\n stub_0: push slots(%rip)\n jmp *slots(%rip)\n .p2align 4\n"
+	" stub_1: jmp *slots(%rip)\n push $0\n jmp stub_0\n .p2align 4\n"
+	" stub_2: jmp *slots(%rip)\n push $1\n jmp stub_0\n .p2align 4\n .cfi_endproc\n"
+	" .data\n slots: .quad 0\n";
+
 static const char tables[] =
 	".section .rodata\n .p2align 3\n table: .long case0 - table, case1 - table, case0 - table\n";
 
@@ -158,6 +169,7 @@ static void write_rows(void)
 			rows[i].name, rows[i].name);
 	fputs(tables, f);
 	fputs(landings, f);
+	fputs(linkage, f);
 	fclose(f);
 	fixture_run("gcc -shared -nostdlib -Wl,--eh-frame-hdr -Wl,-Bsymbolic -o rows.so rows.s");
 }
