@@ -419,7 +419,7 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	cp "$HELPERS/locked" theirs/
 	limited 64
 	is $? 7 "a command that could lock more than its user's limit: it is recorded" || diag limited.err
-	limited $((64 << 10))
+	limited 7168
 	is "$?/$(cat limited.out)" 125/ "a command that locks its memory, of a user with a limit: it is refused" || diag limited.err
 	like limited.err 'locked can lock its memory .*; set ulimit -l unlimited' "and the way out is said" || diag limited.err
 else
