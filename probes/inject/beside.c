@@ -41,7 +41,7 @@ struct inject_beside {
 	struct inproc_drain drain;
 	struct processes processes;
 	struct meta_calibration cost;
-	double passed_ns;
+	double passed_ns, page_ns;
 	struct budget budget;
 	bool *given_up;
 	struct ring_bytes ring;
@@ -147,6 +147,7 @@ static void begin(void *ctx, struct trace_writer *w, uint32_t cpu)
 	inproc_drain_init(&b->drain, NULL, b->ring.n, w);
 	b->drain.cpu = cpu;
 	b->drain.kernel_has_ends = true;
+	b->page_ns = stubcost_page_ns();
 	if (stubcost_measure(&b->cost, &b->passed_ns)) {
 		inproc_write_notice(w, "in-process-limits", STUBCOST_UNKNOWN_WORDS);
 		return;
@@ -162,6 +163,7 @@ static int watch(void *ctx, pid_t pid, struct inproc_region *g)
 	(void)pid;
 	g->pair_ns = (uint32_t)(b->cost.full_p50_ns + 0.5);
 	g->passed_ns = b->passed_ns;
+	g->page_ns = b->page_ns;
 	return 0;
 }
 

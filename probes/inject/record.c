@@ -44,6 +44,7 @@ struct recording {
 	struct err no_own;
 	struct meta_calibration cost; /* calls 0: the cost could not be measured */
 	double passed_ns; /* cost of a call that is not recorded, if one in several is */
+	double page_ns;	  /* cost of the first record in a page */
 	struct inject_targets targets;
 	struct budget budget;
 	struct ring_bytes ring;
@@ -94,6 +95,7 @@ static void write_cost(struct recording *r)
 {
 	struct text line = { 0 };
 
+	r->page_ns = stubcost_page_ns();
 	if (stubcost_measure(&r->cost, &r->passed_ns))
 		return;
 	meta_print_calibration(&r->cost, &line);
@@ -184,6 +186,7 @@ static int watch(void *ctx, pid_t pid, struct inproc_region *g)
 
 	g->pair_ns = (uint32_t)(r->cost.full_p50_ns + 0.5);
 	g->passed_ns = r->passed_ns;
+	g->page_ns = r->page_ns;
 	ret = java_switches_watch(&r->switches, pid, false);
 	if (!ret && ownswitches_watch(&r->own, pid, r->writer, &r->no_own))
 		log_failure("context switches are not recorded", &r->no_own);

@@ -12,5 +12,8 @@ struct meta_calibration;
 /* Takes some milliseconds. *passed_ns: cost of a call that is not recorded if one in several is.
  * Returns 0, or -errno, for example if this process may not execute memory that it has written. */
 int stubcost_measure(struct meta_calibration *cost, double *passed_ns);
+/* Returns what the first record in a page of a ring costs more than others, or 0 if that could not
+ * be measured. It is most in virtual machines. */
+double stubcost_page_ns(void);
 
 #endif

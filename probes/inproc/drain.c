@@ -652,6 +652,11 @@ bool inproc_drain_lost_most(const struct inproc_drain *d)
 	return false;
 }
 
+static double pages_ns(const struct inproc_region *g)
+{
+	return (double)(g->first_records * sizeof(struct inproc_stamp) / INPROC_PAGE) * g->page_ns;
+}
+
 uint64_t inproc_drain_cost_ns(const struct inproc_drain *d)
 {
 	uint64_t sum = 0;
@@ -661,7 +666,8 @@ uint64_t inproc_drain_cost_ns(const struct inproc_drain *d)
 
 		if (g->records && !pair_ns)
 			return UINT64_MAX;
-		sum += g->records / 2 * pair_ns + (uint64_t)((double)g->passed * g->passed_ns) +
+		sum += g->records / 2 * pair_ns +
+		       (uint64_t)((double)g->passed * g->passed_ns + pages_ns(g)) +
 		       (g->shared && !g->is_stamped ? g->shared->more_ns : 0);
 	}
 	return d->regions.n ? sum : UINT64_MAX;

@@ -79,6 +79,8 @@ struct inproc_region {
 	uint32_t n_functions;	      /* if is_stamped: ids are below this */
 	uint32_t pair_ns;	      /* if is_stamped: cost of an entry and an exit; 0: unknown */
 	double passed_ns;	      /* cost of a call that is not recorded */
+	double page_ns;		      /* cost of the first record in a page of a ring */
+	uint64_t first_records;	      /* where a ring had no record before */
 	uint64_t passed;	      /* calls that were not recorded, as written so far */
 	struct {
 		VEC(uint32_t)

@@ -377,6 +377,8 @@ void inproc_stamped_read(struct inproc_drain *d, uint32_t region, uint32_t slot)
 	while (seen->at - at < room && d->slice.n < SLICE_MOST &&
 	       read_record(d, g, slot, first, &none))
 		;
+	if (at < room)
+		g->first_records += (seen->at < room ? seen->at : room) - at;
 	d->behind |= d->slice.n == SLICE_MOST;
 	if (seen->n_gaps && !cycles_at(g, slot, seen->at))
 		write_gaps(d, g, seen, first);

@@ -99,6 +99,26 @@ static void test_waits(void **state)
 	at = 3;
 }
 
+/* The first record in each page of a ring costs more: the kernel finds memory for it. */
+static void test_first_pages(void **state)
+{
+	struct inproc_region *g = &drain.regions.data[0];
+
+	(void)state;
+	assert_int_equal(g->first_records, 3);
+	for (int lap = 0; lap < 2; lap++) {
+		for (size_t i = 0; i < N; i++)
+			put(at++, i % 2 ? 3 : 2);
+		run();
+	}
+	assert_int_equal(g->first_records, N);
+	g->pair_ns = 10;
+	g->page_ns = 1000;
+	assert_int_equal(inproc_drain_cost_ns(&drain), g->records / 2 * 10 + 1000);
+	g->pair_ns = 0;
+	g->page_ns = 0;
+}
+
 static void test_never_comes(void **state)
 {
 	uint64_t records = drain.records;
@@ -237,10 +257,11 @@ static void test_scribbled(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_waits),	     cmocka_unit_test(test_never_comes),
-		cmocka_unit_test(test_no_record),    cmocka_unit_test(test_own_losses),
-		cmocka_unit_test(test_ended_thread), cmocka_unit_test(test_left_at_the_end),
-		cmocka_unit_test(test_summed_up),    cmocka_unit_test(test_scribbled),
+		cmocka_unit_test(test_waits),		cmocka_unit_test(test_first_pages),
+		cmocka_unit_test(test_never_comes),	cmocka_unit_test(test_no_record),
+		cmocka_unit_test(test_own_losses),	cmocka_unit_test(test_ended_thread),
+		cmocka_unit_test(test_left_at_the_end), cmocka_unit_test(test_summed_up),
+		cmocka_unit_test(test_scribbled),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
