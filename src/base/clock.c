@@ -119,12 +119,15 @@ static void read_words(const char *path, char *words, int room)
 		fclose(f);
 }
 
-static bool read_on(uint32_t cpu, cpu_set_t *one, size_t size, struct clock_pair *pair)
+static bool visit(uint32_t cpu, cpu_set_t *one, size_t size)
 {
 	CPU_ZERO_S(size, one);
 	CPU_SET_S(cpu, size, one);
-	if (sched_setaffinity(0, size, one))
-		return false;
+	return !sched_setaffinity(0, size, one);
+}
+
+static bool read_pair(struct clock_pair *pair)
+{
 	for (int i = 0; i < WIDTH_TRIES; i++) {
 		*pair = clock_pair_now();
 		if (pair->width_ns <= WIDTH_MAX_NS)
@@ -134,23 +137,29 @@ static bool read_on(uint32_t cpu, cpu_set_t *one, size_t size, struct clock_pair
 }
 
 /*
- * Compares each CPU with the first, by a reading of it between two of the first. True: they agree
- * as exactly as they can be read.
+ * Compares each CPU that this thread may use with the first, by a reading of it between two of the
+ * first. True: they agree as exactly as they can be read.
  */
 static bool agree(const struct cpus *cpus, cpu_set_t *one, size_t size)
 {
-	struct clock_pair before, between, after;
+	struct clock_pair before = { 0 }, between, after;
+	uint32_t first = cpus->n;
 
-	if (!cpus->n || !read_on(cpus->online[0], one, size, &before))
-		return false;
-	for (uint32_t i = 1; i < cpus->n; i++) {
-		if (!read_on(cpus->online[i], one, size, &between) ||
-		    !read_on(cpus->online[0], one, size, &after) ||
+	for (uint32_t i = 0; i < cpus->n; i++) {
+		if (!visit(cpus->online[i], one, size))
+			continue;
+		if (!read_pair(first < cpus->n ? &between : &before))
+			return false;
+		if (first == cpus->n) {
+			first = i;
+			continue;
+		}
+		if (!visit(cpus->online[first], one, size) || !read_pair(&after) ||
 		    clock_pair_off_ns(&before, &between, &after) > 0)
 			return false;
 		before = after;
 	}
-	return true;
+	return first < cpus->n;
 }
 
 static bool cpus_agree(void)
@@ -206,9 +215,9 @@ const char *clock_unstable_by(bool constant, const char *available, const bool *
 			: "the kernel found the TSC to be unstable";
 }
 
-const char *clock_cycles_unstable(void)
-{
 #if defined(__x86_64__)
+static const char *find_unstable(void)
+{
 	char available[256], current[64];
 	bool constant = goes_at_one_speed(), agreeing = false, compared = false;
 
@@ -219,6 +228,19 @@ const char *clock_cycles_unstable(void)
 		agreeing = cpus_agree();
 	}
 	return clock_unstable_by(constant, available, compared ? &agreeing : NULL);
+}
+#endif
+
+const char *clock_cycles_unstable(void)
+{
+#if defined(__x86_64__)
+	static const char *unstable;
+	static bool is_known;
+
+	if (!is_known)
+		unstable = find_unstable();
+	is_known = true;
+	return unstable;
 #elif defined(__aarch64__)
 	return NULL; /* the architecture's system counter */
 #else

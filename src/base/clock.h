@@ -47,7 +47,7 @@ double clock_pair_off_ns(const struct clock_pair *before, const struct clock_pai
  * they can: the counter has one speed at every CPU frequency, and the counters of all CPUs agree.
  * That they do is the kernel's finding. In a virtual machine whose kernel does not use the TSC
  * itself, but reads the hypervisor's clock, which is computed from it, the CPUs are compared
- * here: the calling thread visits each, a few us.
+ * here: at the first call the calling thread visits each that it may use, a few us.
  */
 const char *clock_cycles_unstable(void);
 
