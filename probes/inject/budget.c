@@ -15,10 +15,13 @@
 #define CHECK_NS      10000000ull
 #define DEBT_MAX_NS   10000000.0  /* debt that is tolerated, in time of the program */
 #define CREDIT_MAX_NS 100000000.0 /* program time whose unspent budget may be saved up */
-#define ROOM	      0.7	  /* part of the budget for the rest, so that debt is rare */
-#define LATELY_NS     50000000.0  /* time constant of the smoothed shares */
-#define PROCESSES     256	  /* processes whose time is read, at most */
-#define BUSY_LEAST    0.05	  /* of one CPU, which the program is assumed to use at least */
+/* What pages of rings may cost when they are used first, which is once: more of it is a cost of the
+ * calls that need rings of ever more threads. */
+#define PAGES_FREE_NS 100000000.0
+#define ROOM	      0.7	 /* part of the budget for the rest, so that debt is rare */
+#define LATELY_NS     50000000.0 /* time constant of the smoothed shares */
+#define PROCESSES     256	 /* processes whose time is read, at most */
+#define BUSY_LEAST    0.05	 /* of one CPU, which the program is assumed to use at least */
 
 void budget_init(struct budget *b, double share, double pair_ns, size_t n_functions)
 {
@@ -136,21 +139,35 @@ static double lost_factor(struct budget *b, const struct inproc_drain *d, uint64
 	return calls ? 1 + (double)lost / 2 / (double)calls : 1;
 }
 
+/* Returns what pages have cost since the last check beyond what is free. */
+static double paid_for_pages(struct budget *b, const struct inproc_drain *d)
+{
+	const double all = inproc_drain_pages_ns(d);
+	const double paid = fmax(all, PAGES_FREE_NS) - fmax(b->pages_ns, PAGES_FREE_NS);
+
+	b->pages_ns = all;
+	return paid;
+}
+
 /* Computes the cost of each function's calls since the last check. Returns their sum. */
 static double cost_since(struct budget *b, const struct inproc_drain *d)
 {
+	const double pages_ns = paid_for_pages(b, d);
 	uint64_t calls = 0;
-	double factor;
+	double lost, call_ns;
 
 	for (size_t i = 0; i < b->n; i++) {
 		b->functions[i].calls = d->calls_of[i] - b->functions[i].before;
 		b->functions[i].before = d->calls_of[i];
 		calls += b->functions[i].calls;
 	}
-	factor = b->pair_ns * lost_factor(b, d, calls);
-	for (size_t i = 0; i < b->n; i++)
-		b->functions[i].cost_ns = (double)b->functions[i].calls * factor;
-	return (double)calls * factor;
+	lost = lost_factor(b, d, calls);
+	call_ns = b->pair_ns + (calls ? pages_ns / lost / (double)calls : 0);
+	for (size_t i = 0; i < b->n; i++) {
+		b->functions[i].made = (double)b->functions[i].calls * lost;
+		b->functions[i].cost_ns = b->functions[i].made * call_ns;
+	}
+	return (double)calls * lost * call_ns;
 }
 
 static void update_shares(struct budget *b, double work_ns, double elapsed_ns)
@@ -161,7 +178,7 @@ static void update_shares(struct budget *b, double work_ns, double elapsed_ns)
 		struct budget_function *f = &b->functions[i];
 		double now = f->cost_ns / work_ns;
 
-		f->calls_per_s = f->cost_ns / b->pair_ns / elapsed_ns * 1e9;
+		f->calls_per_s = f->made / elapsed_ns * 1e9;
 		f->share = b->is_begun ? now + (f->share - now) * kept : now;
 	}
 }

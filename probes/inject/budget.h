@@ -20,7 +20,8 @@ struct patched_functions;
 struct budget_function {
 	/* The calls that the drain had counted at the last check, and the calls since then. */
 	uint64_t before, calls;
-	double cost_ns, calls_per_s; /* cost and rate of these calls */
+	double made;		     /* these calls, and their part of the lost ones */
+	double cost_ns, calls_per_s; /* cost and rate of what was made */
 	double share;		     /* smoothed cost as a share of the program's own time */
 	bool is_out;
 };
@@ -36,7 +37,8 @@ struct budget {
 	uint64_t checked_ns, lost;
 	uint64_t not_before_ns; /* no check before: functions could not be removed */
 	double debt_ns;
-	bool is_begun; /* a check was made */
+	double pages_ns; /* what pages of rings had cost at the last check */
+	bool is_begun;	 /* a check was made */
 };
 
 struct budget_process {

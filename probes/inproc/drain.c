@@ -657,6 +657,15 @@ static double pages_ns(const struct inproc_region *g)
 	return (double)(g->first_records * sizeof(struct inproc_stamp) / INPROC_PAGE) * g->page_ns;
 }
 
+double inproc_drain_pages_ns(const struct inproc_drain *d)
+{
+	double sum = 0;
+
+	vec_for_each (&d->regions, const struct inproc_region, g)
+		sum += pages_ns(g);
+	return sum;
+}
+
 uint64_t inproc_drain_cost_ns(const struct inproc_drain *d)
 {
 	uint64_t sum = 0;

@@ -181,6 +181,8 @@ bool inproc_drain_lost_most(const struct inproc_drain *d);
 /* Returns what recording has cost the program, by its producers' cost of a call, or UINT64_MAX if
  * they do not know it. */
 uint64_t inproc_drain_cost_ns(const struct inproc_drain *d);
+/* Returns the part of it that the first records in the pages of rings have cost. */
+double inproc_drain_pages_ns(const struct inproc_drain *d);
 /* Returns the number of left-alone methods, and of messages to the user, for which there was no
  * room. */
 uint64_t inproc_drain_unnamed(const struct inproc_drain *d);

@@ -119,6 +119,24 @@ static void lost_calls_cost_too(void **state)
 	assert_true(out[2]);
 }
 
+/* The first pages of a few rings cost once, those of ever more threads cost as calls do. */
+static void pages_of_many_rings_cost_too(void **state)
+{
+	struct inproc_region *g = vec_add(&drain.regions);
+
+	(void)state;
+	*g = (struct inproc_region){ .page_ns = 15000 };
+	budget_begin(&budget, &drain, 100 * MS);
+	call(0, 4000);
+	g->first_records = 256 * 2000; /* 30 ms */
+	assert_false(budget_is_exceeded(&budget, &drain, &functions, 110 * MS, out));
+	call(0, 4000);
+	g->first_records = 256 * 12000; /* 180 ms */
+	assert_true(budget_is_exceeded(&budget, &drain, &functions, 120 * MS, out));
+	assert_true(out[0]);
+	vec_release(&drain.regions);
+}
+
 static void without_a_bound_nothing_is_given_up(void **state)
 {
 	(void)state;
@@ -138,6 +156,7 @@ int main(void)
 		TEST(few_calls_cost_little),
 		TEST(a_process_that_cannot_be_stopped_is_let_alone_for_a_while),
 		TEST(lost_calls_cost_too),
+		TEST(pages_of_many_rings_cost_too),
 		TEST(without_a_bound_nothing_is_given_up),
 	};
 
