@@ -15,7 +15,9 @@
 #include "symbol/maps.h"
 
 #define PAGE	    4096ull
-#define ENTRY_BYTES 16
+#define ENTRY_BYTES 20
+#define NEAR_JUMP   5  /* bytes of a jump within 2 GiB */
+#define FAR_JUMP    14 /* and of one to anywhere */
 #define ENTRY_MARK  99
 #define START_NS    60000000000ull /* longest time for loading libraries */
 
@@ -37,11 +39,16 @@ void detour_emit_restore(struct stub_code *c)
 	EMIT(c, 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0); /* lea 128(%rsp), %rsp */
 }
 
+static void emit_far_jump(struct stub_code *c, uint64_t to)
+{
+	EMIT(c, 0xff, 0x25, 0, 0, 0, 0); /* jmp *to */
+	stub_emit(c, &to, sizeof(to));
+}
+
 void detour_emit_resume(struct stub_code *c, uint64_t resume)
 {
 	detour_emit_restore(c);
-	EMIT(c, 0xff, 0x25, 0, 0, 0, 0); /* jmp *resume */
-	stub_emit(c, &resume, sizeof(resume));
+	emit_far_jump(c, resume);
 }
 
 void detour_emit_call(struct stub_code *c, uint32_t number)
@@ -113,12 +120,13 @@ uint64_t detour_room(pid_t pid)
 	return find_room(pid, 0, DETOUR_ROOM + DETOUR_ENTRY);
 }
 
-/* Both ranges may be in the same object, so the one that detour_room() finds is left free. */
-static uint64_t entry_room(pid_t pid, uint64_t entry)
+/* Both ranges may be in the same object, so the one that detour_room() finds is left free. near: as
+ * above. */
+static uint64_t entry_room(pid_t pid, uint64_t near)
 {
-	const uint64_t both = find_room(pid, entry, DETOUR_ROOM + DETOUR_ENTRY);
+	const uint64_t both = find_room(pid, near, DETOUR_ROOM + DETOUR_ENTRY);
 
-	return both ? both + DETOUR_ROOM : find_room(pid, entry, DETOUR_ENTRY);
+	return both ? both + DETOUR_ROOM : find_room(pid, near, DETOUR_ENTRY);
 }
 
 /* ---- running to the entry point ---- */
@@ -140,9 +148,16 @@ static uint64_t entry_of(pid_t pid)
 	return found;
 }
 
+/* How a thread gets from the entry point to the room for its detour. */
+struct way {
+	uint64_t entry, room;
+	uint8_t original[ENTRY_BYTES]; /* the code at the entry point */
+	size_t jump, moved; /* bytes of the jump there, and of the instructions that make way */
+};
+
 /* Returns how many bytes of whole instructions make room for a jump, or 0 if they are not those
  * with which C libraries begin. */
-static size_t movable_bytes(const uint8_t *p)
+static size_t movable_bytes(const uint8_t *p, size_t jump)
 {
 	static const struct {
 		uint8_t n, bytes[4];
@@ -152,6 +167,10 @@ static size_t movable_bytes(const uint8_t *p)
 		{ 3, { 0x48, 0x31, 0xed } },	   /* xor %rbp, %rbp */
 		{ 3, { 0x49, 0x89, 0xd1 } },	   /* mov %rdx, %r9 */
 		{ 3, { 0x48, 0x89, 0xe7 } },	   /* mov %rsp, %rdi */
+		{ 1, { 0x5e } },		   /* pop %rsi */
+		{ 3, { 0x48, 0x89, 0xe2 } },	   /* mov %rsp, %rdx */
+		{ 4, { 0x48, 0x83, 0xe4, 0xf0 } }, /* and $-16, %rsp */
+		{ 1, { 0x50 } },		   /* push %rax */
 	};
 	size_t n = 0, before;
 
@@ -160,28 +179,51 @@ static size_t movable_bytes(const uint8_t *p)
 		for (size_t i = 0; i < sizeof(known) / sizeof(*known) && n == before; i++)
 			if (!memcmp(p + n, known[i].bytes, known[i].n))
 				n += known[i].n;
-	} while (n > before && n < 5);
-	return n >= 5 ? n : 0;
+	} while (n > before && n < jump);
+	return n >= jump ? n : 0;
 }
 
-static int run_to_entry(struct tracees *t, uint64_t entry, uint64_t room, const uint8_t *original,
-			size_t n, struct err *err)
+/* Finds room in the program or, as 3 in 100 have none, anywhere, which takes a longer jump. */
+static bool find_way(const struct tracees *t, struct way *w)
 {
-	uint8_t bytes[DETOUR_ENTRY], jump[5];
-	struct stub_code c = { .bytes = bytes, .address = room, .room = sizeof(bytes) },
-			 j = { .bytes = jump, .address = entry, .room = sizeof(jump) };
+	w->entry = entry_of(t->pid);
+	if (!w->entry || tracees_read(t, w->entry, w->original, sizeof(w->original)))
+		return false;
+	w->jump = NEAR_JUMP;
+	w->room = entry_room(t->pid, w->entry);
+	if (!w->room) {
+		w->jump = FAR_JUMP;
+		w->room = entry_room(t->pid, 0);
+	}
+	w->moved = movable_bytes(w->original, w->jump);
+	return w->room && w->moved && w->entry % PAGE + w->jump <= PAGE;
+}
+
+static void emit_jump(struct stub_code *c, const struct way *w, uint64_t to)
+{
+	if (w->jump == NEAR_JUMP)
+		stub_emit_jump(c, to);
+	else
+		emit_far_jump(c, to);
+}
+
+static int run_to_entry(struct tracees *t, const struct way *w, struct err *err)
+{
+	uint8_t bytes[DETOUR_ENTRY], jump[FAR_JUMP];
+	struct stub_code c = { .bytes = bytes, .address = w->room, .room = sizeof(bytes) },
+			 j = { .bytes = jump, .address = w->entry, .room = sizeof(jump) };
 	int64_t unused;
 	int ret;
 
 	detour_emit_save(&c);
 	detour_emit_mark(&c, DETOUR_TAG + ENTRY_MARK);
 	detour_emit_restore(&c);
-	stub_emit(&c, original, n);
-	stub_emit_jump(&c, entry + n);
-	stub_emit_jump(&j, room);
-	ret = tracees_write(t, room, bytes, c.n);
+	stub_emit(&c, w->original, w->moved);
+	emit_jump(&c, w, w->entry + w->moved);
+	emit_jump(&j, w, w->room);
+	ret = tracees_write(t, w->room, bytes, c.n);
 	if (!ret)
-		ret = tracees_write(t, entry, jump, sizeof(jump));
+		ret = tracees_write(t, w->entry, jump, j.n);
 	if (ret)
 		return err_set(
 			err, ret,
@@ -189,21 +231,17 @@ static int run_to_entry(struct tracees *t, uint64_t entry, uint64_t room, const 
 			t->pid, strerror(-ret));
 	t->runner = &t->threads.data[0];
 	ret = tracees_run_to_mark(t, DETOUR_TAG + ENTRY_MARK, START_NS, &unused, err);
-	tracees_write(t, entry, original, sizeof(jump));
+	tracees_write(t, w->entry, w->original, j.n);
 	return ret;
 }
 
 int detour_to_entry(struct tracees *t, struct err *err)
 {
-	uint64_t entry = entry_of(t->pid), room = entry ? entry_room(t->pid, entry) : 0;
-	uint8_t original[ENTRY_BYTES];
-	size_t n = 0;
+	struct way w;
 
-	if (room && !tracees_read(t, entry, original, sizeof(original)))
-		n = movable_bytes(original);
-	if (!n || entry % PAGE + 5 > PAGE)
+	if (!find_way(t, &w))
 		return err_set(err, -ENOTSUP,
 			       "the start of process %d is unusual; record it with --engine kernel",
 			       t->pid);
-	return run_to_entry(t, entry, room, original, n, err);
+	return run_to_entry(t, &w, err);
 }

@@ -463,6 +463,30 @@ started "$beside" patched
 like clone.out 'shares its memory with process' "a process that shares its memory is not patched" || diag clone.out
 kill "$beside"
 
+# Room for the way from the entry point is behind the program's code, or else behind another object's.
+if command -v gcc >/dev/null && command -v readelf >/dev/null; then
+	cat >filled.c <<-'END'
+		#define WORDS(n) #n
+		#define SKIP(n) ".text\n .skip " WORDS(n)
+		__asm__(SKIP(FILL));
+		__attribute__((noinline)) void leaf(void) { __asm__ volatile(""); }
+		int main(void) { for (int i = 0; i < 101; i++) leaf(); return 7; }
+	END
+	left() { # bytes
+		local at size
+		read -r at size < <(readelf -lW filled | awk '$1 == "LOAD" && / R E / { print $3, $5 }')
+		echo $((4096 - (at + size) % 4096))
+	}
+	gcc -DFILL=0 -o filled filled.c && gcc -DFILL=$(($(left) + 4096 - 48)) -o filled filled.c
+	[ "$(left)" -lt 80 ]
+	ok $? "a program whose last page of code is full"
+	record filled --engine in-process -F leaf -- ./filled
+	is "$status/$(calls filled leaf)" 7/101 "it is recorded" || diag filled.err
+else
+	skip "a program whose last page of code is full" "no gcc or readelf here"
+	skip "it is recorded" "no gcc or readelf here"
+fi
+
 if command -v strip >/dev/null; then
 	strip -o nameless "$patched"
 	record nameless --engine in-process -- ./nameless 1 0 1 0
