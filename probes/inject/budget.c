@@ -18,6 +18,7 @@
 /* What pages of rings may cost when they are used first, which is once: more of it is a cost of the
  * calls that need rings of ever more threads. */
 #define PAGES_FREE_NS 100000000.0
+#define SETTLE_NS     100000000ull
 #define ROOM	      0.7	 /* part of the budget for the rest, so that debt is rare */
 #define LATELY_NS     50000000.0 /* time constant of the smoothed shares */
 #define PROCESSES     256	 /* processes whose time is read, at most */
@@ -129,14 +130,14 @@ void budget_choose(struct budget *b, const struct patched_functions *functions, 
 
 /* ---- checks ---- */
 
-/* Assumes that lost records are spread over the functions like those that were read. A call has two
- * records. */
+/* Assumes that lost records are spread over the functions like those that were read, unless
+ * functions were taken out just now: then they are mostly of these. A call has two records. */
 static double lost_factor(struct budget *b, const struct inproc_drain *d, uint64_t calls)
 {
 	uint64_t lost = d->lost_records - b->lost;
 
 	b->lost = d->lost_records;
-	return calls ? 1 + (double)lost / 2 / (double)calls : 1;
+	return calls && b->checked_ns >= b->settled_ns ? 1 + (double)lost / 2 / (double)calls : 1;
 }
 
 /* Returns what pages have cost since the last check beyond what is free. */
@@ -149,12 +150,13 @@ static double paid_for_pages(struct budget *b, const struct inproc_drain *d)
 	return paid;
 }
 
-/* Computes the cost of each function's calls since the last check. Returns their sum. */
+/* Computes the cost of each function's calls since the last check. Returns the sum of those that
+ * can still be taken out. */
 static double cost_since(struct budget *b, const struct inproc_drain *d)
 {
 	const double pages_ns = paid_for_pages(b, d);
 	uint64_t calls = 0;
-	double lost, call_ns;
+	double lost, call_ns, sum = 0;
 
 	for (size_t i = 0; i < b->n; i++) {
 		b->functions[i].calls = d->calls_of[i] - b->functions[i].before;
@@ -166,8 +168,9 @@ static double cost_since(struct budget *b, const struct inproc_drain *d)
 	for (size_t i = 0; i < b->n; i++) {
 		b->functions[i].made = (double)b->functions[i].calls * lost;
 		b->functions[i].cost_ns = b->functions[i].made * call_ns;
+		sum += b->functions[i].is_out ? 0 : b->functions[i].cost_ns;
 	}
-	return (double)calls * lost * call_ns;
+	return sum;
 }
 
 static void update_shares(struct budget *b, double work_ns, double elapsed_ns)
@@ -192,6 +195,11 @@ void budget_begin(struct budget *b, const struct inproc_drain *d, uint64_t now_n
 void budget_add_process(struct budget *b, pid_t pid)
 {
 	used_by(b, pid);
+}
+
+void budget_settle(struct budget *b, uint64_t now_ns)
+{
+	b->settled_ns = now_ns + SETTLE_NS;
 }
 
 bool budget_is_exceeded(struct budget *b, const struct inproc_drain *d,
@@ -219,5 +227,7 @@ bool budget_is_exceeded(struct budget *b, const struct inproc_drain *d,
 		any |= wanted[i];
 		b->functions[i].is_out |= wanted[i];
 	}
+	if (any)
+		budget_settle(b, now_ns);
 	return any;
 }

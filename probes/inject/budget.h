@@ -36,6 +36,7 @@ struct budget {
 	} processes;
 	uint64_t checked_ns, lost;
 	uint64_t not_before_ns; /* no check before: functions could not be removed */
+	uint64_t settled_ns;	/* from then on lost records are not of functions taken out */
 	double debt_ns;
 	double pages_ns; /* what pages of rings had cost at the last check */
 	bool is_begun;	 /* a check was made */
@@ -56,6 +57,9 @@ void budget_add_process(struct budget *b, pid_t pid);
  * is_out has just become true. */
 bool budget_is_exceeded(struct budget *b, const struct inproc_drain *d,
 			const struct patched_functions *functions, uint64_t now_ns, bool *wanted);
+/* Called once they are out, which takes a while: until the rings are read that far, what is lost is
+ * not held against others. */
+void budget_settle(struct budget *b, uint64_t now_ns);
 void budget_release(struct budget *b);
 
 /*

@@ -300,6 +300,7 @@ void processes_enforce_budget(struct processes *p, struct budget *b, bool *given
 	if (!budget_is_exceeded(b, p->drain, p->functions, now_ns, given_up))
 		return;
 	done = processes_unpatch(p, given_up);
+	budget_settle(b, clock_now_ns());
 	if (done)
 		write_given_up(p, b, given_up);
 	else

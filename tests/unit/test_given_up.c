@@ -119,6 +119,24 @@ static void lost_calls_cost_too(void **state)
 	assert_true(out[2]);
 }
 
+/* They are of the function that was taken out, whose records came faster than they were read. */
+static void what_is_lost_before_a_function_is_out_is_not_of_others(void **state)
+{
+	(void)state;
+	budget_begin(&budget, &drain, 100 * MS);
+	call(0, 8000000);
+	assert_true(budget_is_exceeded(&budget, &drain, &functions, 110 * MS, out));
+	assert_true(out[0]);
+	call(0, 8000000);
+	call(2, 1000);
+	drain.lost_records = 16000000;
+	assert_false(budget_is_exceeded(&budget, &drain, &functions, 130 * MS, out));
+	call(2, 1000);
+	drain.lost_records = 32000000;
+	assert_true(budget_is_exceeded(&budget, &drain, &functions, 330 * MS, out));
+	assert_true(out[2]);
+}
+
 /* The first pages of a few rings cost once, those of ever more threads cost as calls do. */
 static void pages_of_many_rings_cost_too(void **state)
 {
@@ -156,6 +174,7 @@ int main(void)
 		TEST(few_calls_cost_little),
 		TEST(a_process_that_cannot_be_stopped_is_let_alone_for_a_while),
 		TEST(lost_calls_cost_too),
+		TEST(what_is_lost_before_a_function_is_out_is_not_of_others),
 		TEST(pages_of_many_rings_cost_too),
 		TEST(without_a_bound_nothing_is_given_up),
 	};
