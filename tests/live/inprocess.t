@@ -469,7 +469,7 @@ if command -v gcc >/dev/null && command -v readelf >/dev/null; then
 		#define WORDS(n) #n
 		#define SKIP(n) ".text\n .skip " WORDS(n)
 		__asm__(SKIP(FILL));
-		__attribute__((noinline)) void leaf(void) { __asm__ volatile(""); }
+		__attribute__((noinline)) void leaf(void) { __asm__ volatile(".skip 20, 0x90"); }
 		int main(void) { for (int i = 0; i < 101; i++) leaf(); return 7; }
 	END
 	left() { # bytes
@@ -477,7 +477,7 @@ if command -v gcc >/dev/null && command -v readelf >/dev/null; then
 		read -r at size < <(readelf -lW filled | awk '$1 == "LOAD" && / R E / { print $3, $5 }')
 		echo $((4096 - (at + size) % 4096))
 	}
-	gcc -DFILL=0 -o filled filled.c && gcc -DFILL=$(($(left) + 4096 - 48)) -o filled filled.c
+	gcc -O2 -DFILL=16 -o filled filled.c && gcc -O2 -DFILL=$((16 + $(left) + 4096 - 48)) -o filled filled.c
 	[ "$(left)" -lt 80 ]
 	ok $? "a program whose last page of code is full"
 	record filled --engine in-process -F leaf -- ./filled
