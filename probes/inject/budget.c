@@ -15,8 +15,9 @@
 #define CHECK_NS      10000000ull
 #define DEBT_MAX_NS   10000000.0  /* debt that is tolerated, in time of the program */
 #define CREDIT_MAX_NS 100000000.0 /* program time whose unspent budget may be saved up */
-/* What pages of rings may cost when they are used first, which is once: more of it is a cost of the
- * calls that need rings of ever more threads. */
+/* The first record in each page of a ring costs more than others. A few threads' rings cost so much
+ * together, once, and no function is given up for it; a program that begins threads all the time
+ * needs new rings all the time, and what their pages cost beyond this counts as its calls' cost. */
 #define PAGES_FREE_NS 100000000.0
 #define SETTLE_NS     100000000ull
 #define ROOM	      0.7	 /* part of the budget for the rest, so that debt is rare */
@@ -227,7 +228,5 @@ bool budget_is_exceeded(struct budget *b, const struct inproc_drain *d,
 		any |= wanted[i];
 		b->functions[i].is_out |= wanted[i];
 	}
-	if (any)
-		budget_settle(b, now_ns);
 	return any;
 }
