@@ -6,6 +6,7 @@
 #include "probes/code/decode.h"
 #include "probes/patch/targets.h"
 #include "probes/place/exits.h"
+#include "symbol/dso/called.h"
 #include "symbol/dso/dso.h"
 
 struct reading {
@@ -53,19 +54,12 @@ static bool only_comes_from(const struct reading *r, const struct frame *f)
 	return true;
 }
 
-/* Whether a stub of the procedure linkage table is at address, which jumps through a slot. */
 static bool is_stub(const struct targets *t, uint64_t address)
 {
-	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
 	size_t n;
 	const uint8_t *code = targets_code(t, address, &n);
 
-	if (!code || n < 12)
-		return false;
-	if (!memcmp(code, endbr64, sizeof(endbr64)))
-		code += sizeof(endbr64);
-	code += *code == 0xf2;
-	return code[0] == 0xff && code[1] == 0x25;
+	return code && dso_stub_jump(code, n);
 }
 
 /*
@@ -77,7 +71,7 @@ static const struct frame *part_at(const struct reading *r, uint64_t address)
 	const struct frame *f = targets_frame(r->t, address);
 	const uint8_t *marks = f ? targets_marks(r->t, f->start) : NULL;
 
-	/* the table has one frame for all of its stubs */
+	/* the procedure linkage table has one frame for all of its stubs */
 	if (!marks || is_stub(r->t, address) ||
 	    *marks & (MARK_CALLED | MARK_COMPUTED | MARK_WORD) || f->is_unreadable ||
 	    is_in(r->b->in.address, f->start, f->size) || body_contains(r->b, f->start))

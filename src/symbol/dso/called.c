@@ -49,19 +49,33 @@ void dso_load_slots(struct dso *dso)
 
 #define NOWHERE UINT64_MAX
 
+#define STUB_MOST  11u /* bytes up to the end of a stub's jump */
+#define JUMP_BYTES 6u
+
 /* The stub is jmp *slot(%rip), which may come behind endbr64 and a bnd prefix. */
-static uint64_t slot_of_stub_x86(const struct dso *dso, uint64_t stub)
+const uint8_t *dso_stub_jump(const uint8_t *code, size_t n)
 {
 	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
-	const uint8_t *code = dso_bytes(dso, stub, sizeof(endbr64));
-	unsigned prefixes = code && !memcmp(code, endbr64, sizeof(endbr64)) ? sizeof(endbr64) : 0;
+	const uint8_t *end = code + n;
 
-	code = dso_bytes(dso, stub + prefixes, 1);
-	prefixes += code && *code == 0xf2;
-	code = dso_bytes(dso, stub + prefixes, 6);
-	return code && code[0] == 0xff && code[1] == 0x25
-		       ? stub + prefixes + 6 + (uint64_t)(int64_t)signed_at(code + 2)
-		       : NOWHERE;
+	if (n >= sizeof(endbr64) && !memcmp(code, endbr64, sizeof(endbr64)))
+		code += sizeof(endbr64);
+	code += code < end && *code == 0xf2;
+	return (size_t)(end - code) >= JUMP_BYTES && code[0] == 0xff && code[1] == 0x25 ? code
+											: NULL;
+}
+
+static uint64_t slot_of_stub_x86(const struct dso *dso, uint64_t stub)
+{
+	const uint8_t *code = dso_bytes(dso, stub, STUB_MOST), *jump;
+	size_t n = code ? STUB_MOST : JUMP_BYTES; /* the last one of a segment may be short */
+
+	if (!code)
+		code = dso_bytes(dso, stub, JUMP_BYTES);
+	jump = code ? dso_stub_jump(code, n) : NULL;
+	return jump ? stub + (uint64_t)(jump - code) + JUMP_BYTES +
+			       (uint64_t)(int64_t)signed_at(jump + 2)
+		    : NOWHERE;
 }
 
 static uint64_t called_slot_x86(const struct dso *dso, uint64_t returns_to)

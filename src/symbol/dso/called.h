@@ -13,6 +13,12 @@
  */
 const char *dso_called_import(struct dso *dso, uint64_t returns_to);
 
+/*
+ * Returns the instruction with which n bytes of x86-64 code jump through a slot, if they are a stub
+ * of the procedure linkage table, else NULL.
+ */
+const uint8_t *dso_stub_jump(const uint8_t *code, size_t n);
+
 /* Fills slots and slot_names of the dso. */
 void dso_load_slots(struct dso *dso);
 
