@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <sched.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -59,39 +58,22 @@ static uint64_t base_of(int fd)
 	return best;
 }
 
-static int connect_cpu(struct bpfprog *b, uint32_t cpu, int fd)
-{
-	cpu_set_t *one = CPU_ALLOC(CPUS_MAX);
-	size_t size = CPU_ALLOC_SIZE(CPUS_MAX);
-
-	if (!one)
-		return -ENOMEM;
-	CPU_ZERO_S(size, one);
-	CPU_SET_S(cpu, size, one);
-	sched_setaffinity(0, size, one); /* if that is forbidden, reading only takes longer */
-	CPU_FREE(one);
-	return bpfprog_set_cycles(b, cpu, fd, base_of(fd));
-}
-
 int cycles_connect(const struct pmu_percpu *events, const struct cpus *cpus, struct bpfprog *b,
 		   struct err *err)
 {
-	cpu_set_t *all = CPU_ALLOC(CPUS_MAX);
-	size_t size = CPU_ALLOC_SIZE(CPUS_MAX);
-	int ret = 0, kept = -1;
+	struct cpus_own *own = cpus_own();
+	int ret = 0;
 
-	if (all && events->n_cpus)
-		kept = sched_getaffinity(0, size, all);
 	for (size_t i = 0; i < events->n_cpus && !ret; i++) {
-		int fd = pmu_percpu_fd(events, i, 0);
+		const int fd = pmu_percpu_fd(events, i, 0);
 
-		if (fd >= 0)
-			ret = connect_cpu(b, cpus->online[i], fd);
+		if (fd < 0)
+			continue;
+		if (own)
+			cpus_visit(cpus->online[i]); /* elsewhere, reading only takes longer */
+		ret = bpfprog_set_cycles(b, cpus->online[i], fd, base_of(fd));
 	}
-	if (kept >= 0)
-		sched_setaffinity(0, size, all);
-	if (all)
-		CPU_FREE(all);
+	cpus_return(own);
 	return ret ? err_set(err, ret,
 			     "cannot connect the cycle counter: %s; record without -k tsc",
 			     strerror(-ret))

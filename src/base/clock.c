@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #endif
 
 #include "base/cpus.h"
+#include "base/mem.h"
 
 #define NS_PER_S 1000000000ull
 
@@ -119,13 +119,6 @@ static void read_words(const char *path, char *words, int room)
 		fclose(f);
 }
 
-static bool visit(uint32_t cpu, cpu_set_t *one, size_t size)
-{
-	CPU_ZERO_S(size, one);
-	CPU_SET_S(cpu, size, one);
-	return !sched_setaffinity(0, size, one);
-}
-
 static bool read_pair(struct clock_pair *pair)
 {
 	for (int i = 0; i < WIDTH_TRIES; i++) {
@@ -140,13 +133,13 @@ static bool read_pair(struct clock_pair *pair)
  * Compares each CPU that this thread may use with the first, by a reading of it between two of the
  * first. True: they agree as exactly as they can be read.
  */
-static bool agree(const struct cpus *cpus, cpu_set_t *one, size_t size)
+static bool agree(const struct cpus *cpus)
 {
 	struct clock_pair before = { 0 }, between, after;
 	uint32_t first = cpus->n;
 
 	for (uint32_t i = 0; i < cpus->n; i++) {
-		if (!visit(cpus->online[i], one, size))
+		if (!cpus_visit(cpus->online[i]))
 			continue;
 		if (!read_pair(first < cpus->n ? &between : &before))
 			return false;
@@ -154,7 +147,7 @@ static bool agree(const struct cpus *cpus, cpu_set_t *one, size_t size)
 			first = i;
 			continue;
 		}
-		if (!visit(cpus->online[first], one, size) || !read_pair(&after) ||
+		if (!cpus_visit(cpus->online[first]) || !read_pair(&after) ||
 		    clock_pair_off_ns(&before, &between, &after) > 0)
 			return false;
 		before = after;
@@ -164,19 +157,11 @@ static bool agree(const struct cpus *cpus, cpu_set_t *one, size_t size)
 
 static bool cpus_agree(void)
 {
-	struct cpus *cpus = calloc(1, sizeof(*cpus));
-	cpu_set_t *one = CPU_ALLOC(CPUS_MAX), *all = CPU_ALLOC(CPUS_MAX);
-	const size_t size = CPU_ALLOC_SIZE(CPUS_MAX);
-	bool ret = false;
+	struct cpus *cpus = xcalloc(1, sizeof(*cpus));
+	struct cpus_own *own = cpus_own();
+	const bool ret = own && !cpus_read(cpus) && agree(cpus);
 
-	if (cpus && one && all && !cpus_read(cpus) && sched_getaffinity(0, size, all) >= 0) {
-		ret = agree(cpus, one, size);
-		sched_setaffinity(0, size, all);
-	}
-	if (all)
-		CPU_FREE(all);
-	if (one)
-		CPU_FREE(one);
+	cpus_return(own);
 	free(cpus);
 	return ret;
 }

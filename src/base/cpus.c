@@ -2,6 +2,7 @@
 #include "base/cpus.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,4 +110,41 @@ struct cpus_time cpus_time(void)
 	if (f)
 		fclose(f);
 	return t;
+}
+
+#define SET_BYTES CPU_ALLOC_SIZE(CPUS_MAX)
+
+struct cpus_own *cpus_own(void)
+{
+	cpu_set_t *set = CPU_ALLOC(CPUS_MAX);
+
+	if (set && sched_getaffinity(0, SET_BYTES, set) < 0) {
+		CPU_FREE(set);
+		set = NULL;
+	}
+	return (struct cpus_own *)set;
+}
+
+bool cpus_visit(uint32_t cpu)
+{
+	cpu_set_t *one = CPU_ALLOC(CPUS_MAX);
+	bool ret;
+
+	if (!one)
+		return false;
+	CPU_ZERO_S(SET_BYTES, one);
+	CPU_SET_S(cpu, SET_BYTES, one);
+	ret = !sched_setaffinity(0, SET_BYTES, one);
+	CPU_FREE(one);
+	return ret;
+}
+
+void cpus_return(struct cpus_own *own)
+{
+	cpu_set_t *set = (cpu_set_t *)own;
+
+	if (!set)
+		return;
+	sched_setaffinity(0, SET_BYTES, set);
+	CPU_FREE(set);
 }

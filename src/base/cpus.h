@@ -31,4 +31,13 @@ struct cpus_time cpus_time(void);
 /* Whether a CPU that cpus_read() listed has gone offline since. */
 bool cpus_has_gone(uint32_t cpu);
 
+/*
+ * cpus_visit() lets the calling thread run on that CPU alone, or returns false if it may not.
+ * cpus_own() returns the CPUs that it may use now, for cpus_return(), which frees them; NULL: they
+ * are unknown, and cpus_return() does nothing.
+ */
+struct cpus_own *cpus_own(void);
+bool cpus_visit(uint32_t cpu);
+void cpus_return(struct cpus_own *own);
+
 #endif
