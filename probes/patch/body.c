@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "probes/patch/body.h"
 
-#include <string.h>
-
 #include "probes/code/decode.h"
 #include "probes/patch/targets.h"
 #include "probes/place/exits.h"
