@@ -42,9 +42,6 @@ struct planned {
 	 * traced in turns, while the budget lasts. */
 	bool in_turns;
 	bool region;		    /* a parallel region, in which threads share work (OpenMP) */
-	double rank;		    /* of session_choose() */
-	const struct planned *lock; /* of session_choose(): the candidate that takes the lock which
-				       this one releases */
 	struct arguments arguments; /* the recorded ones */
 	/* code 0: none is wrong. If a glob chose the function, wrong arguments are left out, and it
 	 * may still be possible. */

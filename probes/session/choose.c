@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "probes/recording/recording.h"
 #include "probes/select/blocking.h"
 #include "symbol/dso/dso.h"
@@ -63,13 +64,22 @@ static bool fits(const struct planned *p, bool contends, double cost, double sum
 	return cost <= FREE_SHARE || sum + cost <= room;
 }
 
+struct candidate {
+	struct planned *p;
+	double rank;
+	const struct candidate *lock; /* takes the lock that this one releases, if one does */
+};
+
 static int by_rank(const void *a, const void *b)
 {
-	const struct planned *x = *(struct planned *const *)a, *y = *(struct planned *const *)b;
+	const struct candidate *x = *(struct candidate *const *)a,
+			       *y = *(struct candidate *const *)b;
 
 	if (x->rank != y->rank)
 		return x->rank < y->rank ? 1 : -1;
-	return x->cost_share > y->cost_share ? 1 : x->cost_share < y->cost_share ? -1 : 0;
+	return x->p->cost_share > y->p->cost_share   ? 1
+	       : x->p->cost_share < y->p->cost_share ? -1
+						     : 0;
 }
 
 static bool takes(const struct planned *lock, const struct planned *release)
@@ -84,7 +94,7 @@ static bool takes(const struct planned *lock, const struct planned *release)
 
 /* Ranks the releasing function behind the best-ranked lock, because several locks have the same
  * releasing function. */
-static void rank_behind(struct planned *release, const struct planned *lock)
+static void rank_behind(struct candidate *release, const struct candidate *lock)
 {
 	if (release->lock && by_rank(&release->lock, &lock) <= 0)
 		return;
@@ -92,25 +102,24 @@ static void rank_behind(struct planned *release, const struct planned *lock)
 	release->rank = lock->rank - BEHIND;
 }
 
-static void rank_releases(struct planned **candidates, size_t n)
+static void rank_releases(struct candidate *all, size_t n)
 {
 	for (size_t k = 0; k < n; k++)
-		for (size_t i = 0; blocking_release(candidates[k]->what.function->symbol) && i < n;
-		     i++)
-			if (takes(candidates[k], candidates[i]))
-				rank_behind(candidates[i], candidates[k]);
+		for (size_t i = 0; blocking_release(all[k].p->what.function->symbol) && i < n; i++)
+			if (takes(all[k].p, all[i].p))
+				rank_behind(&all[i], &all[k]);
 }
 
 /* Returns whether the function may be traced in turns. A releasing function is useless without its
  * lock and takes turns with it. */
-static bool may_have_turns(const struct planned *p, bool contends)
+static bool may_have_turns(const struct candidate *c, bool contends)
 {
-	return p->lock ? p->lock->in_turns : is_sought(p, contends);
+	return c->lock ? c->lock->p->in_turns : is_sought(c->p, contends);
 }
 
-/* The candidates, of which each is decided in its turn. */
+/* The candidates by rank, of which each is decided in its turn. */
 struct choice {
-	struct planned **of;
+	struct candidate **of;
 	size_t n;
 	bool contends;
 	double room;
@@ -120,15 +129,16 @@ struct choice {
 };
 
 /*
- * Returns the candidate that is to be chosen with p: it releases the lock that p takes, and comes
- * right after it. NULL if there is none whose cost is known.
+ * Returns the function that is to be chosen with candidate i: it releases the lock that candidate i
+ * takes, and comes right after it. NULL if there is none whose cost is known.
  */
 static struct planned *partner(const struct choice *c, size_t i)
 {
-	struct planned *next = i + 1 < c->n ? c->of[i + 1] : NULL;
+	const struct candidate *next = i + 1 < c->n ? c->of[i + 1] : NULL;
 
-	return next && next->lock == c->of[i] && next->possible && !isnan(next->cost_share) ? next
-											    : NULL;
+	if (!next || next->lock != c->of[i])
+		return NULL;
+	return next->p->possible && !isnan(next->p->cost_share) ? next->p : NULL;
 }
 
 static void refuse(const struct choice *c, struct planned *p, bool in_turns)
@@ -138,14 +148,15 @@ static void refuse(const struct choice *c, struct planned *p, bool in_turns)
 	p->in_turns = in_turns;
 }
 
-/* Decides on p, with its partner unless that is NULL, so that both are traced, at once or in turns.
- * Returns false if they have to be left out. */
-static bool decide(struct choice *c, struct planned *p, struct planned *with)
+/* Decides on a candidate, with its partner unless that is NULL, so that both are traced, at once or
+ * in turns. Returns false if they have to be left out. */
+static bool decide(struct choice *c, const struct candidate *one, struct planned *with)
 {
+	struct planned *p = one->p;
 	double cost = p->cost_share + (with ? with->cost_share : 0);
-	bool is_wanted =
-		(!p->lock || p->lock->possible) && fits(p, c->contends, cost, c->sum, c->room);
-	bool in_turns = !is_wanted && may_have_turns(p, c->contends) &&
+	bool is_wanted = (!one->lock || one->lock->p->possible) &&
+			 fits(p, c->contends, cost, c->sum, c->room);
+	bool in_turns = !is_wanted && may_have_turns(one, c->contends) &&
 			c->with_turns + cost <= SOUGHT_IN_TURNS * c->room;
 
 	if (!is_wanted) {
@@ -164,35 +175,41 @@ static bool decide(struct choice *c, struct planned *p, struct planned *with)
  */
 static size_t decide_next(struct choice *c, size_t i)
 {
-	struct planned *p = c->of[i], *with = partner(c, i);
+	struct planned *p = c->of[i]->p, *with = partner(c, i);
 
 	/* If a function was never counted, only tracing it shows whether it fits. */
 	if (!p->possible || isnan(p->cost_share))
 		return i + 1;
-	if (!decide(c, p, with) && with) {
+	if (!decide(c, c->of[i], with) && with) {
 		p->possible = true;
-		decide(c, p, NULL);
+		decide(c, c->of[i], NULL);
 	}
 	return i + 1 + (with != NULL);
 }
 
-double session_choose(struct planned **candidates, size_t n, bool contends, double room,
+double session_choose(struct planned **planned, size_t n, bool contends, double room,
 		      const char *reason)
 {
-	struct choice c = {
-		.of = candidates, .n = n, .contends = contends, .room = room, .reason = reason
-	};
+	struct candidate *all = xcalloc(n + 1, sizeof(*all));
+	struct choice c = { .of = xcalloc(n + 1, sizeof(*c.of)),
+			    .n = n,
+			    .contends = contends,
+			    .room = room,
+			    .reason = reason };
 
 	for (size_t i = 0; i < n; i++) {
-		candidates[i]->lock = NULL;
-		candidates[i]->in_turns = false;
-		candidates[i]->rank = rank(candidates[i], contends, room);
+		planned[i]->in_turns = false;
+		all[i].p = planned[i];
+		all[i].rank = rank(planned[i], contends, room);
+		c.of[i] = &all[i];
 	}
 	if (contends)
-		rank_releases(candidates, n);
-	qsort(candidates, n, sizeof(*candidates), by_rank);
+		rank_releases(all, n);
+	qsort(c.of, n, sizeof(*c.of), by_rank);
 	for (size_t i = 0; i < n;)
 		i = decide_next(&c, i);
+	free(c.of);
+	free(all);
 	return c.sum;
 }
 

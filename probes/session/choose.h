@@ -18,10 +18,10 @@ struct recording;
 bool session_contends(const struct recording *r);
 /*
  * Chooses, by rank, the functions that fit into room. The others become impossible for this reason,
- * or in_turns if they fit for a part of the time. contends: locks come first. Sorts the array and
- * returns the sum of the chosen functions' costs.
+ * or in_turns if they fit for a part of the time. contends: locks come first. Returns the sum of
+ * the chosen functions' costs.
  */
-double session_choose(struct planned **candidates, size_t n, bool contends, double room,
+double session_choose(struct planned **planned, size_t n, bool contends, double room,
 		      const char *reason);
 /* Begins the turn of the functions that are traced in turns. Returns the sum of their costs. */
 double session_give_turns(struct planned **candidates, size_t n);
