@@ -30,14 +30,7 @@ struct planned {
 	 * before the round */
 	bool asked, counted;
 	uint64_t count_before;
-	/* of budget.c, at its last check: the calls before, and the cost of those since then */
-	uint64_t calls_before;
-	double cost_ns;
-	double cost_lately; /* the share of the target's CPU time that its traced calls take */
-	/* of again.c: the cost if it were traced, which fades as the estimate ages; whether the
-	 * file names it as left out */
-	double faded_cost;
-	bool told;
+	bool told; /* the file names it as left out */
 	/* The user asked for the function, but tracing it all the time exceeds the budget. So it is
 	 * traced in turns, while the budget lasts. */
 	bool in_turns;

@@ -13,8 +13,6 @@
 #include "probes/session/set.h"
 #include "symbol/dso/dso.h"
 
-#define FADES 2.0 /* the factor by which a cost fades with each window */
-
 static bool is_hot_now(const struct profile *all, const struct planned *p)
 {
 	if (p->what.marker || p->region || blocking_kind(p->what.function->symbol))
@@ -30,7 +28,7 @@ static bool was_too_costly(const struct planned *p)
 	return p->reason == session_over_budget || p->reason == session_over_budget_traced;
 }
 
-size_t session_ask_again(const struct budget *b, struct recording *r, const struct profile *profile,
+size_t session_ask_again(struct budget *b, struct recording *r, const struct profile *profile,
 			 size_t first)
 {
 	double room = session_choice_room(b, r) - session_share_spent(b);
@@ -40,8 +38,7 @@ size_t session_ask_again(const struct budget *b, struct recording *r, const stru
 
 		if (p->possible || p->is_beside || !was_too_costly(p) || (p->in_turns && p->out_ns))
 			continue;
-		p->faded_cost /= FADES;
-		if (p->faded_cost > room || !is_hot_now(profile, p))
+		if (session_fade_cost(b, i - 1) > room || !is_hot_now(profile, p))
 			continue;
 		p->asked = p->possible = true;
 		p->counted = false;

@@ -25,8 +25,28 @@
 #define ROOM_TO_CHOOSE 0.8 /* of the budget, because a brief count may be too low */
 #define ROOM_AGAIN     0.8 /* of the budget */
 #define REPAID_IN_NS   2e9 /* time of the target in which a debt is paid back */
+#define JUST_REFUSED   4.0 /* times its cost: so it is not counted again at once */
+#define COSTLIEST      2.0 /* the program's time twice: counting never costs more */
+#define FADES	       2.0 /* the factor by which a cost fades with each window */
 /* time of the target in which past costs lose a factor of e in weight */
 #define SPENT_OVER_NS 100000000.0
+
+static struct function_cost *cost_of(struct budget *b, size_t function)
+{
+	while (b->functions.n <= function)
+		vec_add(&b->functions);
+	return &b->functions.data[function];
+}
+
+void session_remember_cost(struct budget *b, size_t function, double share)
+{
+	cost_of(b, function)->faded = fmin(JUST_REFUSED * share, COSTLIEST);
+}
+
+double session_fade_cost(struct budget *b, size_t function)
+{
+	return cost_of(b, function)->faded /= FADES;
+}
 
 /* Adds what calls cost beyond empty ones, the same for each call. */
 static double add_after(struct budget *b, struct recording *r, double work_ns, double calls)
@@ -35,8 +55,7 @@ static double add_after(struct budget *b, struct recording *r, double work_ns, d
 
 	for (size_t i = 0; i < r->drain.n_functions && calls > 0; i++)
 		if (planned_is_traced(r->plan.data[i]))
-			r->plan.data[i]->cost_ns +=
-				after_ns * (r->plan.data[i]->calls_per_s / calls);
+			cost_of(b, i)->cost_ns += after_ns * (r->plan.data[i]->calls_per_s / calls);
 	return after_ns;
 }
 
@@ -49,14 +68,15 @@ static double cost_since(struct budget *b, struct recording *r, double elapsed_n
 
 	for (size_t i = 0; i < r->drain.n_functions; i++) {
 		struct planned *p = r->plan.data[i];
-		uint64_t calls = r->drain.calls_of[i] - p->calls_before;
+		struct function_cost *cost = cost_of(b, i);
+		uint64_t calls = r->drain.calls_of[i] - cost->calls_before;
 
-		p->calls_before = r->drain.calls_of[i];
+		cost->calls_before = r->drain.calls_of[i];
 		if (!planned_is_traced(p))
 			continue;
 		p->calls_per_s = calls;
-		p->cost_ns = calls * costs_call_ns(b->costs, p);
-		sum += p->cost_ns;
+		cost->cost_ns = calls * costs_call_ns(b->costs, p);
+		sum += cost->cost_ns;
 		all += calls;
 	}
 	sum += add_after(b, r, fmax(used_ns - sum, used_ns / 10), all);
@@ -80,14 +100,14 @@ static int remove_costliest(struct budget *b, struct recording *r, double work_n
 
 		if (!planned_is_traced(p))
 			continue;
-		p->cost_share = p->cost_lately;
+		p->cost_share = cost_of(b, i)->lately;
 		/* the rate that the function would have without overhead */
 		p->calls_per_s *= used_ns / work_ns;
+		session_remember_cost(b, i, p->cost_share);
 		all[n++] = p;
 	}
 	b->spent = session_choose(all, n, session_contends(r), room, session_over_budget_traced);
 	b->spent -= session_drop_releases(r, all, n, session_over_budget_traced);
-	session_remember_costs(all, n);
 	for (size_t i = 0; i < n; i++)
 		if (!all[i]->possible)
 			touched[all[i]->set] = true;
@@ -110,6 +130,11 @@ static int remove_costliest(struct budget *b, struct recording *r, double work_n
 void session_budget_begin(struct budget *b, const struct recording *r)
 {
 	b->look_ns = r->open_ns;
+}
+
+void session_budget_release(struct budget *b)
+{
+	vec_release(&b->functions);
 }
 
 void session_add_counting_cost(struct budget *b, double ns)
@@ -233,11 +258,11 @@ int session_throttle(struct budget *b, struct recording *r, uint64_t now, struct
 	b->look_ns = now;
 	b->spent = session_spent(b->spent, spent.calls / spent.work, (double)elapsed_ns);
 	for (size_t i = 0; i < r->drain.n_functions; i++) {
-		struct planned *p = r->plan.data[i];
+		struct function_cost *cost = cost_of(b, i);
+		bool traced = planned_is_traced(r->plan.data[i]);
 
-		p->cost_lately = session_spent(p->cost_lately,
-					       planned_is_traced(p) ? p->cost_ns / spent.work : 0,
-					       (double)elapsed_ns);
+		cost->lately = session_spent(cost->lately, traced ? cost->cost_ns / spent.work : 0,
+					     (double)elapsed_ns);
 	}
 	budget = beside_switches(budget, spent.scheduling / spent.work);
 	b->debt_ns += spent.calls + spent.choosing - budget * spent.work;

@@ -10,7 +10,10 @@
 #define ISPOT_PROBES_SESSION_BUDGET_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+#include "base/vec.h"
 
 struct after;
 struct attach;
@@ -21,6 +24,14 @@ struct follow;
 struct recording;
 
 #define SCHEDULING_MOST 0.5 /* of the budget: what recording context switches may use */
+
+/* What is known of a function's cost. Shares are of the target's CPU time. */
+struct function_cost {
+	uint64_t calls_before; /* at the last check of the cost of tracing */
+	double cost_ns;	       /* of its calls since then */
+	double lately;	       /* the recent share that its traced calls take */
+	double faded;	       /* the share if it were traced; fades as the estimate ages */
+};
 
 struct budget {
 	/* parts that it asks */
@@ -35,10 +46,14 @@ struct budget {
 	double debt_ns;				 /* cost beyond the budget that is not repaid yet */
 	double debt_met_ns;			 /* the debt when functions were last removed */
 	double spent;				 /* spent share of the budget */
+	struct {
+		VEC(struct function_cost)
+	} functions; /* by index in the plan; fewer if nothing is known of the last ones */
 };
 
 /* Called when all is ready to record. */
 void session_budget_begin(struct budget *b, const struct recording *r);
+void session_budget_release(struct budget *b);
 /* Returns whether functions that exceed the budget are removed. */
 bool session_keeps_budget(const struct recording *r);
 /* Called in each turn of the loop: removes functions if they cost more than the budget. */
@@ -49,6 +64,11 @@ double session_counting_cost_ns(const struct budget *b);
 /* Adds a share of the target's CPU time to the share that is spent; a negative one is spared. */
 void session_spend(struct budget *b, double share);
 double session_share_spent(const struct budget *b);
+/* Remembers that tracing the function at this index of the plan takes a share of the target's CPU
+ * time. If it is left out, it is to be counted again only once that has faded. */
+void session_remember_cost(struct budget *b, size_t function, double share);
+/* Lets the remembered cost of the function fade by one window, and returns the rest. */
+double session_fade_cost(struct budget *b, size_t function);
 /* Returns the cost beyond the budget that is not repaid yet. */
 double session_debt_ns(const struct budget *b);
 /*

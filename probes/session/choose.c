@@ -10,9 +10,6 @@
 #include "probes/select/blocking.h"
 #include "symbol/dso/dso.h"
 
-#define JUST_REFUSED 4.0 /* times its cost: so it is not counted again at once */
-#define COSTLIEST    2.0 /* the program's time twice: counting never costs more */
-
 #define COSTLY_SHARE	  0.25 /* of the room: above this, other functions come first */
 #define FUTEX_WAITS_LEAST 10
 #define MOST		  0.5  /* of the samples */
@@ -263,10 +260,4 @@ double session_drop_releases(const struct recording *r, struct planned **candida
 		sum += p->cost_share;
 	}
 	return sum;
-}
-
-void session_remember_costs(struct planned **asked, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		asked[i]->faded_cost = fmin(JUST_REFUSED * asked[i]->cost_share, COSTLIEST);
 }

@@ -31,7 +31,5 @@ double session_give_turns(struct planned **candidates, size_t n);
  */
 double session_drop_releases(const struct recording *r, struct planned **candidates, size_t n,
 			     const char *reason);
-/* Stores the costs of functions after they were counted. */
-void session_remember_costs(struct planned **asked, size_t n);
 
 #endif

@@ -170,7 +170,6 @@ static void decide(struct count *c, struct recording *r)
 
 		if (!p->asked)
 			continue;
-		p->asked = false;
 		all[n++] = p;
 	}
 	if (!r->options->scout) {
@@ -190,7 +189,13 @@ static void decide(struct count *c, struct recording *r)
 		n = session_beside_offer_costly(c->beside, r, c->first, all, n);
 		session_spend(c->budget, session_give_turns(all, n));
 		session_spend(c->budget, -session_drop_releases(r, all, n, session_over_budget));
-		session_remember_costs(all, n);
+	}
+	for (size_t i = c->first; i < r->plan.n; i++) {
+		struct planned *p = r->plan.data[i];
+
+		if (p->asked && !p->is_beside && !r->options->scout)
+			session_remember_cost(c->budget, i, p->cost_share);
+		p->asked = false;
 	}
 	free(all);
 }

@@ -404,6 +404,7 @@ void session_free(struct session *s)
 	plan_release(&s->r.plan);
 	session_select_release(&s->select);
 	patterns_free(s->r.patterns);
+	session_budget_release(&s->budget);
 	session_newcomers_release(&s->newcomers);
 	session_holds_release(&s->holds);
 	costs_release(&s->costs);

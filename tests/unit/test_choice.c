@@ -85,6 +85,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	vec_release(&r.plan);
+	session_budget_release(&budget);
 	profile_release(profile());
 	spaces_release(&r.spaces);
 	dso_cache_free(r.objects.dsos);
@@ -210,6 +211,12 @@ static void a_scout_hands_on_what_was_never_counted(void **state)
 	assert_false(dear.possible);
 }
 
+static void remember_costs(void)
+{
+	for (size_t i = 0; i < r.plan.n; i++)
+		session_remember_cost(&budget, i, r.plan.data[i]->cost_share);
+}
+
 static unsigned windows_until_asked(const struct planned *p)
 {
 	unsigned windows = 0;
@@ -233,7 +240,7 @@ static void what_was_too_dear_is_asked_later(void **state)
 	asked[1] = plan(&cold, locked_add, NULL, 0.2);
 	asked[2] = plan(&traced, worker, NULL, 0.01);
 	session_choose(asked, 3, false, 0.05, session_over_budget);
-	session_remember_costs(asked, 3);
+	remember_costs();
 	traced.set = 0;
 	first_candidate = 3;
 	/* 1.6 halved four times is 0.1 */
@@ -245,7 +252,7 @@ static void what_was_too_dear_is_asked_later(void **state)
 	dear.asked = dear.possible = false;
 	dear.reason = session_over_budget;
 	dear.cost_share = 4;
-	session_remember_costs(asked, 3);
+	remember_costs();
 	assert_int_equal(windows_until_asked(&dear), 5);
 }
 
@@ -261,7 +268,7 @@ static void a_marker_that_was_too_dear_is_asked_later(void **state)
 	asked[0] = plan(&marked, never, NULL, 0.4);
 	marked.what.marker = &mark;
 	session_choose(asked, 1, false, 0.05, session_over_budget);
-	session_remember_costs(asked, 1);
+	remember_costs();
 	assert_false(marked.possible);
 	assert_int_equal(windows_until_asked(&marked), 4);
 }
@@ -280,7 +287,7 @@ static void what_the_throttle_took_out_is_asked_later(void **state)
 	dear.set = cheap.set = 2;
 	assert_true(planned_is_traced(&dear));
 	session_choose(taken, 2, false, 0.05, session_over_budget_traced);
-	session_remember_costs(taken, 2);
+	remember_costs();
 	dear.out_ns = 77;
 	first_candidate = 2;
 	assert_int_equal(windows_until_asked(&dear), 4);
