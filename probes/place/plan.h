@@ -26,10 +26,6 @@ struct planned {
 	bool is_beside, was_possible;
 	uint32_t set;	 /* in which it is or was traced; PLANNED_NO_SET: none yet */
 	uint64_t out_ns; /* when the throttle removed its probes from the set; 0: they are there */
-	/* of probes/session/count.c: counted in this round; its call rate is known; its calls
-	 * before the round */
-	bool asked, counted;
-	uint64_t count_before;
 	bool told; /* the file names it as left out */
 	/* The user asked for the function, but tracing it all the time exceeds the budget. So it is
 	 * traced in turns, while the budget lasts. */

@@ -10,6 +10,7 @@
 #include "probes/select/blocking.h"
 #include "probes/session/budget.h"
 #include "probes/session/choose.h"
+#include "probes/session/count.h"
 #include "probes/session/set.h"
 #include "symbol/dso/dso.h"
 
@@ -28,8 +29,8 @@ static bool was_too_costly(const struct planned *p)
 	return p->reason == session_over_budget || p->reason == session_over_budget_traced;
 }
 
-size_t session_ask_again(struct budget *b, struct recording *r, const struct profile *profile,
-			 size_t first)
+size_t session_ask_again(struct budget *b, struct count *count, struct recording *r,
+			 const struct profile *profile, size_t first)
 {
 	double room = session_choice_room(b, r) - session_share_spent(b);
 
@@ -40,8 +41,8 @@ size_t session_ask_again(struct budget *b, struct recording *r, const struct pro
 			continue;
 		if (session_fade_cost(b, i - 1) > room || !is_hot_now(profile, p))
 			continue;
-		p->asked = p->possible = true;
-		p->counted = false;
+		session_count_ask(count, i - 1);
+		p->possible = true;
 		p->reason = "";
 		first = i - 1;
 	}

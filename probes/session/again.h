@@ -17,6 +17,7 @@
 
 struct attach;
 struct budget;
+struct count;
 struct err;
 struct profile;
 struct recording;
@@ -25,8 +26,8 @@ struct recording;
  * Called at the end of a window: marks the functions that may fit now to be counted, beside those
  * from the plan's index first on. Returns the index of the first of all.
  */
-size_t session_ask_again(struct budget *b, struct recording *r, const struct profile *profile,
-			 size_t first);
+size_t session_ask_again(struct budget *b, struct count *count, struct recording *r,
+			 const struct profile *profile, size_t first);
 /*
  * Returns functions that were counted and fit, or whose turn it is, to the sets from which the
  * throttle removed them.

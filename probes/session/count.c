@@ -25,16 +25,34 @@
 #define TRIES_MAX	  5
 #define DISTORTING_SHARE  0.2 /* of the CPU time: if counting took more, the rates are distorted */
 
-static bool is_armed(const struct planned *p)
+static struct counted_function *counted(struct count *c, size_t function)
 {
-	return p->asked && p->possible && !p->counted;
+	while (c->functions.n <= function)
+		vec_add(&c->functions);
+	return &c->functions.data[function];
+}
+
+void session_count_ask(struct count *c, size_t function)
+{
+	*counted(c, function) = (struct counted_function){ .asked = true };
+}
+
+static bool is_asked(const struct count *c, size_t function)
+{
+	return function < c->functions.n && c->functions.data[function].asked;
+}
+
+static bool is_armed(const struct count *c, const struct recording *r, size_t function)
+{
+	return is_asked(c, function) && r->plan.data[function]->possible &&
+	       !c->functions.data[function].is_known;
 }
 
 /* Begins to count. Inserting probes takes a while, so some of them have counted before. */
 static void count_from_now(struct count *c, struct recording *r)
 {
 	for (size_t i = c->first; i < r->plan.n; i++)
-		r->plan.data[i]->count_before = bpfprog_count(r->programs, i);
+		counted(c, i)->before = bpfprog_count(r->programs, i);
 	c->cpu_ns = cputime_target_ns(r);
 	c->since_ns = clock_now_ns();
 }
@@ -47,7 +65,7 @@ static int arm(struct count *c, struct recording *r, struct err *err)
 	probeset_init(set, r->dynevents, r->sets.n);
 	bpfprog_count_from(r->programs, c->first);
 	for (size_t i = c->first; i < r->plan.n; i++)
-		if (is_armed(r->plan.data[i]))
+		if (is_armed(c, r, i))
 			probeset_add_count(set, r->plan.data[i],
 					   objects_path(&r->objects, r->plan.data[i]->what.dso), i);
 	ret = probeset_create(set, session_point_refused, r, err);
@@ -88,7 +106,7 @@ static double counted_cost_ns(const struct count *c, const struct recording *r, 
 
 	*n = 0;
 	for (size_t i = c->first; i < r->plan.n; i++)
-		if (is_armed(r->plan.data[i])) {
+		if (is_armed(c, r, i)) {
 			cost += count_cost_ns(c, r, i);
 			++*n;
 		}
@@ -102,7 +120,7 @@ static double counting_cost_ns(const struct count *c, const struct recording *r,
 	double calls = 0;
 
 	for (size_t i = c->first; i < r->plan.n; i++)
-		if (is_armed(r->plan.data[i]))
+		if (is_armed(c, r, i))
 			calls += (double)bpfprog_count(r->programs, i);
 	return cost_ns + COST_OF_COUNTING * after_expect_ns(c->after,
 							    fmax(used_ns - cost_ns, used_ns / 10),
@@ -122,9 +140,9 @@ static void price(struct count *c, struct recording *r, uint64_t elapsed_ns, uin
 		struct planned *p = r->plan.data[i];
 		uint64_t count;
 
-		if (!is_armed(p))
+		if (!is_armed(c, r, i))
 			continue;
-		count = bpfprog_count(r->programs, i) - p->count_before;
+		count = bpfprog_count(r->programs, i) - c->functions.data[i].before;
 		p->calls_per_s = count * 1e9 / (elapsed_ns * own_share);
 		p->cost_share = work_ns > 0 ? (count * costs_call_ns(c->costs, p) +
 					       after_expect_ns(c->after, work_ns, count)) /
@@ -140,12 +158,12 @@ static size_t set_costly_aside(struct count *c, struct recording *r, double cost
 	size_t left = 0;
 
 	for (size_t i = c->first; i < r->plan.n; i++) {
-		struct planned *p = r->plan.data[i];
+		struct counted_function *f = counted(c, i);
 
-		if (!is_armed(p))
+		if (!is_armed(c, r, i))
 			continue;
-		p->counted = count_cost_ns(c, r, i) * n >= cost_ns;
-		left += !p->counted;
+		f->is_known = count_cost_ns(c, r, i) * n >= cost_ns;
+		left += !f->is_known;
 	}
 	return left;
 }
@@ -165,13 +183,9 @@ static void decide(struct count *c, struct recording *r)
 	struct planned **all = xcalloc(r->plan.n + 1, sizeof(struct planned *));
 	size_t n = 0;
 
-	for (size_t i = c->first; i < r->plan.n; i++) {
-		struct planned *p = r->plan.data[i];
-
-		if (!p->asked)
-			continue;
-		all[n++] = p;
-	}
+	for (size_t i = c->first; i < r->plan.n; i++)
+		if (is_asked(c, i))
+			all[n++] = r->plan.data[i];
 	if (!r->options->scout) {
 		double room = session_choice_room(c->budget, r);
 
@@ -191,11 +205,11 @@ static void decide(struct count *c, struct recording *r)
 		session_spend(c->budget, -session_drop_releases(r, all, n, session_over_budget));
 	}
 	for (size_t i = c->first; i < r->plan.n; i++) {
-		struct planned *p = r->plan.data[i];
+		const struct planned *p = r->plan.data[i];
 
-		if (p->asked && !p->is_beside && !r->options->scout)
+		if (is_asked(c, i) && !p->is_beside && !r->options->scout)
 			session_remember_cost(c->budget, i, p->cost_share);
-		p->asked = false;
+		counted(c, i)->asked = false;
 	}
 	free(all);
 }
@@ -245,4 +259,5 @@ int session_count_look(struct count *c, struct recording *r, uint64_t now, bool 
 void session_count_release(struct count *c)
 {
 	probeset_release(&c->set);
+	vec_release(&c->functions);
 }

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/vec.h"
 #include "probes/place/probeset.h"
 
 struct after;
@@ -24,6 +25,12 @@ struct costs;
 struct cputime;
 struct err;
 struct recording;
+
+struct counted_function {
+	bool asked;	 /* its calls are to be counted, or are being counted */
+	bool is_known;	 /* its call rate is known */
+	uint64_t before; /* its calls before this round */
+};
 
 struct count {
 	/* parts that it asks */
@@ -37,9 +44,14 @@ struct count {
 	size_t first;		   /* the plan's first candidate of this round */
 	unsigned tries;		   /* attempts to count in this round */
 	uint64_t since_ns, cpu_ns; /* when counting began; the target's CPU time then */
+	struct {
+		VEC(struct counted_function)
+	} functions; /* by index in the plan; fewer if the last ones are not asked for */
 };
 
-/* Counts the calls of the candidates, which the plan has from index first on. */
+/* Makes the function at this index of the plan a candidate of the next round. */
+void session_count_ask(struct count *c, size_t function);
+/* Counts the calls of the candidates. The first is at index first of the plan. */
 int session_count_begin(struct count *c, struct recording *r, size_t first, struct err *err);
 /* Adds the cost of counting if the recording ends while calls are counted. */
 void session_count_stop(struct count *c, const struct recording *r);

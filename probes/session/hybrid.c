@@ -296,7 +296,7 @@ static int add_candidates(struct hybrid *h, struct recording *r, double least, s
 	for (size_t i = h->first_candidate; i < r->plan.n; i++) {
 		struct planned *p = r->plan.data[i];
 
-		p->asked = true;
+		session_count_ask(h->count, i);
 		if (p->possible && p->what.marker && marker_is_endless(p->what.marker)) {
 			p->possible = false;
 			p->reason = "it has no end";
@@ -347,7 +347,7 @@ static int begin_round(struct hybrid *h, struct recording *r, bool window_over, 
 
 	if (!ret && window_over && h->rounds && !r->options->scout)
 		h->first_candidate =
-			session_ask_again(h->budget, r, &h->profile, h->first_candidate);
+			session_ask_again(h->budget, h->count, r, &h->profile, h->first_candidate);
 	if (ret || r->plan.n == h->first_candidate)
 		return ret;
 	h->is_counting = true;
