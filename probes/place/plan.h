@@ -20,23 +20,26 @@ struct planned {
 	struct selected what;
 	struct placement place;
 	struct exit_choice exit;
-	bool possible;
-	/* of probes/session/beside.c: code in the processes times the function; whether probes
-	 * could, too */
-	bool is_beside, was_possible;
-	uint32_t set;	 /* in which it is or was traced; PLANNED_NO_SET: none yet */
-	uint64_t out_ns; /* when the throttle removed its probes from the set; 0: they are there */
-	bool told; /* the file names it as left out */
-	/* The user asked for the function, but tracing it all the time exceeds the budget. So it is
-	 * traced in turns, while the budget lasts. */
-	bool in_turns;
-	bool region;		    /* a parallel region, in which threads share work (OpenMP) */
 	struct arguments arguments; /* the recorded ones */
 	/* code 0: none is wrong. If a glob chose the function, wrong arguments are left out, and it
 	 * may still be possible. */
 	struct err wrong_arguments;
+	bool region; /* a parallel region, in which threads share work (OpenMP) */
+	bool possible;
 	const char *reason; /* why it is not possible, or ""; lives as long as this struct */
-	/* as the hybrid selection measured; NAN: not measured, or with too few samples */
+
+	/*
+	 * What the parts of a recording tell each other of the function. What only one part needs
+	 * is in the state of that part, by the function's index in the plan.
+	 */
+	bool is_beside;	 /* code in the processes times the function, not probes */
+	uint32_t set;	 /* in which it is or was traced; PLANNED_NO_SET: none yet */
+	uint64_t out_ns; /* when the throttle removed its probes from the set; 0: they are there */
+	bool told;	 /* the file names it as left out */
+	/* The user asked for the function, but tracing it all the time exceeds the budget. So it is
+	 * traced in turns, while the budget lasts. */
+	bool in_turns;
+	/* as samples, counting and tracing measured; NAN: not measured, or with too few samples */
 	double cpu_share, calls_per_s, cost_share; /* of samples; 1/s; of the target's CPU time */
 };
 

@@ -26,7 +26,6 @@
 static void hand_over(struct beside *beside, struct planned *p)
 {
 	p->is_beside = true;
-	p->was_possible = p->possible;
 	p->possible = p->in_turns = false;
 	beside->n++;
 }
@@ -110,8 +109,8 @@ static void give_back(struct beside *beside, struct planned *p, const char *why)
 	log_detail("%s gets kernel probes: not timed in process: %s",
 		   dso_function_name(p->what.dso, p->what.function), why);
 	p->is_beside = false;
-	/* a function that was over the budget is so again, and may have its turn */
-	p->possible = p->was_possible;
+	/* A function that was over the budget is so again, and may have its turn. */
+	p->possible = !*p->reason;
 	beside->n--;
 }
 
