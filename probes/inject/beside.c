@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "probes/inject/budget.h"
 #include "probes/inject/processes.h"
-#include "probes/inject/record.h"
 #include "probes/inject/refusal.h"
 #include "probes/inject/ringbytes.h"
 #include "probes/inject/stubcost.h"
@@ -20,6 +19,7 @@
 #include "probes/inproc/lines.h"
 #include "probes/patch/plan.h"
 #include "probes/place/plan.h"
+#include "probes/recording/options.h"
 #include "probes/select/blocking.h"
 #include "probes/session/engine.h"
 #include "symbol/dso/dso.h"
@@ -269,7 +269,7 @@ static void sums(void *ctx, struct session_beside_sums *sums)
 
 /* ---- creating and freeing ---- */
 
-int inject_beside_new(struct inject_beside **out, const struct inject_recording *o, struct err *err)
+int inject_beside_new(struct inject_beside **out, const struct session_options *o, struct err *err)
 {
 	struct inject_beside *b = xcalloc(1, sizeof(*b));
 	size_t n_programs;

@@ -8,7 +8,7 @@
 
 struct err;
 struct inject_beside;
-struct inject_recording;
+struct session_options;
 struct planned;
 struct session_beside;
 
@@ -24,7 +24,7 @@ bool inject_beside_is_for_kernel(const struct planned *p);
  * the process. o->overhead is the share of the program's time that these calls may cost, or 0 for
  * no limit.
  */
-int inject_beside_new(struct inject_beside **b, const struct inject_recording *o, struct err *err);
+int inject_beside_new(struct inject_beside **b, const struct session_options *o, struct err *err);
 const struct session_beside *inject_beside_get(const struct inject_beside *b);
 void inject_beside_free(struct inject_beside *b);
 

@@ -27,6 +27,7 @@
 #include "probes/java/switches.h"
 #include "probes/process/ending.h"
 #include "probes/process/target.h"
+#include "probes/recording/options.h"
 #include "symbol/dso/dso.h"
 #include "trace/meta/meta.h"
 #include "trace/meta/print.h"
@@ -35,7 +36,7 @@
 #define FLUSH_NS 100000000ull /* longest time whose records are lost if ispot is killed */
 
 struct recording {
-	const struct inject_recording *o;
+	const struct session_options *o;
 	struct trace_writer *writer;
 	struct inproc_drain drain;
 	struct java_switches switches;
@@ -152,7 +153,7 @@ static void write_limits(struct recording *r)
 	text_release(&words);
 }
 
-static void write_end(struct recording *r, const struct inject_result *result)
+static void write_end(struct recording *r, const struct session_result *result)
 {
 	uint64_t switches_ns = java_switches_cost_ns(&r->switches);
 	uint64_t cost_ns = inproc_drain_cost_ns(&r->drain);
@@ -275,7 +276,7 @@ static void run(struct recording *r)
 	ownswitches_drain(&r->own);
 }
 
-static int record(struct recording *r, struct inject_result *result, struct err *err)
+static int record(struct recording *r, struct session_result *result, struct err *err)
 {
 	int ret;
 
@@ -310,10 +311,10 @@ static int record(struct recording *r, struct inject_result *result, struct err 
 	return 0;
 }
 
-static void fill_result(struct recording *r, struct inject_result *result)
+static void fill_result(struct recording *r, struct session_result *result)
 {
 	result->calls = r->drain.calls;
-	result->lost = r->drain.lost_records + r->own.lost;
+	result->lost_records = r->drain.lost_records + r->own.lost;
 	vec_for_each (&r->targets.functions, const struct patched_function, f)
 		result->functions += f->is_in;
 	trace_writer_flush(r->writer, NULL);
@@ -353,14 +354,14 @@ bool inject_is_possible(void)
 	return !refusal_of_machine(NULL);
 }
 
-int inject_record(const struct inject_recording *o, struct inject_result *result, struct err *err)
+int inject_record(const struct session_options *o, struct session_result *result, struct err *err)
 {
 	struct recording r = { .o = o,
 			       .launch = { .go_fd = -1, .status_fd = -1 },
 			       .period = o->period ? o->period : 1 };
 	int ret = refusal_of_machine(err), close_ret = 0;
 
-	*result = (struct inject_result){ 0 };
+	*result = (struct session_result){ 0 };
 	if (!ret)
 		ret = inject_targets_find(&r.targets, o, err);
 	if (!ret)

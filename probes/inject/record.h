@@ -14,37 +14,14 @@
 #define ISPOT_PROBES_INJECT_RECORD_H
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
 
 struct err;
-struct identity;
-
-struct inject_recording {
-	const char *const *patterns;
-	size_t n_patterns;
-	char *const *argv; /* the command; NULL: none */
-	const pid_t *pids; /* running processes */
-	size_t n_pids;
-	const char *output, *command, *options, *version;
-	const struct identity *user;	 /* user of the command; NULL: ispot's own */
-	uint64_t max_bytes, duration_ns; /* 0: no limit */
-	uint64_t ring_bytes;		 /* bytes per thread; 0: the default */
-	uint32_t period;		 /* one call in this many is recorded; 0, 1: every call */
-	double overhead;	 /* without -F: share of the program's time that calls may cost */
-	uint64_t keep_slower_ns; /* shorter calls are only summed up; 0: all calls are written */
-};
-
-struct inject_result {
-	uint64_t calls, lost, file_bytes, functions;
-	int exit_status;
-	const char *reason;
-};
+struct session_options;
+struct session_result;
 
 /* Returns whether this machine supports it: an x86-64 with a stable TSC. */
 bool inject_is_possible(void);
 /* Records until the recording ends. */
-int inject_record(const struct inject_recording *o, struct inject_result *result, struct err *err);
+int inject_record(const struct session_options *o, struct session_result *result, struct err *err);
 
 #endif

@@ -16,12 +16,12 @@
 #include "probes/inject/budget.h"
 #include "probes/inject/choice.h"
 #include "probes/inject/patched.h"
-#include "probes/inject/record.h"
 #include "probes/inject/refusal.h"
 #include "probes/patch/plan.h"
 #include "probes/inproc/inproc.h"
 #include "probes/process/program.h"
 #include "probes/process/translator.h"
+#include "probes/recording/options.h"
 #include "probes/select/blocking.h"
 #include "probes/select/missing.h"
 #include "probes/select/pattern.h"
@@ -274,7 +274,7 @@ static int refuse_arguments(const struct inject_targets *t, struct err *err)
 	return 0;
 }
 
-static int select_functions(struct inject_targets *t, const struct inject_recording *o,
+static int select_functions(struct inject_targets *t, const struct session_options *o,
 			    size_t n_programs, struct err *err)
 {
 	struct patterns *patterns = NULL;
@@ -296,7 +296,7 @@ static int select_functions(struct inject_targets *t, const struct inject_record
 }
 
 /* Chooses functions if -F names none, except for those that it excludes. */
-static int choose_functions(struct inject_targets *t, const struct inject_recording *o,
+static int choose_functions(struct inject_targets *t, const struct session_options *o,
 			    size_t n_programs, struct err *err)
 {
 	const struct choice_of of = { .objects = t->objects.data,
@@ -334,7 +334,7 @@ static int check_functions(const struct inject_targets *t, struct err *err)
 		       f->function->symbol, f->why);
 }
 
-int inject_targets_find_objects(struct inject_targets *t, const struct inject_recording *o,
+int inject_targets_find_objects(struct inject_targets *t, const struct session_options *o,
 				size_t *n_programs, struct err *err)
 {
 	int ret = 0;
@@ -361,7 +361,7 @@ static struct dso *nameless_of(const struct inject_targets *t, size_t n_programs
 	return NULL;
 }
 
-int inject_targets_find(struct inject_targets *t, const struct inject_recording *o, struct err *err)
+int inject_targets_find(struct inject_targets *t, const struct session_options *o, struct err *err)
 {
 	size_t n_programs;
 	int ret = inject_targets_find_objects(t, o, &n_programs, err);

@@ -12,7 +12,7 @@
 
 struct budget_function;
 struct err;
-struct inject_recording;
+struct session_options;
 struct patterns;
 struct trace_writer;
 
@@ -37,12 +37,11 @@ struct inject_targets {
 
 /* Finds the objects of the command or the processes, but no functions. Returns -ENOTSUP if they
  * must not be patched. */
-int inject_targets_find_objects(struct inject_targets *t, const struct inject_recording *o,
+int inject_targets_find_objects(struct inject_targets *t, const struct session_options *o,
 				size_t *n_programs, struct err *err);
 /* Finds the objects and the functions. Returns -ENOTSUP if no function that -F chose can be
  * patched. */
-int inject_targets_find(struct inject_targets *t, const struct inject_recording *o,
-			struct err *err);
+int inject_targets_find(struct inject_targets *t, const struct session_options *o, struct err *err);
 /* Write the objects and functions, and the functions that were not patched. */
 void inject_targets_write(struct inject_targets *t, struct trace_writer *w);
 void inject_targets_write_skipped(struct inject_targets *t, struct trace_writer *w);

@@ -16,9 +16,9 @@
 #include "probes/java/pauses.h"
 #include "probes/java/place.h"
 #include "probes/java/preload/preload.h"
-#include "probes/java/record.h"
 #include "probes/process/program.h"
 #include "probes/process/target.h"
+#include "probes/recording/options.h"
 #include "probes/select/select.h"
 #include "symbol/dso/cache.h"
 #include "symbol/dso/dso.h"
@@ -119,7 +119,7 @@ static int start(struct launch *l, char *const *words, const struct java_launchi
 	return ret ? ret : launch_exec(l, words, err);
 }
 
-static int start_java(struct launch *l, const struct java_recording *o, const char *directory,
+static int start_java(struct launch *l, const struct session_options *o, const char *directory,
 		      const struct java_launching *how, struct err *err)
 {
 	char *options[] = { xasprintf("-agentpath:%s/../" JAVA_AGENT "=%s", directory, directory),
@@ -137,7 +137,7 @@ static int start_java(struct launch *l, const struct java_recording *o, const ch
  * Starts a command of unknown kind. Programs with AddressSanitizer end if anything is loaded before
  * it, unless an option says otherwise.
  */
-static int start_any(struct launch *l, const struct java_recording *o, const char *directory,
+static int start_any(struct launch *l, const struct session_options *o, const char *directory,
 		     const struct java_launching *how, struct err *err)
 {
 	struct addition additions[] = {
@@ -161,7 +161,7 @@ static int start_any(struct launch *l, const struct java_recording *o, const cha
 	return ret;
 }
 
-int java_launch(struct launch *l, const struct java_recording *o, const char *place,
+int java_launch(struct launch *l, const struct session_options *o, const char *place,
 		const struct java_launching *how, struct err *err)
 {
 	bool by_option = is_named_java(o->argv[0]) && loads_what_ispot_loads(o->argv[0]);

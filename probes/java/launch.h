@@ -9,7 +9,7 @@
 #include <sys/types.h>
 
 struct err;
-struct java_recording;
+struct session_options;
 struct launch;
 struct launch_inherit;
 
@@ -22,7 +22,7 @@ struct java_launching {
 };
 
 /* Returns the errors of launch_start() and held(). */
-int java_launch(struct launch *l, const struct java_recording *o, const char *place,
+int java_launch(struct launch *l, const struct session_options *o, const char *place,
 		const struct java_launching *how, struct err *err);
 /* Finds the program as a shell does. Returns false if there is none. */
 bool java_find_program(const char *program, char path[PATH_MAX]);

@@ -20,7 +20,7 @@
 #include "probes/inproc/inproc.h"
 #include "probes/java/counted.h"
 #include "probes/java/preload/preload.h"
-#include "probes/java/record.h"
+#include "probes/recording/options.h"
 
 #define ROOM_LEAST (64u << 20) /* room for some hundred threads */
 #define PREFIX	   "ispot-java."
@@ -104,21 +104,22 @@ static int write_file(const char *dir, const char *name, const void *data, size_
 	return ret;
 }
 
-uint64_t java_place_ring_bytes(const struct java_recording *o)
+uint64_t java_place_ring_bytes(const struct session_options *o)
 {
 	uint64_t bytes = o->ring_bytes ? o->ring_bytes : INPROC_RING_BYTES;
 
 	return bytes - bytes % sizeof(struct inproc_record);
 }
 
-static int write_config(const char *dir, const struct java_recording *o)
+static int write_config(const char *dir, const struct session_options *o,
+			const struct pmu_list *counted)
 {
 	struct text t = { 0 };
 	int ret;
 
 	text_printf(&t, "ring-bytes %llu\n", (unsigned long long)java_place_ring_bytes(o));
 	text_printf(&t, "stacks-ns %llu\n", (unsigned long long)o->slow_stack_ns);
-	java_counted_config(o->counted, &t);
+	java_counted_config(counted, &t);
 	for (size_t i = 0; i < o->n_patterns; i++)
 		text_printf(&t, "pattern %s\n", o->patterns[i]);
 	ret = write_file(dir, "config", t.s, t.n, 0644);
@@ -130,7 +131,8 @@ static int write_config(const char *dir, const struct java_recording *o)
  * Makes a user's own directory, where the user's processes make their regions and no other user can
  * change them.
  */
-static int make_for(const char *place, uid_t uid, gid_t gid, const struct java_recording *o)
+static int make_for(const char *place, uid_t uid, gid_t gid, const struct session_options *o,
+		    const struct pmu_list *counted)
 {
 	char *dir = java_place_of(place, uid);
 	int ret = mkdir(dir, 0700) ? -errno : 0;
@@ -139,7 +141,7 @@ static int make_for(const char *place, uid_t uid, gid_t gid, const struct java_r
 	if (!ret && chmod(dir, 0711))
 		ret = -errno;
 	if (!ret)
-		ret = write_config(dir, o);
+		ret = write_config(dir, o, counted);
 	if (!ret && uid != geteuid() && chown(dir, uid, gid))
 		ret = -errno;
 	free(dir);
@@ -147,20 +149,21 @@ static int make_for(const char *place, uid_t uid, gid_t gid, const struct java_r
 }
 
 /* Makes the directories of the command's user, or of the users of the processes. */
-static int make_for_users(const char *place, const struct java_recording *o)
+static int make_for_users(const char *place, const struct session_options *o,
+			  const struct pmu_list *counted)
 {
 	int ret = 0;
 
 	if (o->user)
-		return make_for(place, o->user->uid, o->user->gid, o);
+		return make_for(place, o->user->uid, o->user->gid, o, counted);
 	if (!o->n_pids)
-		return make_for(place, geteuid(), getegid(), o);
+		return make_for(place, geteuid(), getegid(), o, counted);
 	for (size_t i = 0; !ret && i < o->n_pids; i++) {
 		char path[64];
 		struct stat st;
 
 		snprintf(path, sizeof(path), "/proc/%d", o->pids[i]);
-		ret = stat(path, &st) ? -errno : make_for(place, st.st_uid, st.st_gid, o);
+		ret = stat(path, &st) ? -errno : make_for(place, st.st_uid, st.st_gid, o, counted);
 	}
 	return ret;
 }
@@ -175,7 +178,8 @@ void java_place_remove(const char *place)
 	remove_place(AT_FDCWD, place);
 }
 
-int java_place_make(const struct java_recording *o, char **path, struct err *err)
+int java_place_make(const struct session_options *o, const struct pmu_list *counted, char **path,
+		    struct err *err)
 {
 	const char *dir;
 	int ret = 0;
@@ -208,7 +212,7 @@ int java_place_make(const struct java_recording *o, char **path, struct err *err
 		ret = write_file(*path, JAVA_PRELOAD, ispot_java_preload_start,
 				 (size_t)(ispot_java_preload_end - ispot_java_preload_start), 0755);
 	if (!ret)
-		ret = make_for_users(*path, o);
+		ret = make_for_users(*path, o, counted);
 	return ret ? err_set(err, ret, "cannot put the Java agent into %s: %s; set TMPDIR", *path,
 			     strerror(-ret))
 		   : 0;

@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "pmu/group.h"
 #include "probes/inproc/drain.h"
 #include "probes/inproc/lines.h"
 #include "probes/inproc/records.h"
@@ -25,6 +26,7 @@
 #include "probes/java/switches.h"
 #include "probes/process/ending.h"
 #include "probes/process/target.h"
+#include "probes/recording/options.h"
 #include "trace/meta/meta.h"
 #include "trace/write/writer.h"
 
@@ -34,7 +36,8 @@
 #define REST_RUNS 64 /* how often at most the rings are read at the end: 268 million records */
 
 struct recording {
-	const struct java_recording *o;
+	const struct session_options *o;
+	struct pmu_list counted; /* what calls count, perf events first */
 	char *directory;
 	struct trace_writer *writer;
 	struct inproc_drain drain;
@@ -130,7 +133,7 @@ static void write_left(struct recording *r)
 		log_notice("%s", of_most);
 }
 
-static void write_end(struct recording *r, struct java_result *result)
+static void write_end(struct recording *r, struct session_result *result)
 {
 	uint64_t cost_ns = inproc_drain_cost_ns(&r->drain);
 	uint64_t switches_ns = java_switches_cost_ns(&r->switches);
@@ -326,7 +329,7 @@ static void log_pauses(struct recording *r, bool on)
 	}
 }
 
-static int record(struct recording *r, struct java_result *result, struct err *err)
+static int record(struct recording *r, struct session_result *result, struct err *err)
 {
 	const struct java_launching how = {
 		.inherit = &r->inherit, .start_ns = &r->start_ns, .held = on_held, .ctx = r
@@ -339,7 +342,7 @@ static int record(struct recording *r, struct java_result *result, struct err *e
 	if (ret)
 		return ret;
 	write_session(r);
-	java_counted_begin(r->o->counted, &r->drain);
+	java_counted_begin(&r->counted, &r->drain);
 	if (r->o->keep_slower_ns)
 		inproc_sum_up_shorter(&r->drain, r->o->keep_slower_ns);
 	inproc_write_set(&r->drain, true, r->start_ns);
@@ -363,15 +366,19 @@ static int record(struct recording *r, struct java_result *result, struct err *e
 	return 0;
 }
 
-static void fill_result(struct recording *r, struct java_result *result)
+static void fill_result(struct recording *r, struct session_result *result)
 {
 	result->calls = r->drain.calls;
-	result->lost = r->drain.lost_records;
-	result->machines = r->drain.regions.n;
-	result->functions = r->drain.functions.n;
-	result->pauses = r->drain.pauses;
+	result->lost_records = r->drain.lost_records;
+	result->functions = r->drain.functions.n; /* with synchronized blocks */
 	trace_writer_flush(r->writer, NULL);
 	result->file_bytes = trace_writer_bytes(r->writer);
+	if (!result->calls && r->drain.regions.n)
+		log_notice("no calls were seen: %s",
+			   r->o->n_patterns ? "no method that -F matches ran; give names as "
+					      "com.example.Store.get, with * for anything"
+					    : "no synchronized method of the program ran; name "
+					      "others with -F");
 }
 
 static void prepare_signals(struct recording *r)
@@ -409,12 +416,15 @@ static int open_file(struct recording *r, struct err *err)
 	return ret;
 }
 
-int java_record(const struct java_recording *o, struct java_result *result, struct err *err)
+int java_record(const struct session_options *o, struct session_result *result, struct err *err)
 {
 	struct recording r = { .o = o, .launch = { .go_fd = -1, .status_fd = -1 } };
-	int ret = java_place_make(o, &r.directory, err), close_ret;
+	int ret = java_counted_choose(&r.counted, o->events, err), close_ret;
 
-	*result = (struct java_result){ 0 };
+	*result = (struct session_result){ 0 };
+	if (ret)
+		return ret;
+	ret = java_place_make(o, &r.counted, &r.directory, err);
 	if (!ret) {
 		open_switches(&r);
 		ret = open_file(&r, err);

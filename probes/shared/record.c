@@ -23,6 +23,7 @@
 #include "import/perfdata.h"
 #include "probes/process/ending.h"
 #include "probes/process/target.h"
+#include "probes/recording/options.h"
 #include "probes/ring/ring.h"
 #include "probes/shared/shared.h"
 
@@ -46,7 +47,7 @@ struct shared_ring {
 
 /* Event 0 carries the rings, event i + 1 is probes' i. */
 struct recording {
-	const struct shared_recording *o;
+	const struct session_options *o;
 	struct shared_probes probes; /* those chosen; strings borrowed */
 	struct cpus cpus;
 	struct shared_ring *rings;
@@ -366,9 +367,9 @@ static const char *const limits =
 	"identify; every thread and child of the command makes its own copies of the events, which "
 	"costs more than a recording as root";
 
-static int convert(struct recording *r, struct shared_result *result, struct err *err)
+static int convert(struct recording *r, struct session_result *result, struct err *err)
 {
-	const struct shared_recording *o = r->o;
+	const struct session_options *o = r->o;
 	struct import_result made;
 	struct import_facts facts = { .command = o->command,
 				      .options = o->options,
@@ -389,7 +390,7 @@ static int convert(struct recording *r, struct shared_result *result, struct err
 			       "to where there is room");
 	ret = import_file(fileno(r->file), o->output, o->output, &facts, &made, err);
 	result->calls = made.entries;
-	result->lost = made.lost;
+	result->lost_records = made.lost;
 	result->functions = made.functions;
 	return ret;
 }
@@ -422,7 +423,7 @@ static int choose(struct recording *r, const struct shared_probes *all, struct e
 		       : 0;
 }
 
-static int record(struct recording *r, struct shared_result *result, struct err *err)
+static int record(struct recording *r, struct session_result *result, struct err *err)
 {
 	int ret;
 
@@ -447,7 +448,7 @@ static int record(struct recording *r, struct shared_result *result, struct err 
 	return convert(r, result, err);
 }
 
-int shared_record(const struct shared_recording *o, struct shared_result *result, struct err *err)
+int shared_record(const struct session_options *o, struct session_result *result, struct err *err)
 {
 	struct recording r = { .o = o,
 			       .read_format = RING_READ_LOST,
@@ -456,7 +457,7 @@ int shared_record(const struct shared_recording *o, struct shared_result *result
 	struct shared_probes all;
 	int ret = shared_read(&all, err);
 
-	*result = (struct shared_result){ 0 };
+	*result = (struct session_result){ 0 };
 	if (!ret)
 		ret = choose(&r, &all, err);
 	n = (r.probes.n + 1) * r.cpus.n;

@@ -4,10 +4,10 @@
 #define ISPOT_PROBES_SHARED_RECORD_H
 
 struct err;
-struct shared_recording;
-struct shared_result;
+struct session_options;
+struct session_result;
 
 /* The command, recorded through them as whoever calls. */
-int shared_record(const struct shared_recording *o, struct shared_result *result, struct err *err);
+int shared_record(const struct session_options *o, struct session_result *result, struct err *err);
 
 #endif

@@ -56,21 +56,4 @@ int shared_add(const struct inspection *in, size_t *added, struct err *err);
 int shared_remove(const char *const *patterns, size_t n, size_t *removed, size_t *busy,
 		  struct err *err);
 
-struct shared_recording {
-	const char *const *patterns;
-	size_t n_patterns;
-	char *const *argv;
-	const char *output, *command, *options, *version;
-	uint64_t max_bytes;   /* of the records kept meanwhile, larger than the file; 0: no bound */
-	uint64_t ring_bytes;  /* per CPU; 0: what every user may have */
-	uint64_t duration_ns; /* 0: to the command's end */
-	bool inherit;
-};
-struct shared_result {
-	uint64_t calls, lost;
-	uint32_t functions;
-	int exit_status;
-	const char *reason;
-};
-
 #endif

@@ -23,6 +23,7 @@
 #include "probes/inspect/inspect.h"
 #include "probes/inspect/perf_script.h"
 #include "probes/place/function.h"
+#include "probes/recording/options.h"
 #include "probes/select/blocking.h"
 #include "probes/select/pattern.h"
 #include "probes/session/beside.h"
@@ -700,9 +701,9 @@ static void print(const struct check_options *o, const struct checked *c, char *
 /* Asks what `ispot record` asks before it patches anything. */
 static void find_refusal(const struct inspect_options *io, struct err *why)
 {
-	const struct inject_recording r = { .argv = io->argv,
-					    .pids = &io->pid,
-					    .n_pids = io->argv ? 0 : 1 };
+	const struct session_options r = { .argv = io->argv,
+					   .pids = &io->pid,
+					   .n_pids = io->argv ? 0 : 1 };
 	struct inject_targets targets = { 0 };
 	size_t n_programs;
 

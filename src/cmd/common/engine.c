@@ -66,14 +66,14 @@ static void share_budget(struct session_options *so)
 
 struct inject_beside *engine_add_in_process(struct session_options *so, const char *why_not)
 {
-	const struct inject_recording r = { .argv = so->n_pids ? NULL : so->argv,
-					    .pids = so->pids,
-					    .n_pids = so->n_pids,
-					    .ring_bytes = so->ring_bytes,
-					    .period = so->period,
-					    .overhead = is_chosen(so)
-								? 0
-								: SHARE_IN_PROCESS * so->overhead };
+	const struct session_options r = { .argv = so->n_pids ? NULL : so->argv,
+					   .pids = so->pids,
+					   .n_pids = so->n_pids,
+					   .ring_bytes = so->ring_bytes,
+					   .period = so->period,
+					   .overhead = is_chosen(so)
+							       ? 0
+							       : SHARE_IN_PROCESS * so->overhead };
 	struct inject_beside *b = NULL;
 	struct err why = { 0 };
 

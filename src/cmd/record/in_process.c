@@ -31,38 +31,17 @@ static bool is_wanted(const struct record_options *o, const struct session_optio
 static int record(const struct record_options *o, struct session_options *so,
 		  struct recorder_end *end, struct err *err)
 {
-	const struct inject_recording r = { .patterns = so->patterns,
-					    .n_patterns = so->n_patterns,
-					    .argv = so->argv,
-					    .pids = so->pids,
-					    .n_pids = so->n_pids,
-					    .output = so->output,
-					    .command = so->command,
-					    .options = so->options,
-					    .version = so->version,
-					    .user = so->user,
-					    .max_bytes = so->max_bytes,
-					    .duration_ns = so->duration_ns,
-					    .ring_bytes = so->ring_bytes,
-					    .period = so->period,
-					    .overhead = so->overhead,
-					    .keep_slower_ns = so->keep_slower_ns };
-	struct inject_result result;
+	struct session_result result;
 	int ret;
 
 	if (!o->engine)
 		log_notice("calls are timed in the process, as kernel probes need root");
-	ret = inject_record(&r, &result, err);
+	ret = inject_record(so, &result, err);
 	if (ret)
 		return ret;
 	if (!result.calls)
 		log_notice("no calls were seen: none of the patched functions ran meanwhile");
-	*end = (struct recorder_end){ .calls = result.calls,
-				      .functions = result.functions,
-				      .lost = result.lost,
-				      .file_bytes = result.file_bytes,
-				      .reason = result.reason,
-				      .exit_status = result.exit_status };
+	recorder_fill_end(end, &result);
 	return 0;
 }
 

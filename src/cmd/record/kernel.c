@@ -31,13 +31,7 @@ static void fill_end(struct recorder_end *end, const struct session_result *r,
 			   functions, so->n_patterns ? "-F" : "a -F",
 			   so->n_patterns ? "record without -F to see what runs"
 					  : "ispot report to see what else is hot");
-	*end = (struct recorder_end){ .calls = r->calls,
-				      .functions = r->functions,
-				      .lost = r->lost_records + r->lost_others,
-				      .file_bytes = r->file_bytes,
-				      .duration_ns = r->duration_ns,
-				      .reason = r->reason,
-				      .exit_status = r->exit_status };
+	recorder_fill_end(end, r);
 	if (r->lost_most_in_process)
 		snprintf(end->slowed, sizeof(end->slowed), "overhead n/a: most were dropped");
 	else if (r->target_cpu_ns && (r->trapped_calls || r->scheduling_cost_ns))

@@ -223,6 +223,17 @@ static void report_end(const struct recorder_end *end, const char *output)
 	text_release(&part);
 }
 
+void recorder_fill_end(struct recorder_end *end, const struct session_result *r)
+{
+	*end = (struct recorder_end){ .calls = r->calls,
+				      .functions = r->functions,
+				      .lost = r->lost_records + r->lost_others,
+				      .file_bytes = r->file_bytes,
+				      .duration_ns = r->duration_ns,
+				      .reason = r->reason,
+				      .exit_status = r->exit_status };
+}
+
 int recorder_run(const struct recorder *r, const struct record_options *o,
 		 struct session_options *so, int *status, struct err *err)
 {

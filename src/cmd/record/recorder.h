@@ -14,6 +14,7 @@
 
 struct err;
 struct session_options;
+struct session_result;
 
 struct record_options {
 	const char *output, *events, *call_graph, *clock;
@@ -62,6 +63,9 @@ extern const struct recorder recorder_kernel, recorder_shared, recorder_java, re
 /* Whether an option is followed by the kernel's probes alone, and in words which. */
 bool recorder_needs_probes(const struct record_options *o, const struct session_options *so,
 			   char *words, size_t n);
+
+/* Fills in what every recorder knows of a recording. */
+void recorder_fill_end(struct recorder_end *end, const struct session_result *r);
 
 /*
  * Checks the options, records, writes the closing lines. *status: what ispot exits with. Returns 0,
