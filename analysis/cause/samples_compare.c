@@ -56,7 +56,7 @@ static void count_line(struct tally *t, const struct meta_frame *f, bool kernel,
 
 static bool is_block(const struct meta_frame *f, const struct block *b)
 {
-	return f->symbol &&
+	return f && f->symbol &&
 	       (!strcmp(f->symbol, b->name) || !strcmp(f->symbol, b->function->symbol));
 }
 
@@ -65,19 +65,15 @@ static void count_callees(struct tally *t, const struct block *b, uint32_t id, b
 			  uint32_t sample)
 {
 	const struct meta *meta = t->meta;
-	const struct meta_stack *stack = id && id < meta->stacks.n ? &meta->stacks.data[id] : NULL;
+	const struct meta_stack *stack = meta_stack(meta, id);
 	uint32_t n = 0;
 
-	while (stack && n < stack->n_frames &&
-	       (stack->frames[n] >= meta->frames.n ||
-		!is_block(&meta->frames.data[stack->frames[n]], b)))
+	while (stack && n < stack->n_frames && !is_block(meta_frame_at(meta, stack, n), b))
 		n++;
 	if (!stack || n == stack->n_frames)
 		return;
 	for (uint32_t i = 0; i < n; i++) {
-		const struct meta_frame *f = stack->frames[i] < meta->frames.n
-						     ? &meta->frames.data[stack->frames[i]]
-						     : NULL;
+		const struct meta_frame *f = meta_frame_at(meta, stack, i);
 
 		if (f && f->symbol && *f->symbol)
 			count(t, f->symbol, f, slow, sample);

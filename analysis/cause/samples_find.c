@@ -44,13 +44,10 @@ static void add_slow(const struct meta *meta, struct block_samples *b, const str
 static const struct meta_frame *loop_of(const struct meta *meta, const struct block *b,
 					const struct sample_row *row)
 {
-	const struct meta_stack *stack =
-		row->stack && row->stack < meta->stacks.n ? &meta->stacks.data[row->stack] : NULL;
+	const struct meta_stack *stack = meta_stack(meta, row->stack);
 
 	for (uint32_t i = 0; stack && i < stack->n_frames; i++) {
-		const struct meta_frame *f = stack->frames[i] < meta->frames.n
-						     ? &meta->frames.data[stack->frames[i]]
-						     : NULL;
+		const struct meta_frame *f = meta_frame_at(meta, stack, i);
 
 		if (f && !f->inlined && !strcmp(f->symbol, b->name))
 			return f->loop ? f : NULL;

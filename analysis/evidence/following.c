@@ -9,18 +9,6 @@
 
 #define ROWS_MAX 65536
 
-static const struct meta_frame *frame_at(const struct meta *meta, uint64_t stack, uint32_t i)
-{
-	const struct meta_stack *s = &meta->stacks.data[stack];
-
-	return s->frames[i] < meta->frames.n ? &meta->frames.data[s->frames[i]] : NULL;
-}
-
-static bool is_known(const struct meta *meta, uint64_t stack)
-{
-	return stack && stack < meta->stacks.n;
-}
-
 /* Whether the frame is a function of the program. */
 static bool is_own(const struct meta_frame *f)
 {
@@ -30,9 +18,11 @@ static bool is_own(const struct meta_frame *f)
 
 static const struct meta_frame *innermost_own(const struct meta *meta, uint64_t stack)
 {
-	for (uint32_t i = 0; i < meta->stacks.data[stack].n_frames; i++)
-		if (is_own(frame_at(meta, stack, i)))
-			return frame_at(meta, stack, i);
+	const struct meta_stack *s = meta_stack(meta, stack);
+
+	for (uint32_t i = 0; s && i < s->n_frames; i++)
+		if (is_own(meta_frame_at(meta, s, i)))
+			return meta_frame_at(meta, s, i);
 	return NULL;
 }
 
@@ -75,10 +65,11 @@ static uint32_t samples_after(const struct following *f, uint32_t function)
 static void count_below(struct following *f, const struct meta *meta, uint32_t function,
 			const char *caller, uint64_t sample)
 {
+	const struct meta_stack *s = meta_stack(meta, sample);
 	const struct meta_frame *inside = NULL;
 
-	for (uint32_t i = 0; i < meta->stacks.data[sample].n_frames; i++) {
-		const struct meta_frame *at = frame_at(meta, sample, i);
+	for (uint32_t i = 0; s && i < s->n_frames; i++) {
+		const struct meta_frame *at = meta_frame_at(meta, s, i);
 
 		if (!is_own(at))
 			continue;
@@ -94,12 +85,10 @@ static void count_below(struct following *f, const struct meta *meta, uint32_t f
 void following_add(struct following *f, const struct meta *meta, uint32_t function, uint64_t call,
 		   uint64_t sample)
 {
-	const struct meta_frame *caller = is_known(meta, call) ? innermost_own(meta, call) : NULL;
+	const struct meta_frame *caller = innermost_own(meta, call);
 	const struct meta_frame *own;
 
 	map_put(&f->samples, function, samples_after(f, function) + 1);
-	if (!is_known(meta, sample))
-		return;
 	if (caller) {
 		count_below(f, meta, function, caller->symbol, sample);
 		return;

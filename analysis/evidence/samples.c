@@ -130,10 +130,5 @@ struct call_visitor samples_visitor(struct samples *s)
 
 const struct meta_frame *samples_innermost(const struct meta *meta, const struct sample_row *row)
 {
-	const struct meta_stack *stack =
-		row->stack && row->stack < meta->stacks.n ? &meta->stacks.data[row->stack] : NULL;
-
-	return stack && stack->n_frames && stack->frames[0] < meta->frames.n
-		       ? &meta->frames.data[stack->frames[0]]
-		       : NULL;
+	return meta_frame_at(meta, meta_stack(meta, row->stack), 0);
 }

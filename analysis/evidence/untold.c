@@ -43,13 +43,11 @@ struct ran {
  */
 static struct ran function_at(const struct meta *meta, uint64_t stack)
 {
-	const struct meta_stack *s =
-		stack && stack < meta->stacks.n ? &meta->stacks.data[stack] : NULL;
+	const struct meta_stack *s = meta_stack(meta, stack);
 	const struct meta_frame *first = NULL, *closure = NULL;
 
 	for (uint32_t i = 0; s && i < s->n_frames; i++) {
-		const struct meta_frame *f =
-			s->frames[i] < meta->frames.n ? &meta->frames.data[s->frames[i]] : NULL;
+		const struct meta_frame *f = meta_frame_at(meta, s, i);
 
 		if (f && f->inlined && *f->symbol && !meta_frame_is_wrapper(f))
 			closure = f;
@@ -84,13 +82,11 @@ struct own_functions {
 
 static struct own_functions own_functions_at(const struct meta *meta, uint64_t stack)
 {
-	const struct meta_stack *s =
-		stack && stack < meta->stacks.n ? &meta->stacks.data[stack] : NULL;
+	const struct meta_stack *s = meta_stack(meta, stack);
 	struct own_functions own = { 0 };
 
 	for (uint32_t i = 0; s && i < s->n_frames; i++) {
-		const struct meta_frame *f =
-			s->frames[i] < meta->frames.n ? &meta->frames.data[s->frames[i]] : NULL;
+		const struct meta_frame *f = meta_frame_at(meta, s, i);
 
 		if (f && has_no_name(f))
 			own.outermost = NULL;
@@ -206,22 +202,18 @@ static void switch_set(struct untold *u, const struct record *r)
 /* Keeps the thread's longest stack, because stacks are cut short in code without frame pointers. */
 static void note_begin(struct untold *u, uint32_t thread, uint64_t stack)
 {
+	const struct meta_stack *s = meta_stack(u->meta, stack);
 	uint32_t longest = map_get(&u->begin_of, thread);
 
-	if (stack && stack < u->meta->stacks.n &&
-	    (longest == MAP_NONE ||
-	     u->meta->stacks.data[stack].n_frames > u->meta->stacks.data[longest].n_frames))
+	if (s && (longest == MAP_NONE || s->n_frames > u->meta->stacks.data[longest].n_frames))
 		map_put(&u->begin_of, thread, (uint32_t)stack);
 }
 
 /* Whether a thread with that stack waits without sleeping. */
 static bool spins_at(const struct meta *meta, uint64_t stack, bool kernel)
 {
-	const struct meta_stack *s =
-		stack && stack < meta->stacks.n ? &meta->stacks.data[stack] : NULL;
-	const struct meta_frame *at = s && s->n_frames && s->frames[0] < meta->frames.n
-					      ? &meta->frames.data[s->frames[0]]
-					      : NULL;
+	const struct meta_stack *s = meta_stack(meta, stack);
+	const struct meta_frame *at = meta_frame_at(meta, s, 0);
 
 	return at && ((at->spins && !kernel) || standard_spins(meta, s));
 }

@@ -24,17 +24,16 @@ void callsites_release(struct callsites *s)
  * inlined there whose source is not a system header, or the first frame. */
 static uint32_t frame_of(const struct meta *meta, uint32_t stack)
 {
-	const struct meta_stack *m = stack < meta->stacks.n ? &meta->stacks.data[stack] : NULL;
+	const struct meta_stack *m = meta_stack(meta, stack);
+	const struct meta_frame *f;
 
-	for (uint32_t i = 0; m && i < m->n_frames && m->frames[i] < meta->frames.n; i++) {
-		const struct meta_frame *f = &meta->frames.data[m->frames[i]];
-
+	for (uint32_t i = 0; (f = meta_frame_at(meta, m, i)); i++) {
 		if (f->symbol && !meta_frame_is_wrapper(f))
 			return m->frames[i];
 		if (!f->inlined)
 			break;
 	}
-	return m && m->n_frames && m->frames[0] < meta->frames.n ? m->frames[0] : MAP_NONE;
+	return meta_frame_at(meta, m, 0) ? m->frames[0] : MAP_NONE;
 }
 
 static uint64_t line_hash(const struct meta_frame *f)
@@ -89,8 +88,7 @@ uint32_t callsites_of_wait(struct callsites *s, uint32_t stack, bool (*passes)(c
 		return MAP_NONE;
 	for (uint32_t i = 1; i < meta->stacks.data[stack].n_frames; i++) {
 		uint32_t frame = meta->stacks.data[stack].frames[i];
-		const struct meta_frame *f =
-			frame < meta->frames.n ? &meta->frames.data[frame] : NULL;
+		const struct meta_frame *f = meta_frame(meta, frame);
 
 		if (f && f->symbol && *f->object && strcmp(f->object, library) != 0 &&
 		    !passes(f->symbol))

@@ -717,18 +717,12 @@ static void set_off(struct sections *s, uint64_t set, uint64_t tgid)
 		}
 }
 
-static const struct meta_frame *frame_at(const struct meta *meta, const struct meta_stack *stack,
-					 uint32_t i)
-{
-	return stack->frames[i] < meta->frames.n ? &meta->frames.data[stack->frames[i]] : NULL;
-}
-
 /* Returns the index of the frame of the function that the program's author knows: not one of the
  * standard libraries that it calls. UINT32_MAX: the stack names none. */
 static uint32_t own_frame(const struct meta *meta, const struct meta_stack *stack)
 {
 	for (uint32_t i = 0; i < stack->n_frames; i++) {
-		const struct meta_frame *f = frame_at(meta, stack, i);
+		const struct meta_frame *f = meta_frame_at(meta, stack, i);
 
 		if (f && *f->symbol && !standard_is_library(f->object) && !meta_frame_is_wrapper(f))
 			return i;
@@ -746,7 +740,7 @@ static bool is_inside_taker(const struct sections *s, const struct hold *h,
 	if (!found)
 		callsites_name(&s->sites, h->site, &site);
 	for (; !found && i < stack->n_frames; i++) {
-		const struct meta_frame *f = frame_at(s->meta, stack, i);
+		const struct meta_frame *f = meta_frame_at(s->meta, stack, i);
 		size_t n = f ? strlen(f->symbol) : 0;
 
 		found = n && site.n >= n && !memcmp(site.s, f->symbol, n) &&
@@ -764,15 +758,14 @@ static bool is_inside_taker(const struct sections *s, const struct hold *h,
 static const struct meta_frame *runs_in(const struct sections *s, const struct hold *h,
 					const struct meta_stack *stack, uint32_t i)
 {
-	return !i || is_inside_taker(s, h, stack, i) ? frame_at(s->meta, stack, i) : NULL;
+	return !i || is_inside_taker(s, h, stack, i) ? meta_frame_at(s->meta, stack, i) : NULL;
 }
 
 /* Counts a sample in the critical sections that the thread is inside of. */
 static void add_sample_to_holds(struct sections *s, const struct thread *t, const struct record *r)
 {
 	const struct section_thread *now = thread_of(s, t);
-	const struct meta_stack *stack =
-		r->values[2] < s->meta->stacks.n ? &s->meta->stacks.data[r->values[2]] : NULL;
+	const struct meta_stack *stack = meta_stack(s->meta, r->values[2]);
 	uint32_t at = stack && now->n_held ? own_frame(s->meta, stack) : UINT32_MAX;
 
 	for (uint32_t i = 0; at != UINT32_MAX && i < now->n_held; i++)

@@ -21,14 +21,9 @@ void callstacks_release(struct callstacks *s)
 	vec_release(&s->rows);
 }
 
-static const struct meta_stack *stack_at(const struct meta *meta, uint32_t id)
-{
-	return id < meta->stacks.n ? &meta->stacks.data[id] : NULL;
-}
-
 static bool same_frames(const struct meta *meta, uint32_t a, uint32_t b)
 {
-	const struct meta_stack *x = stack_at(meta, a), *y = stack_at(meta, b);
+	const struct meta_stack *x = meta_stack(meta, a), *y = meta_stack(meta, b);
 
 	return x->n_frames == y->n_frames &&
 	       (!x->n_frames || !memcmp(x->frames, y->frames, x->n_frames * sizeof(*x->frames)));
@@ -38,13 +33,13 @@ static bool same_frames(const struct meta *meta, uint32_t a, uint32_t b)
  * if the recording does not describe the stack. */
 static uint32_t twin(struct callstacks *s, uint32_t id)
 {
-	const struct meta_stack *m = stack_at(s->meta, id);
+	const struct meta_stack *m = meta_stack(s->meta, id);
 	uint32_t known = map_get(&s->twins, id), first;
 	uint64_t hash;
 
 	if (known != MAP_NONE)
 		return known;
-	if (!id || !m || !m->n_frames)
+	if (!m || !m->n_frames)
 		return 0;
 	hash = hash_bytes(m->frames, m->n_frames * sizeof(*m->frames));
 	while ((first = map_get(&s->by_frames, hash)) != MAP_NONE &&
@@ -136,16 +131,14 @@ struct call_visitor callstacks_visitor(struct callstacks *s)
 static bool is_of(const struct callstacks *s, const struct callstack_site *site,
 		  const struct block *b)
 {
-	const struct meta_stack *place = stack_at(s->meta, site->stack);
+	const struct meta_stack *place = meta_stack(s->meta, site->stack);
 
 	if (s->of_groups)
 		return site->id == b->id;
 	if (!b->function || site->id != b->function->id)
 		return false;
 	if (b->kind == BLOCK_SITE)
-		return b->place && place && place->n_frames &&
-		       place->frames[0] < s->meta->frames.n &&
-		       &s->meta->frames.data[place->frames[0]] == b->place;
+		return b->place && meta_frame_at(s->meta, place, 0) == b->place;
 	return block_is_call(b);
 }
 

@@ -22,9 +22,7 @@ struct naming {
 
 static const struct meta_frame *frame_of(const struct naming *n, uint32_t i)
 {
-	return i < n->stack->n_frames && n->stack->frames[i] < n->meta->frames.n
-		       ? &n->meta->frames.data[n->stack->frames[i]]
-		       : NULL;
+	return meta_frame_at(n->meta, n->stack, i);
 }
 
 /*

@@ -93,10 +93,12 @@ static bool is_traced(const struct meta *meta, const struct meta_frame *frame)
 
 static bool has_traced(const struct meta *meta, const struct meta_stack *stack)
 {
-	for (uint32_t i = 0; i < stack->n_frames; i++)
-		if (stack->frames[i] < meta->frames.n &&
-		    is_traced(meta, &meta->frames.data[stack->frames[i]]))
+	for (uint32_t i = 0; i < stack->n_frames; i++) {
+		const struct meta_frame *f = meta_frame_at(meta, stack, i);
+
+		if (f && is_traced(meta, f))
 			return true;
+	}
 	return false;
 }
 
@@ -218,11 +220,10 @@ static void fall_asleep(struct sites *s, const struct thread *t)
 
 static void name_sleep(struct sites *s, const struct thread *t, uint64_t stack)
 {
-	const struct meta *meta = s->calls->threads.meta;
+	const struct meta_stack *known = meta_stack(s->calls->threads.meta, stack);
 	struct site_sleep *sleep = sleep_of(s, t);
 
-	if (sleep->asleep && stack < meta->stacks.n && meta->stacks.data[stack].n_frames &&
-	    !is_left_out(s, (uint32_t)stack))
+	if (sleep->asleep && known && known->n_frames && !is_left_out(s, (uint32_t)stack))
 		sleep->stack = stack_of(s, (uint32_t)stack);
 }
 

@@ -71,9 +71,7 @@ static uint32_t own_frames(const struct meta *meta, const struct meta_stack *sta
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < stack->n_frames; i++) {
-		const struct meta_frame *f = stack->frames[i] < meta->frames.n
-						     ? &meta->frames.data[stack->frames[i]]
-						     : NULL;
+		const struct meta_frame *f = meta_frame_at(meta, stack, i);
 
 		n += !f || !(standard_is_library(f->object) || meta_frame_is_wrapper(f));
 	}
@@ -114,10 +112,8 @@ static uint64_t hash_frame(uint64_t hash, const struct meta_frame *f)
 }
 
 /* Returns whether the code has no file and no name. Each thread may have such code of its own. */
-static bool is_made_at_run_time(const struct meta *meta, uint32_t frame)
+static bool is_made_at_run_time(const struct meta_frame *f)
 {
-	const struct meta_frame *f = frame < meta->frames.n ? &meta->frames.data[frame] : NULL;
-
 	return f && !*f->symbol && *f->object != '/';
 }
 
@@ -126,11 +122,11 @@ static uint64_t hash_stack(const struct meta *meta, const struct meta_stack *sta
 	uint64_t hash = 1;
 
 	for (uint32_t i = 0; i < stack->n_frames && i < PLACE_FRAMES; i++) {
-		if (i >= QUEUE_FRAMES && is_made_at_run_time(meta, stack->frames[i]))
+		const struct meta_frame *f = meta_frame_at(meta, stack, i);
+
+		if (i >= QUEUE_FRAMES && is_made_at_run_time(f))
 			break;
-		hash = stack->frames[i] < meta->frames.n
-			       ? hash_frame(hash, &meta->frames.data[stack->frames[i]])
-			       : hash_u64(hash ^ stack->frames[i]);
+		hash = f ? hash_frame(hash, f) : hash_u64(hash ^ stack->frames[i]);
 	}
 	return hash;
 }

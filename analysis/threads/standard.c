@@ -157,11 +157,9 @@ static bool is_own(const struct meta_frame *f)
 const struct meta_frame *standard_own_function(const struct meta *meta,
 					       const struct meta_stack *stack)
 {
-	const struct meta_frame *first = NULL;
+	const struct meta_frame *first = NULL, *f;
 
-	for (uint32_t i = 0; i < stack->n_frames && stack->frames[i] < meta->frames.n; i++) {
-		const struct meta_frame *f = &meta->frames.data[stack->frames[i]];
-
+	for (uint32_t i = 0; (f = meta_frame_at(meta, stack, i)); i++) {
 		if (!is_own(f))
 			continue;
 		if (*f->symbol)
@@ -193,10 +191,9 @@ enum standard_wait standard_wait_of(const char *object, const char *symbol)
 /* A frame whose function has no name is identified by the function that its caller calls there. */
 enum standard_wait standard_wait_in(const struct meta *meta, const struct meta_stack *stack)
 {
-	const struct meta_frame *callee = NULL;
+	const struct meta_frame *callee = NULL, *f;
 
-	for (uint32_t i = 0; i < stack->n_frames && stack->frames[i] < meta->frames.n; i++) {
-		const struct meta_frame *f = &meta->frames.data[stack->frames[i]];
+	for (uint32_t i = 0; (f = meta_frame_at(meta, stack, i)); i++) {
 		enum standard_wait wait = STANDARD_NONE;
 
 		if (callee && *f->calls)
@@ -263,9 +260,9 @@ bool standard_spins_somewhere(const struct meta_frame *f)
  * if those of the library have none; "": neither is known. */
 static const char *name_in_openmp(const struct meta *meta, const struct meta_stack *stack)
 {
-	for (uint32_t i = 0; i < stack->n_frames && stack->frames[i] < meta->frames.n; i++) {
-		const struct meta_frame *f = &meta->frames.data[stack->frames[i]];
+	const struct meta_frame *f;
 
+	for (uint32_t i = 0; (f = meta_frame_at(meta, stack, i)); i++) {
 		if (!is_of_openmp(f))
 			return f->calls;
 		if (*f->symbol)
@@ -288,11 +285,9 @@ static bool spins_at(const struct meta_frame *f)
 
 bool standard_spins(const struct meta *meta, const struct meta_stack *stack)
 {
-	const struct meta_frame *f = NULL;
+	const struct meta_frame *f = meta_frame_at(meta, stack, 0);
 	const char *name;
 
-	if (stack->n_frames && stack->frames[0] < meta->frames.n)
-		f = &meta->frames.data[stack->frames[0]];
 	if (!f || !is_of_openmp(f))
 		return f && spins_at(f);
 	name = name_in_openmp(meta, stack);

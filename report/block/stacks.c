@@ -22,7 +22,7 @@
 /* brief: file names without directories. */
 static void frame_text(const struct meta *meta, uint32_t id, bool brief, struct text *out)
 {
-	const struct meta_frame *f = id < meta->frames.n ? &meta->frames.data[id] : NULL;
+	const struct meta_frame *f = meta_frame(meta, id);
 	char name[VALUE_SCRATCH];
 
 	if (!f || !f->object || (!*f->symbol && !*f->object)) {

@@ -34,7 +34,7 @@ struct flame {
 
 static const char *symbol_of(const struct meta *meta, uint32_t frame)
 {
-	const struct meta_frame *f = frame < meta->frames.n ? &meta->frames.data[frame] : NULL;
+	const struct meta_frame *f = meta_frame(meta, frame);
 
 	if (!f || !f->symbol)
 		return "?";

@@ -44,13 +44,11 @@ static struct json *callees_json(const struct outlier_view *v, const struct outl
 static struct json *stack_json(const struct outlier_view *v, const struct outlier *x)
 {
 	const struct meta *meta = v->outliers->meta;
-	uint32_t id = x->stack ? x->stack : x->site;
+	const struct meta_stack *s = meta_stack(meta, x->stack ? x->stack : x->site);
 	struct json *all = json_new_array();
 
-	for (uint32_t i = 0; id && id < meta->stacks.n && i < meta->stacks.data[id].n_frames; i++) {
-		uint32_t frame = meta->stacks.data[id].frames[i];
-		const struct meta_frame *f =
-			frame < meta->frames.n ? &meta->frames.data[frame] : NULL;
+	for (uint32_t i = 0; s && i < s->n_frames; i++) {
+		const struct meta_frame *f = meta_frame_at(meta, s, i);
 		struct text name = { 0 };
 		char *clean;
 

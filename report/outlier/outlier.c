@@ -225,17 +225,15 @@ static void callees(const struct outlier_view *v, const struct outlier_block *b,
 void outlier_called_from(const struct outlier_view *v, const struct outlier *x, struct text *out)
 {
 	const struct meta *meta = v->outliers->meta;
-	uint32_t id = x->stack ? x->stack : x->site;
+	const struct meta_stack *s = meta_stack(meta, x->stack ? x->stack : x->site);
 	/* frame 0 of the call's own stack is the function itself */
 	uint32_t first = x->stack ? 1 : 0;
-	const struct meta_stack *s = id < meta->stacks.n ? &meta->stacks.data[id] : NULL;
 
 	if (!s || s->n_frames <= first)
 		return;
 	text_add(out, "called from");
 	for (uint32_t i = first; i < s->n_frames && i < first + STACK_FRAMES; i++) {
-		const struct meta_frame *f =
-			s->frames[i] < meta->frames.n ? &meta->frames.data[s->frames[i]] : NULL;
+		const struct meta_frame *f = meta_frame_at(meta, s, i);
 
 		if (!f || !f->symbol)
 			continue;

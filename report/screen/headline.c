@@ -132,8 +132,7 @@ static const struct meta_frame *named_caller(const struct meta *meta, const stru
 
 	*direct = true;
 	for (uint32_t i = c->taken ? 1 : 0; i < m->n_frames; i++) {
-		const struct meta_frame *f =
-			m->frames[i] < meta->frames.n ? &meta->frames.data[m->frames[i]] : NULL;
+		const struct meta_frame *f = meta_frame_at(meta, m, i);
 
 		if (f && f->symbol && *f->symbol && !f->inlined && !meta_symbol_in_std(f->symbol))
 			return standard_is_start(f->object, f->symbol) ? NULL : f;

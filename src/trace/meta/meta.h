@@ -352,6 +352,27 @@ const struct meta_object *meta_object(const struct meta *meta, uint32_t id);
 /* NULL: no line described it. */
 const struct meta_function *meta_function(const struct meta *meta, uint32_t id);
 
+/* Returns the call stack with that id; NULL: the file has none, or the id is 0, which means none.
+ */
+static inline const struct meta_stack *meta_stack(const struct meta *meta, uint64_t id)
+{
+	return id && id < meta->stacks.n ? &meta->stacks.data[id] : NULL;
+}
+
+/* Returns the frame with that id; NULL: the file has none. */
+static inline const struct meta_frame *meta_frame(const struct meta *meta, uint32_t id)
+{
+	return id < meta->frames.n ? &meta->frames.data[id] : NULL;
+}
+
+/* Returns frame i of the stack, 0 for the innermost; NULL: the stack is NULL or ends before, or the
+ * file does not have the frame. */
+static inline const struct meta_frame *meta_frame_at(const struct meta *meta,
+						     const struct meta_stack *stack, uint32_t i)
+{
+	return stack && i < stack->n_frames ? meta_frame(meta, stack->frames[i]) : NULL;
+}
+
 /* NULL: no line described it. Its function may be unknown. */
 static inline const struct meta_site *meta_site(const struct meta *meta, uint32_t id)
 {
