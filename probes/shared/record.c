@@ -39,25 +39,25 @@
 #endif
 
 struct shared_ring {
-	int fd; /* of what carries the ring: mappings, names, switches */
+	int fd; /* of the event that has the ring and reports mappings, names and switches */
 	void *map;
-	uint64_t samples; /* of probes, taken out of it */
-	uint64_t told;	  /* records that the kernel said it lost, in what was taken out */
+	uint64_t samples; /* of probes, read so far */
+	uint64_t told;	  /* lost records that the kernel has reported in what was read so far */
 };
 
-/* Event 0 carries the rings, event i + 1 is probes' i. */
+/* Event 0 has the rings, event i + 1 is that of probe i. */
 struct recording {
 	const struct session_options *o;
-	struct shared_probes probes; /* those chosen; strings borrowed */
+	struct shared_probes probes; /* the chosen ones; they borrow their strings */
 	struct cpus cpus;
 	struct shared_ring *rings;
 	int *fds;   /* [event * cpus + cpu] */
-	FILE *file; /* a perf.data as from a pipe */
+	FILE *file; /* in the form that perf writes to a pipe */
 	struct launch launch;
 	struct launch_inherit inherit;
-	uint64_t read_format; /* RING_READ_LOST, where the kernel has it */
+	uint64_t read_format; /* RING_READ_LOST if the kernel supports it */
 	sigset_t ends;	      /* the signals that end a recording */
-	uint64_t bytes;	      /* in file */
+	uint64_t bytes;	      /* in the file so far */
 	uint64_t start_ns;
 	struct ending ending;
 	const char *reason;
@@ -119,7 +119,7 @@ static int open_event(struct recording *r, size_t event, uint32_t cpu, struct er
 		       event ? r->probes.data[event - 1].event : "(none)", strerror(errno));
 }
 
-/* Returns the ring's size: the bytes that were asked for, down to a power of two of pages. */
+/* Returns the ring's size in bytes: the wanted size, rounded down to a power of two of pages. */
 static size_t ring_bytes(const struct recording *r)
 {
 	uint64_t wanted = r->o->ring_bytes ? r->o->ring_bytes : RING_BYTES;
@@ -256,19 +256,17 @@ static void drain(struct recording *r)
 }
 
 /*
- * Returns the CPU's losses that no record in a ring tells, such as at the end: the kernel reports a
- * loss with the next record that it can write, and after the last record there is none (design fact
- * 10). Before 6.0 it does not count losses; then they are the calls that probes made less those
- * that were read.
+ * Returns how many records of the CPU were lost. The rings do not tell: the kernel reports a loss
+ * with the next record that it can write, and there is none after the last record (design fact 10).
+ * Kernels before 6.0 do not count losses; there the result is how often the probes were hit, less
+ * the samples that were read.
  */
 static uint64_t lost_on(const struct recording *r, uint32_t cpu)
 {
 	uint64_t made = 0, lost = 0, samples = r->rings[cpu].samples;
 
 	for (size_t event = 0; event <= r->probes.n; event++) {
-		uint64_t values[2] = {
-			0
-		}; /* how often it happened, records of it that were lost */
+		uint64_t values[2] = { 0 }; /* hits of the event, lost records of it */
 		int fd = r->fds[event * r->cpus.n + cpu];
 
 		if (fd < 0 || read(fd, values, sizeof(values)) < (ssize_t)sizeof(*values))
@@ -281,7 +279,7 @@ static uint64_t lost_on(const struct recording *r, uint32_t cpu)
 	return made > samples ? made - samples : 0;
 }
 
-/* Writes those losses as the kernel would have reported them. */
+/* Writes the losses that no record reports, in the form in which the kernel reports others. */
 static void write_last_losses(struct recording *r)
 {
 	for (uint32_t cpu = 0; cpu < r->cpus.n; cpu++) {
@@ -331,7 +329,7 @@ static void wait_turn(void *recording)
 		ending_signal(&r->ending, &r->launch, number, info.si_code);
 }
 
-/* Why to stop now; NULL: go on. */
+/* Returns why to stop now, or NULL if the recording goes on. */
 static const char *reason_to_stop(struct recording *r)
 {
 	uint64_t now = clock_now_ns();
@@ -443,7 +441,6 @@ static int record(struct recording *r, struct session_result *result, struct err
 	if (ret)
 		return ret;
 	run(r);
-	/* A recording of root's waits in the same way. */
 	ending_wait(&r->ending, &r->launch, !strcmp(r->reason, "duration"), wait_turn, r);
 	return convert(r, result, err);
 }

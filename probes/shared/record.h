@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `ispot record` of a user without privileges: what a shared recorder records for them. */
+/* `ispot record` of a user without privileges, through the probes of shared.h. */
 #ifndef ISPOT_PROBES_SHARED_RECORD_H
 #define ISPOT_PROBES_SHARED_RECORD_H
 
@@ -7,7 +7,7 @@ struct err;
 struct session_options;
 struct session_result;
 
-/* The command, recorded through them as whoever calls. */
+/* Records the command as the user who calls. */
 int shared_record(const struct session_options *o, struct session_result *result, struct err *err);
 
 #endif

@@ -31,14 +31,16 @@
 
 /* ---- the registry ---- */
 
-/* Whether it is a name that event_name() makes: a path is made of it. */
+/* Returns whether event_name() can have made the name. Others are refused, because the name becomes
+ * a part of a path. */
 static bool is_event_name(const char *s)
 {
 	return *s &&
 	       !s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")];
 }
 
-/* A symbol is whatever the program's file says; one that is no word would be a line of its own. */
+/* Returns whether the symbol, which is whatever the program's file says, fits between blanks on a
+ * line. */
 static bool is_word(const char *s)
 {
 	for (const unsigned char *c = (const void *)s; *c; c++)
@@ -47,7 +49,8 @@ static bool is_word(const char *s)
 	return *s;
 }
 
-/* It ends a line, so it may have blanks, but for one at its beginning. */
+/* Returns whether the path fits at the end of a line: there it may contain blanks, but not begin
+ * with one. */
 static bool is_path(const char *s)
 {
 	for (const unsigned char *c = (const void *)s; *c; c++)
@@ -56,7 +59,7 @@ static bool is_path(const char *s)
 	return *s == '/';
 }
 
-/* kind, number, event, symbol, offset, path: one line each */
+/* Reads a line for each probe: kind, number, event, symbol, offset, path. */
 static int read_from(FILE *f, struct shared_probes *all)
 {
 	char *line = NULL;
@@ -150,9 +153,10 @@ int shared_select(const struct shared_probes *all, const char *const *words, siz
 }
 
 /*
- * Locked, for one administrator at a time; a new file takes the old one's place. The registry is
- * one for each /run, a container's its own, but the kernel's events are one for all: that file is
- * locked as well, so that a name that is free stays so until it is taken.
+ * The registry while an administrator changes it, locked against others. A new file then replaces
+ * the old one. Each /run has a registry of its own, for example in a container, but all share the
+ * kernel's events. So the kernel's list of events is locked, too, and a free name stays free until
+ * it is taken.
  */
 struct registry {
 	struct shared_probes all;
@@ -235,7 +239,8 @@ static void exit_name(char name[EVENT_NAME_MAX], const char *event, uint32_t sit
 		snprintf(name, EVENT_NAME_MAX, "%s__ret%u", event, site);
 }
 
-/* It and the names of its exits: the registry may know nothing of an event that the kernel has. */
+/* Returns whether the kernel has no event with this name or with those of its exits. The registry
+ * may not know all events of the kernel. */
 static bool name_is_free(const char *event, uint32_t n_sites)
 {
 	char name[EVENT_NAME_MAX];
@@ -267,8 +272,8 @@ static void event_name(const char *symbol, uint32_t n_sites, char name[EVENT_NAM
 }
 
 /*
- * Always an event of its own: one that is there would get the point, and who has it open an oops
- * (design fact 5).
+ * Makes an event for the point. An existing event of that name would get the point, and whoever has
+ * it open an oops (design fact 5).
  */
 static int add_point(struct registry *r, char kind, const char *event, const struct planned *p,
 		     const char *path, uint64_t offset)
@@ -297,7 +302,7 @@ static int add_point(struct registry *r, char kind, const char *event, const str
 	return 0;
 }
 
-/* 1: it is new; 0: it was there; or -errno. */
+/* Returns 1 if the function's probes are new, 0 if they were registered before, or -errno. */
 static int add_function(struct registry *r, const struct planned *p)
 {
 	const struct dso_function *f = p->what.function;
@@ -311,7 +316,7 @@ static int add_function(struct registry *r, const struct planned *p)
 	if (!realpath(dso_path(p->what.dso), path) || stat(path, &st))
 		return -errno;
 	if (st.st_dev != dso_device(p->what.dso) || st.st_ino != dso_inode(p->what.dso))
-		return -ESTALE; /* another file has come to its place since it was read */
+		return -ESTALE; /* the path has another file now than when it was read */
 	if (!is_path(path) || !is_word(f->symbol))
 		return -EILSEQ;
 	if (has_point(r, SHARED_ENTRY, path, entry))
@@ -373,7 +378,7 @@ int shared_add(const struct inspection *in, size_t *added, struct err *err)
 
 /* ---- removing ---- */
 
-/* There may be another event of that name by now, which is somebody else's. */
+/* Removes the event, unless somebody else's event has its name by now. */
 static int erase(const struct shared_probe *p)
 {
 	int ret;

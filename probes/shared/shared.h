@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Probes that an administrator registers once (ispot probe add) and that users then record with,
- * without any privilege, on processes of their own: engine B (design facts 3 and 17). Each probe
- * is a tracefs event of its own with one point: an event of one point that somebody has open is
- * refused to be deleted (-EBUSY), which one of several points is not on every kernel. Registered
- * and not open they cost nobody anything.
+ * Probes that an administrator registers once (ispot probe add), so that users can record their own
+ * processes with them without any privilege. This is engine B (design facts 3 and 17). Each probe
+ * is a tracefs event of its own with one point: every kernel refuses to delete such an event while
+ * somebody has it open (-EBUSY), but not all refuse it for an event of several points. A registered
+ * probe costs nothing while nobody has it open.
  *
- * What is registered stands in a file that everybody may read, for tracefs itself only root reads.
+ * Only root can read tracefs, so the registered probes are listed in a file that everybody may
+ * read: the registry.
  */
 #ifndef ISPOT_PROBES_SHARED_SHARED_H
 #define ISPOT_PROBES_SHARED_SHARED_H
@@ -26,9 +27,9 @@ enum shared_kind { SHARED_ENTRY = 'p', SHARED_RETURN = 'r', SHARED_EXIT = 'x' };
 struct shared_probe {
 	char kind; /* enum shared_kind */
 	uint32_t perf_id;
-	char *event;  /* its name: function, and __return or __retN behind it for its exits */
+	char *event;  /* name of the event: the function's, and for exits "__return" or "__retN" */
 	char *symbol; /* of the function */
-	char *path;   /* of the file that it is in */
+	char *path;   /* of the function's file */
 	uint64_t offset;
 };
 
@@ -36,23 +37,23 @@ struct shared_probes {
 	VEC(struct shared_probe)
 };
 
-/* None is no error. */
+/* Reads the registry. If there is none, *all is empty and the result is 0. */
 int shared_read(struct shared_probes *all, struct err *err);
 void shared_release(struct shared_probes *all);
 /*
- * Which of them -F means, in the grammar of select.h but for arguments, which these probes have
- * not; no pattern that chooses: all. wanted: one for each. *none: a pattern that means none of
- * them, NULL: there is none such. Errors: as patterns_parse().
+ * Selects the probes that the words of -F match, in the grammar of select.h, but without arguments,
+ * which these probes do not record. Without a pattern that selects, all are selected. wanted: a
+ * flag for each probe. *none: a pattern that matches no probe, which the caller frees, or NULL.
+ * Returns the errors of patterns_parse().
  */
 int shared_select(const struct shared_probes *all, const char *const *patterns, size_t n,
 		  bool *wanted, char **none, struct err *err);
 
-/*
- * Registers the functions that the inspection can trace and that are not registered yet. *added:
- * how many.
- */
+/* Registers probes on the functions that the inspection can trace and that have none yet. *added:
+ * the number of these functions. */
 int shared_add(const struct inspection *in, size_t *added, struct err *err);
-/* *removed and *busy: how many probes; busy ones are open and stay. */
+/* Removes the probes that the patterns match. *removed, *busy: numbers of probes; somebody has the
+ * busy ones open, so they stay. */
 int shared_remove(const char *const *patterns, size_t n, size_t *removed, size_t *busy,
 		  struct err *err);
 

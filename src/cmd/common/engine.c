@@ -13,7 +13,7 @@
 #include "probes/session/beside.h"
 #include "probes/recording/options.h"
 
-#define SHARE_IN_PROCESS 0.5 /* of the budget, where ispot chooses the functions */
+#define SHARE_IN_PROCESS 0.5 /* of the budget, if ispot chooses the functions */
 
 int engine_parse(const char *word, enum engine *engine, struct err *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* --engine: what times calls, in every command that has it. */
+/* The option --engine, for all commands that have it: what times the calls. */
 #ifndef ISPOT_CMD_COMMON_ENGINE_H
 #define ISPOT_CMD_COMMON_ENGINE_H
 
@@ -9,10 +9,10 @@ struct session_options;
 
 enum engine { ENGINE_KERNEL, ENGINE_IN_PROCESS, ENGINE_AUTO };
 
-/* word: NULL where the option was not given, which is ENGINE_KERNEL here. */
+/* word: NULL if the option was not given, which means ENGINE_KERNEL. */
 int engine_parse(const char *word, enum engine *engine, struct err *err);
-/* For commands that read recordings, whose engines were chosen when they were made. word: may be
- * NULL. */
+/* Refuses the option for a command that reads recordings: their engine was chosen by `ispot
+ * record`. word: NULL if the option was not given, which is no error. */
 int engine_refuse(const char *word, const char *command, struct err *err);
 /*
  * Lets the session hand over, to be timed in process, what is too costly for kernel probes.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* By the kernel's probes, and in process where those would cost too much. */
+/* Records with the kernel's probes, and in process the functions for which they cost too much. */
 #include <string.h>
 
 #include "cmd/common/engine.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* By code that is put into the program, next to its own. */
+/* Records with code that is put into the program. */
 #include <string.h>
 #include <unistd.h>
 
@@ -9,7 +9,8 @@
 #include "probes/kernel/tracing.h"
 #include "probes/session/session.h"
 
-/* Who may open the kernel's list of probes may set some. */
+/* Returns whether the user may set kernel probes: those who can open the kernel's list of probes
+ * may. */
 static bool may_probe(void)
 {
 	int fd = tracing_control();
@@ -19,7 +20,7 @@ static bool may_probe(void)
 	return fd >= 0;
 }
 
-/* It takes no privilege: users who may not have kernel probes record so. */
+/* This engine needs no privilege, so users who may not set kernel probes get it by default. */
 static bool is_wanted(const struct record_options *o, const struct session_options *so)
 {
 	(void)so;

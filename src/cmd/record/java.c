@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* By an agent inside of the Java machines. */
+/* Records with an agent inside the Java machines. */
 #include "cmd/record/recorder.h"
 #include "probes/java/record.h"
 #include "probes/select/pattern.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* By the kernel's probes, as root. */
+/* Records with the kernel's probes, as root. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -19,7 +19,7 @@ static void fill_end(struct recorder_end *end, const struct session_result *r,
 	char words[META_COST_WORDS];
 
 	text_counted(functions, r->functions, "function");
-	/* Where nothing was probed the session has said why. */
+	/* If nothing was probed, the session has reported why. */
 	if (!r->calls && r->trapped_calls)
 		log_notice("none of the %s was recorded, as one in %llu was to be; record with a "
 			   "smaller -c",
@@ -40,7 +40,7 @@ static void fill_end(struct recorder_end *end, const struct session_result *r,
 					 (double)r->duration_ns));
 }
 
-/* One recording; of a scout's, with what it would trace. */
+/* Runs one session. choice: for a scout, the functions that it would trace; NULL otherwise. */
 static int run_session(const struct session_options *so, struct session_result *result,
 		       struct session_choice *choice, struct err *err)
 {
@@ -55,7 +55,7 @@ static int run_session(const struct session_options *so, struct session_result *
 	return ret;
 }
 
-/* The command runs once to see what is hot, and once with that traced, as far as it may cost. */
+/* Runs the command once to see what is hot, and once more to trace that within the budget. */
 static int run_twice(const struct session_options *so, struct recorder_end *end, struct err *err)
 {
 	struct session_result result = { 0 };

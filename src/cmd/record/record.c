@@ -23,10 +23,10 @@
 #include "cmd/record/recorder.h"
 #include "cli/target_args.h"
 
-#define OVERHEAD_MOST	 100.0	      /* per cent: more would not be a bound */
-#define RING_BYTES_LEAST 4096ull      /* less was meant in pages, or in MiB */
-#define RING_BYTES_MOST	 (2ull << 30) /* the kernel makes none larger */
-#define MAX_BYTES_LEAST	 (64u << 10)  /* room for names, stacks and some calls */
+#define OVERHEAD_MOST	 100.0	      /* percent: a larger budget would be no limit */
+#define RING_BYTES_LEAST 4096ull      /* whoever gives less means pages or MiB */
+#define RING_BYTES_MOST	 (2ull << 30) /* the kernel's limit */
+#define MAX_BYTES_LEAST	 (64u << 10)  /* so that names, stacks and some calls fit */
 #define PERIOD_MOST	 (1u << 30)
 
 static const struct option_row options[] = {
@@ -115,7 +115,8 @@ static bool is_program(const char *word)
 	return path != NULL;
 }
 
-/* perf's -g and -e may stand alone before a command, which these took for their value. */
+/* Explains that there is no command. Options that may stand alone in perf, -g and -e, may have
+ * taken the command for their value. */
 static int nothing_to_record(const struct record_options *o, struct err *err)
 {
 	struct session_options so = { 0 };
@@ -144,7 +145,7 @@ static int check_engine(const struct record_options *o, struct err *err)
 		       : 0;
 }
 
-/* perf's words for the clock; the records' own clock is CLOCK_MONOTONIC with either. */
+/* Accepts perf's words for the clock. Times are of CLOCK_MONOTONIC whichever is given. */
 static int check_clock(const struct record_options *o, struct err *err)
 {
 	if (!o->clock || !strcmp(o->clock, "mono") || !strcmp(o->clock, "monotonic"))
@@ -204,7 +205,7 @@ static int check_options(const struct record_options *o, bool has_command, bool 
 	return check_clock(o, err);
 }
 
-/* The session that the options ask for, its command and processes aside. */
+/* Fills in all options of the session but the command and the processes. */
 static int fill_session(struct session_options *so, const struct record_options *o, struct err *err)
 {
 	int ret;
@@ -214,7 +215,8 @@ static int fill_session(struct session_options *so, const struct record_options 
 	so->regions = parallel_regions;
 	so->no_key = o->no_key.data;
 	so->n_no_key = o->no_key.n;
-	/* values on change would be missing with the calls that are not written */
+	/* Short calls are not written, and values that are recorded on change would be missing with
+	 * them. */
 	so->events = o->keep_slower_ns == UINT64_MAX ? o->events : "none";
 	so->keep_slower_ns = o->keep_slower_ns == UINT64_MAX ? 0 : o->keep_slower_ns;
 	so->output = o->output;
@@ -236,7 +238,7 @@ static int fill_session(struct session_options *so, const struct record_options 
 	return ret || !o->burst ? ret : session_args_burst(o->burst, so, err);
 }
 
-/* The first that is wanted records; the last one always is. */
+/* The first recorder that is wanted records. The last one is always wanted. */
 static const struct recorder *const recorders[] = { &recorder_java, &recorder_shared,
 						    &recorder_in_process, &recorder_auto,
 						    &recorder_kernel };
@@ -251,8 +253,8 @@ static const struct recorder *choose_recorder(const struct record_options *o,
 	return *r;
 }
 
-/* Whether the command's output goes to the terminal, where a line of progress would be in its way.
- */
+/* Returns whether the command writes to the terminal, too, where a line of progress would be in the
+ * way. */
 static bool shares_terminal(const struct record_options *o)
 {
 	return !strcmp(o->output, "-") || isatty(STDOUT_FILENO);

@@ -14,11 +14,11 @@
 #include "probes/select/select.h"
 #include "probes/session/session.h"
 
-/* Which option which recorder cannot follow, and why: refused, never passed over. */
+/* An option, and why each recorder refuses it. No recorder ignores an option. */
 struct refusal {
 	const char *option;
 	bool given;
-	const char *in_process, *shared, *java; /* NULL: the recorder follows it */
+	const char *in_process, *shared, *java; /* clauses; NULL: the recorder follows the option */
 };
 
 #define ROWS_MOST 24
@@ -28,8 +28,9 @@ struct refusals {
 	size_t n;
 };
 
-/* Of an engine beside kernel probes, which follow all options: where its reason is another; NULL:
- * it follows. Otherwise what is refused in process takes kernel probes alone. */
+/* If the in-process engine works beside kernel probes, which follow all options, an option that the
+ * engine refuses takes it out of the recording. These rows are the exceptions: the engine has
+ * another reason, or none (NULL). */
 static const struct beside {
 	const char *option, *reason;
 } besides[] = {
@@ -62,7 +63,7 @@ static int refuse(enum recorder_id id, const struct record_options *o, const cha
 		       option, reason, option);
 }
 
-/* Without privilege no arguments are recorded: --no-key is fulfilled there. */
+/* --no-key is no row for recorders without privilege: they record no arguments anyway. */
 static struct refusals refusals_of(const struct record_options *o, bool has_command)
 {
 	const bool counts = o->events && strcmp(o->events, "none") != 0;
@@ -151,7 +152,7 @@ bool recorder_needs_probes(const struct record_options *o, const struct session_
 	return false;
 }
 
-#define CLOSING_COLUMNS (80 - 7) /* of a line behind "ispot: " */
+#define CLOSING_COLUMNS (80 - 7) /* a closing line begins with "ispot: " */
 
 static unsigned columns_of(const char *s)
 {
@@ -181,7 +182,7 @@ static void add_part(struct text *line, const char *between, const char *part)
 	text_add(line, part);
 }
 
-/* Returns whether a recording ends so if nothing happens that its user does not expect. */
+/* Returns whether the user expects this reason for the end of the recording. */
 static bool is_as_asked(const char *reason)
 {
 	return !strcmp(reason, "command ended") || !strcmp(reason, "duration");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * `ispot record`: its options are read once (record.c), one of the recorders below takes them, and
- * each recorder says in one table (recorder.c) which options it cannot follow. A new recorder is a
- * file here, a row in record.c and a column in that table.
+ * `ispot record`. record.c reads its options once and gives them to one of the recorders below. A
+ * table in recorder.c has the options that each recorder refuses. A new recorder is a file here, a
+ * row in record.c and a column in that table.
  */
 #ifndef ISPOT_CMD_RECORD_RECORDER_H
 #define ISPOT_CMD_RECORD_RECORDER_H
@@ -28,12 +28,12 @@ struct record_options {
 	uint64_t period;
 };
 
-/* What the closing lines say, and ispot's exit status follows from. */
+/* The end of a recording, for the closing lines and ispot's exit status. */
 struct recorder_end {
 	uint64_t calls, functions, lost, file_bytes;
 	uint64_t duration_ns; /* 0: not known */
-	const char *unit;     /* what is counted as functions; NULL: functions */
-	char slowed[64];      /* what recording cost, as a clause; "": not known */
+	const char *unit;     /* name of what functions counts; NULL: "function" */
+	char slowed[64];      /* the overhead as a clause; "": unknown */
 	const char *reason;   /* why it ended; NULL: nothing was recorded, so there are no lines */
 	int exit_status;      /* the command's */
 };
@@ -51,8 +51,8 @@ enum recorder_id {
 struct recorder {
 	enum recorder_id id;
 	bool (*is_wanted)(const struct record_options *o, const struct session_options *so);
-	/* Records to the end, and fills what is zero at the beginning. so: the options as a session
-	 * takes them, with the command and the processes. */
+	/* Records to the end, and fills in *end, which is zero before. so: the options of a
+	 * session, with the command and the processes. */
 	int (*record)(const struct record_options *o, struct session_options *so,
 		      struct recorder_end *end, struct err *err);
 };
@@ -60,7 +60,8 @@ struct recorder {
 extern const struct recorder recorder_kernel, recorder_shared, recorder_java, recorder_in_process,
 	recorder_auto;
 
-/* Whether an option is followed by the kernel's probes alone, and in words which. */
+/* Returns whether an option was given that only the kernel's probes can follow. words, of n bytes:
+ * which one, and why. */
 bool recorder_needs_probes(const struct record_options *o, const struct session_options *so,
 			   char *words, size_t n);
 
@@ -68,8 +69,9 @@ bool recorder_needs_probes(const struct record_options *o, const struct session_
 void recorder_fill_end(struct recorder_end *end, const struct session_result *r);
 
 /*
- * Checks the options, records, writes the closing lines. *status: what ispot exits with. Returns 0,
- * or an error; of an option that the recorder cannot follow -EINVAL, or -EACCES if root could.
+ * Checks the options, records, and writes the closing lines. *status: ispot's exit status. Returns
+ * 0 or an error. If the recorder refuses an option: -EACCES if root could use it, otherwise
+ * -EINVAL.
  */
 int recorder_run(const struct recorder *r, const struct record_options *o,
 		 struct session_options *so, int *status, struct err *err);

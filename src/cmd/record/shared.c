@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Without privilege: by probes that an administrator has registered. */
+/* Records without privilege, through probes that an administrator has registered. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -30,7 +30,7 @@ static bool is_in(const struct shared_probe *probe, const struct dso_closure *fi
 	return false;
 }
 
-/* Which of them are in the command's program or its libraries, and chosen. */
+/* Returns whether a chosen probe is in the command's program or in one of its libraries. */
 static bool has_own(const struct shared_probes *all, const bool *chosen, char *const *argv)
 {
 	struct dso_cache *cache = dso_cache_new();
@@ -49,13 +49,14 @@ static bool has_own(const struct shared_probes *all, const bool *chosen, char *c
 	return any;
 }
 
-/* Probes that were registered for other programs are of no use for this one. */
+/* Returns whether the registered probes are of use for the command: they may be for other programs.
+ * A wrong pattern counts as use, so that this recorder reports what is wrong with it. */
 static bool can_use(const struct shared_probes *all, const struct session_options *so)
 {
 	bool *chosen = xcalloc(all->n + 1, sizeof(*chosen)), any = false;
 	char *none = NULL;
 
-	if (so->argv && !so->n_pids) /* it says what is wrong with a pattern */
+	if (so->argv && !so->n_pids)
 		any = shared_select(all, so->patterns, so->n_patterns, chosen, &none, NULL) ||
 		      (!none && has_own(all, chosen, so->argv));
 	free(none);
@@ -71,7 +72,7 @@ static bool is_wanted(const struct record_options *o, const struct session_optio
 	if (!geteuid() || (o->engine && strcmp(o->engine, "kernel") != 0))
 		return false;
 	any = !shared_read(&all, NULL) && all.n;
-	/* where no other engine can record, what is missing is named */
+	/* If no other engine can record either, this one reports what is missing. */
 	any = any && (o->engine || !inject_is_possible() || can_use(&all, so));
 	shared_release(&all);
 	return any;
