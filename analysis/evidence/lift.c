@@ -35,13 +35,6 @@ struct split {
 	uint32_t rows[LIFT_BATCHES];
 };
 
-static int by_number(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static uint64_t length(const struct lift_row *r, bool whole)
 {
 	return whole ? r->duration_ns : r->seen_ns;
@@ -65,7 +58,7 @@ static bool find_split(const struct lift_sample *s, struct split *split, bool wh
 
 	for (size_t i = 0; i < n; i++)
 		d[i] = length(&s->rows.data[i], whole);
-	qsort(d, n, sizeof(*d), by_number);
+	qsort(d, n, sizeof(*d), vec_by_u64);
 	*split = (struct split){ .whole = whole, .slow_min = d[n - n / 10] };
 	split->fast_max = fast_max(d, n, split->slow_min);
 	free(d);

@@ -43,16 +43,9 @@ void outlier_fit_add(struct outlier_block *b, uint64_t index, uint64_t ns)
 		thin_out(b);
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static double median(double *values, size_t n)
 {
-	qsort(values, n, sizeof(*values), by_value);
+	qsort(values, n, sizeof(*values), vec_by_double);
 	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 

@@ -67,13 +67,6 @@ static double mean_again(const struct buckets *all, uint64_t *state)
 	return n > 0 ? sum / n : NAN;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 struct bootstrap bootstrap_mean(const struct hist *h, double all)
 {
 	struct bootstrap r = { 0 };
@@ -95,7 +88,7 @@ struct bootstrap bootstrap_mean(const struct hist *h, double all)
 		k += !isnan(means[k]);
 	}
 	vec_release(&buckets);
-	qsort(means, k, sizeof(*means), by_value);
+	qsort(means, k, sizeof(*means), vec_by_double);
 	/* The part of the values that was seen is certain, so only the rest adds doubt. */
 	part = sqrt(1 - (double)h->count / all);
 	if (k) {

@@ -85,20 +85,13 @@ static void visit(void *ctx, uint32_t cpu, const void *record)
 		*vec_add(&s->times) = h->time_ns;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static double median_walk(const uint64_t *walks, size_t n)
 {
 	uint64_t *ns = xcalloc(n, sizeof(*ns)), median;
 
 	for (size_t i = 0; i + 1 < n; i++)
 		ns[i] = walks[i + 1] - walks[i];
-	qsort(ns, n - 1, sizeof(*ns), by_value);
+	qsort(ns, n - 1, sizeof(*ns), vec_by_u64);
 	median = ns[(n - 1) / 2];
 	free(ns);
 	return (double)median;
@@ -115,7 +108,7 @@ double samplecost_of(const uint64_t *walks, size_t n, uint64_t *samples, size_t 
 		return NAN;
 	}
 	median = median_walk(walks, n);
-	qsort(samples, n_samples, sizeof(*samples), by_value);
+	qsort(samples, n_samples, sizeof(*samples), vec_by_u64);
 	for (size_t i = 0; i < n_samples; i++) {
 		double ns;
 
@@ -126,7 +119,7 @@ double samplecost_of(const uint64_t *walks, size_t n, uint64_t *samples, size_t 
 		ns = (double)(walks[at + BEHIND] - walks[at]) - BEHIND * median;
 		cost_ns[met++] = ns > 0 ? (uint64_t)ns : 0;
 	}
-	qsort(cost_ns, met, sizeof(*cost_ns), by_value);
+	qsort(cost_ns, met, sizeof(*cost_ns), vec_by_u64);
 	met = interrupted_from(cost_ns, met);
 	met -= (size_t)(DISTURBED * (double)met);
 	for (size_t i = 0; i < met; i++)

@@ -334,13 +334,6 @@ static void visit(void *ctx, uint32_t cpu, const void *record)
 		on_exit_of(m, thread_of(m, call->h.tid), id, call->h.time_ns);
 }
 
-static int by_value(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static uint64_t quantile(const struct samples *s, double q)
 {
 	return s->data[(size_t)(q * (s->n - 1))];
@@ -357,7 +350,7 @@ static double mean(const struct samples *s)
 
 static void drop_interrupted(struct samples *s)
 {
-	vec_sort(s, by_value);
+	vec_sort(s, vec_by_u64);
 	s->n = interrupted_from(s->data, s->n);
 }
 

@@ -131,13 +131,6 @@ static void measure_round(struct bench *b)
 	*vec_add(&b->gate) = passed > plain ? passed - plain : 0;
 }
 
-static int by_value(const void *x, const void *y)
-{
-	const uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
-
-	return a < b ? -1 : a > b;
-}
-
 static double mean_of(const struct durations *d)
 {
 	double sum = 0;
@@ -163,12 +156,12 @@ static void fill_calibration(struct bench *b, double rate, struct meta_calibrati
 					.when = "before",
 					.inner_mean_ns = mean_of(&b->inner) / rate,
 					.calls = n };
-	vec_sort(&b->inner, by_value);
-	vec_sort(&b->full, by_value);
+	vec_sort(&b->inner, vec_by_u64);
+	vec_sort(&b->full, vec_by_u64);
 	c->inner_min_ns = ns_of(&b->inner, 0, rate);
 	c->inner_p50_ns = ns_of(&b->inner, n / 2, rate);
 	c->inner_p99_ns = ns_of(&b->inner, n * 99 / 100, rate);
-	vec_sort(&b->gate, by_value);
+	vec_sort(&b->gate, vec_by_u64);
 	c->full_p50_ns = (double)b->full.data[b->full.n / 2] / CALLS / rate;
 	*passed_ns = (double)b->gate.data[b->gate.n / 2] / CALLS / rate;
 }

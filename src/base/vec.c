@@ -18,3 +18,17 @@ void vec_reserve_(void **data, size_t *room, size_t want, size_t size)
 	*data = xrealloc(*data, n > SIZE_MAX / size ? SIZE_MAX : n * size);
 	*room = n;
 }
+
+int vec_by_u64(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+int vec_by_double(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}

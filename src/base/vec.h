@@ -53,6 +53,10 @@
 		low_;                                                   \
 	})
 
+/* Orders for vec_sort() and qsort(): the smallest value first. */
+int vec_by_u64(const void *a, const void *b);
+int vec_by_double(const void *a, const void *b);
+
 void vec_reserve_(void **data, size_t *room, size_t want, size_t size);
 
 #endif

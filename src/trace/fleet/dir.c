@@ -37,13 +37,6 @@ static bool number_of(const char *name, uint64_t *number)
 	       !strcmp(name, name_of(same, *number));
 }
 
-static int by_number(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 static int cannot(const char *path, struct err *err)
 {
 	int rc = errno ? -errno : -EIO;
@@ -70,7 +63,7 @@ static int list(const struct fleet_dir *d, struct numbers *found, struct err *er
 		if (number_of(entry->d_name, &number))
 			*vec_add(found) = number;
 	closedir(dir);
-	vec_sort(found, by_number);
+	vec_sort(found, vec_by_u64);
 	return 0;
 }
 
