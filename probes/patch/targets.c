@@ -84,13 +84,6 @@ static const char *read_stretches(struct targets *t, struct dso *dso)
 
 /* ---- functions ---- */
 
-static int compare_u64(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
 static void add_starts(struct targets *t, struct dso *dso)
 {
 	const struct dso_function *functions;
@@ -106,7 +99,7 @@ static void add_starts(struct targets *t, struct dso *dso)
 		targets_mark(t, f->start, MARK_TARGET);
 		*vec_add(&t->starts) = f->start;
 	}
-	vec_sort(&t->starts, compare_u64);
+	vec_sort(&t->starts, vec_by_u64);
 }
 
 const struct frame *targets_frame(const struct targets *t, uint64_t address)
@@ -273,7 +266,7 @@ static uint64_t end_of_loaded(const struct dso *dso, uint64_t address)
  */
 static void read_tables(struct sweep *s, struct dso *dso)
 {
-	vec_sort(&s->tables, compare_u64);
+	vec_sort(&s->tables, vec_by_u64);
 	for (size_t i = 0; i < s->tables.n; i++) {
 		uint64_t start = s->tables.data[i], end = end_of_loaded(dso, start);
 

@@ -106,13 +106,17 @@ int shared_read(struct shared_probes *all, struct err *err)
 	return ret;
 }
 
+static void free_probe(struct shared_probe *p)
+{
+	free(p->event);
+	free(p->symbol);
+	free(p->path);
+}
+
 void shared_release(struct shared_probes *all)
 {
-	vec_for_each (all, struct shared_probe, p) {
-		free(p->event);
-		free(p->symbol);
-		free(p->path);
-	}
+	vec_for_each (all, struct shared_probe, p)
+		free_probe(p);
 	vec_release(all);
 }
 
@@ -416,11 +420,8 @@ int shared_remove(const char *const *patterns, size_t n, size_t *removed, size_t
 	if (!ret) {
 		struct shared_probes gone = { .data = r.all.data + kept, .n = r.all.n - kept };
 
-		vec_for_each (&gone, struct shared_probe, p) {
-			free(p->event);
-			free(p->symbol);
-			free(p->path);
-		}
+		vec_for_each (&gone, struct shared_probe, p)
+			free_probe(p);
 		r.all.n = kept;
 		ret = registry_write(&r, err);
 	}

@@ -106,6 +106,14 @@ bool report_listed(const struct view *v, const struct block *b)
 	       (lock && b->verdict != VERDICT_TOO_FEW_CALLS);
 }
 
+bool report_any_listed(const struct view *v)
+{
+	for (size_t i = 0; i < v->n_rows; i++)
+		if (report_listed(v, v->rows[i]))
+			return true;
+	return false;
+}
+
 /*
  * Whether the row is on the first screen. With -v a function that is split is listed beside its
  * per-argument rows; only one of the two is on the first screen.
@@ -222,7 +230,7 @@ static int compare(const void *pa, const void *pb, void *ctx)
 	return column_compare(column, a, b);
 }
 
-static bool is_row(const struct view *v, const struct block *b)
+bool report_is_row(const struct view *v, const struct block *b)
 {
 	for (size_t i = 0; i < v->n_rows; i++)
 		if (v->rows[i] == b)
@@ -239,7 +247,7 @@ static void add_named(struct view *v)
 	v->named = report_worst(v);
 	if (!v->named)
 		v->named = report_most_unjudged(v);
-	if (v->named && !is_row(v, v->named))
+	if (v->named && !report_is_row(v, v->named))
 		v->rows[v->n_rows++] = v->named;
 }
 

@@ -30,7 +30,7 @@ static void reach(struct layers *l, uint32_t *queue, uint32_t root, uint32_t lay
 	}
 }
 
-static uint32_t count_in(const struct layers *l, uint32_t layer)
+uint32_t layers_count(const struct layers *l, uint32_t layer)
 {
 	uint32_t n = 0;
 
@@ -57,7 +57,7 @@ static void split(struct layers *l, uint32_t layer, uint32_t most)
 static void count_layers(struct layers *l, uint32_t most)
 {
 	l->n = l->widest = 0;
-	for (uint32_t n; (n = count_in(l, l->n)); l->n++) {
+	for (uint32_t n; (n = layers_count(l, l->n)); l->n++) {
 		if (n > most) {
 			split(l, l->n, most);
 			n = most;
@@ -78,7 +78,7 @@ static double middle_of(const struct layers *l, uint32_t node)
 		if ((e->from != node && e->to != node) || other == node)
 			continue;
 		sum += ((double)l->nodes[other].place + 0.5) /
-		       (double)count_in(l, l->nodes[other].layer);
+		       (double)layers_count(l, l->nodes[other].layer);
 		n++;
 	}
 	return n ? sum / (double)n : 0.5;

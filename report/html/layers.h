@@ -29,5 +29,7 @@ struct layers {
 /* roots: nodes of the top layer, in order; nodes that cannot be reached from them become roots,
  * too. A layer has at most `most` nodes; further ones are moved to a new layer below it. */
 void layers_place(struct layers *l, const uint32_t *roots, size_t n_roots, uint32_t most);
+/* Returns the number of nodes in the layer. */
+uint32_t layers_count(const struct layers *l, uint32_t layer);
 
 #endif

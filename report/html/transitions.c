@@ -94,19 +94,10 @@ static void choose(struct picture *p)
 
 /* ---- drawing ---- */
 
-static uint32_t in_layer(const struct picture *p, uint32_t layer)
-{
-	uint32_t n = 0;
-
-	for (size_t i = 0; i < p->n_states; i++)
-		n += p->nodes[i].layer == layer;
-	return n;
-}
-
 static double x_of(const struct picture *p, uint32_t node)
 {
 	const struct layer_node *at = &p->nodes[node];
-	double part = ((double)at->place + 0.5) / (double)in_layer(p, at->layer);
+	double part = ((double)at->place + 0.5) / (double)layers_count(&p->layers, at->layer);
 
 	/* every other layer is shifted, so that lines in a column do not overlap */
 	return WIDTH * part + (at->layer % 2 ? 24 : -24);

@@ -483,14 +483,6 @@ static void no_lock_judged(const struct view *v, struct text *out)
 
 #define LOST_LEAST 0.01 /* of thread time: less is not worth a sentence */
 
-static bool any_listed(const struct view *v)
-{
-	for (size_t i = 0; i < v->n_rows; i++)
-		if (report_listed(v, v->rows[i]))
-			return true;
-	return false;
-}
-
 /* Says where the headline's lost time is if there is no table that could. none: the sentence before
  * says that no row loses much. */
 static void lost_all_the_same(const struct view *v, bool none, struct text *out)
@@ -499,7 +491,7 @@ static void lost_all_the_same(const struct view *v, bool none, struct text *out)
 	char number[TEXT_NUMBER];
 
 	/* other sentences say of locks where else threads wait */
-	if (any_listed(v) || !(all > 0) || v->result->keyed.rule.kind == BLOCK_LOCK)
+	if (report_any_listed(v) || !(all > 0) || v->result->keyed.rule.kind == BLOCK_LOCK)
 		return;
 	for (size_t i = 0; i < v->n_rows; i++)
 		rows += report_counted_ns(v, v->rows[i]);
@@ -515,7 +507,7 @@ static void nothing_lost(const struct view *v, struct text *out)
 	const struct result *res = v->result;
 
 	text_new_sentence(out);
-	if (res->keyed.rule.kind == BLOCK_LOCK && !any_listed(v))
+	if (res->keyed.rule.kind == BLOCK_LOCK && !report_any_listed(v))
 		no_lock_judged(v, out);
 	else if (res->keyed.rule.kind == BLOCK_LOCK)
 		text_add(out, "No lock costs 1% of thread time.");
@@ -743,14 +735,6 @@ bool report_cpus_limit(const struct result *res, const struct block *worst)
 	       most_gained(res, worst) * (double)res->probed_ns < NOTHING * (double)res->threads_ns;
 }
 
-static bool is_row(const struct view *v, const struct block *b)
-{
-	for (size_t i = 0; i < v->n_rows; i++)
-		if (v->rows[i] == b)
-			return true;
-	return false;
-}
-
 /* Adds what the named causes cost. If the block has a row below, that shows all that the block
  * loses: the sentence says which part of it this is, or has the same number. */
 static void part_of_row(const struct view *v, const struct block *worst, double ns,
@@ -763,10 +747,10 @@ static void part_of_row(const struct view *v, const struct block *worst, double 
 
 	text_time(time, (uint64_t)llround(ns));
 	text_time(row, (uint64_t)llround(row_ns));
-	is_all = is_row(v, worst) && !strcmp(row, time);
+	is_all = report_is_row(v, worst) && !strcmp(row, time);
 	text_lost_share(share, (is_all ? row_ns : ns) / (double)res->threads_ns);
 	text_printf(out, " %s of thread time (%s", share, time);
-	if (!is_row(v, worst))
+	if (!report_is_row(v, worst))
 		text_printf(out, " of the %s lost", text_time(row, res->lost_ns));
 	else if (!is_all)
 		text_printf(out, " of the %s in its row", row);

@@ -204,14 +204,6 @@ static void note_joined(struct watch *w)
 			(double)(w->joined_ns - w->result.meta->session.start_ns) / 1e9);
 }
 
-static bool any_listed(const struct view *v)
-{
-	for (size_t i = 0; i < v->n_rows; i++)
-		if (report_listed(v, v->rows[i]))
-			return true;
-	return false;
-}
-
 /* A program that loses nothing, or makes too few calls to tell, has no row above. */
 static void show_calls(const struct watch *w, struct text *out)
 {
@@ -241,7 +233,7 @@ static void show_summary(struct watch *w)
 		text_add(&out, "\n");
 	view_rank(&v);
 	(w->o->json ? report_json : report_text)(&v, &out);
-	if (!w->o->json && !w->n_shown && !v.all && !any_listed(&v))
+	if (!w->o->json && !w->n_shown && !v.all && !report_any_listed(&v))
 		show_calls(w, &out);
 	free(v.rows);
 	print(w, &out);

@@ -13,6 +13,7 @@
 #include "probes/select/pattern.h"
 #include "probes/select/select.h"
 #include "probes/session/session.h"
+#include "report/table/table.h"
 
 /* An option, and why each recorder refuses it. No recorder ignores an option. */
 struct refusal {
@@ -154,15 +155,6 @@ bool recorder_needs_probes(const struct record_options *o, const struct session_
 
 #define CLOSING_COLUMNS (80 - 7) /* a closing line begins with "ispot: " */
 
-static unsigned columns_of(const char *s)
-{
-	unsigned n = 0;
-
-	for (; *s; s++)
-		n += (*s & 0xc0) != 0x80;
-	return n;
-}
-
 static void end_line(struct text *line)
 {
 	if (line->n)
@@ -175,7 +167,7 @@ static void end_line(struct text *line)
 static void add_part(struct text *line, const char *between, const char *part)
 {
 	if (line->n &&
-	    columns_of(line->s) + columns_of(between) + columns_of(part) > CLOSING_COLUMNS)
+	    table_columns(line->s) + table_columns(between) + table_columns(part) > CLOSING_COLUMNS)
 		end_line(line);
 	if (line->n)
 		text_add(line, between);
