@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * The agent that a Java machine loads (JVMTI): rewrites classes as they are loaded, and those that
- * are, and writes what they call into the process's region (ring.h). Whatever fails, the program
- * runs on as it would without: no function here makes the machine end.
+ * The agent that a Java machine loads (JVMTI). It rewrites classes as they are loaded, and those
+ * that are loaded already, and writes records of their calls into the process's region (ring.h). If
+ * anything fails, the program runs on as without the agent: no function here ends the machine.
  */
 #include <jvmti.h>
 #include <pthread.h>
@@ -34,10 +34,10 @@ static struct {
 	jvmtiEnv *jvmti;
 	struct choice choice;
 	uint64_t ring_bytes;
-	uint64_t stacks_ns; /* calls that last as long have their stacks taken; 0: none */
+	uint64_t stacks_ns; /* calls that last at least this long get a stack; 0: none do */
 	jobject platform_loader;
-	struct ring_thread *scratch; /* whose the calls of the calibration are */
-	_Atomic bool rewrote;	     /* a class, since this was last false */
+	struct ring_thread *scratch; /* its calls are those of the calibration */
+	_Atomic bool rewrote;	     /* a class was rewritten since this was last set to false */
 } agent = { .ring_bytes = INPROC_RING_BYTES };
 
 /* ---- what rewritten methods call ---- */
@@ -49,7 +49,8 @@ static uint32_t units_of(uint64_t ns)
 	return units > UINT32_MAX ? UINT32_MAX : (uint32_t)units;
 }
 
-/* If the wait was for the monitor of the method that calls: how long it was, at least 1. */
+/* Returns how long the thread waited, at least 1, if it waited for the monitor of the calling
+ * method; 0 otherwise. */
 static uint32_t end_wait(struct ring_thread *t)
 {
 	jmethodID method = NULL;
@@ -71,7 +72,8 @@ static struct ring_thread *thread_of(jint id)
 	return ring_recording() ? ring_thread() : NULL;
 }
 
-/* The machine looks for the helper's native methods among its agents' symbols. */
+/* Called at the begin of a recorded call. The machine finds the helper's native methods by their
+ * names among the symbols of its agents. */
 VISIBLE JNIEXPORT void JNICALL Java_java_lang_IspotProbe_enter(JNIEnv *jni, jclass self, jint id)
 {
 	struct ring_thread *t = thread_of(id);
@@ -99,7 +101,8 @@ VISIBLE JNIEXPORT void JNICALL Java_java_lang_IspotProbe_enter(JNIEnv *jni, jcla
 	ring_add(t, t->since_ns[depth], INPROC_ENTRY, t->ids[depth], depth);
 }
 
-/* The first of a thread are timed, later one for all up to the next: asking the time costs, too. */
+/* Records the thread's stack and returns its id. Each of a thread's first stacks is timed, later
+ * one of several, because reading the time has a cost, too. */
 static uint32_t record_stack(struct ring_thread *t, JNIEnv *jni, bool waits)
 {
 	uint32_t stands_for = t->stacks < STACKS_TIMED ? 1 : STACKS_TIMED, id;
@@ -120,8 +123,11 @@ static void write_stack(struct ring_thread *t, JNIEnv *jni, uint64_t exit_ns)
 		ring_add(t, exit_ns, INPROC_STACK, id, 0);
 }
 
-/* The thread gives the monitor back, which it has had since then. Nothing says when one that waited
- * in it for something else meanwhile got it back: the machine tells the end of that wait before. */
+/*
+ * Records for how long the thread held the monitor, if another thread waits for it. If the thread
+ * called Object.wait() meanwhile, nothing is recorded: the machine reports the end of that wait
+ * before the thread has the monitor again, so nobody knows when that was.
+ */
 static void write_hold(struct ring_thread *t, JNIEnv *jni, jobject monitor, uint64_t since_ns,
 		       uint64_t now_ns)
 {
@@ -133,8 +139,8 @@ static void write_hold(struct ring_thread *t, JNIEnv *jni, jobject monitor, uint
 	ring_add(t, now_ns, INPROC_HELD, units_of(now_ns - since_ns), number);
 }
 
-/* Ends the innermost open call of one of these ids; what it called and did not end has no end.
- * monitor: that it gives back; NULL: none, or it is not known. */
+/* Ends the innermost open call of one of these ids. Calls inside it that are still open get no end.
+ * monitor: the one that the call releases; NULL: none, or it is unknown. */
 static void end_call(JNIEnv *jni, jint ids, jobject monitor)
 {
 	uint64_t now = ring_now_ns();
@@ -267,7 +273,7 @@ static bool wants_class(jvmtiEnv *jvmti, JNIEnv *jni, jclass class)
 		return false;
 	name_class(name, sizeof(name), signature);
 	(*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
-	/* of one that is not prepared yet the methods are not known: it may have some */
+	/* the methods of a class that is not prepared yet are unknown: it may have wanted ones */
 	if ((*jvmti)->GetClassMethods(jvmti, class, &n, &methods) != JVMTI_ERROR_NONE)
 		return true;
 	for (jint i = 0; i < n && !wants; i++)
@@ -276,7 +282,8 @@ static bool wants_class(jvmtiEnv *jvmti, JNIEnv *jni, jclass class)
 	return wants;
 }
 
-/* Reports a refused class if the agent has rewritten it; nothing was wanted of others. */
+/* Reports a class that the machine refuses, if the agent had rewritten it. No method of other
+ * classes was wanted. */
 static void refused(jvmtiEnv *jvmti, jclass class, jvmtiError error)
 {
 	char *signature = NULL, *name = NULL, why[128];
@@ -303,7 +310,8 @@ static void retransform_class(jvmtiEnv *jvmti, jclass class)
 		refused(jvmti, class, error);
 }
 
-/* One at a time: a class that the machine refuses keeps no other from being recorded. */
+/* Rewrites the loaded classes one by one, so that a class that the machine refuses does not keep
+ * others from being recorded. */
 static void retransform(jvmtiEnv *jvmti, JNIEnv *jni)
 {
 	jclass *classes = NULL;
@@ -321,7 +329,7 @@ static void retransform(jvmtiEnv *jvmti, JNIEnv *jni)
 
 /* ---- what the machine does ---- */
 
-/* The stack is taken before the wait begins, so that taking it is no part of the wait. */
+/* Records the stack before the wait begins, so that recording it is no part of the wait. */
 static void JNICALL on_contended(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object)
 {
 	struct ring_thread *t = ring_recording() ? ring_thread() : NULL;
@@ -358,7 +366,7 @@ static void JNICALL on_entered(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, job
 	t->wait_since_ns = 0;
 }
 
-/* Object.wait() gives the monitor back, and takes it again at its end. */
+/* Object.wait() releases the monitor, and takes it again at its end. */
 static void JNICALL on_sleep(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
 			     jlong timeout)
 {
@@ -469,7 +477,7 @@ static void JNICALL on_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 	begin(jvmti, jni, false);
 }
 
-/* Lines "pattern WORDS", "ring-bytes N", "stacks-ns N" and "count WORDS". */
+/* Reads the lines "pattern WORDS", "ring-bytes N", "stacks-ns N" and "count WORDS". */
 static void read_config(const char *directory)
 {
 	char path[512], line[4096];
@@ -519,7 +527,7 @@ static bool prepare(jvmtiEnv *jvmti)
 		       JVMTI_ERROR_NONE;
 }
 
-/* The options are the directory of inproc.h. NULL, or what failed. */
+/* options: the directory of inproc.h. Returns NULL, or what failed as a clause. */
 static const char *open_agent(JavaVM *vm, const char *options)
 {
 	const char *why;
@@ -535,7 +543,7 @@ static const char *open_agent(JavaVM *vm, const char *options)
 	return why;
 }
 
-/* To the program's error output: the recorder may not be there. */
+/* Writes to the program's error output, because there may be no recorder. */
 static void complain(const char *why)
 {
 	fprintf(stderr, "ispot: this Java program is not recorded: %s\n", why);

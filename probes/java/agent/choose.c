@@ -21,7 +21,7 @@ bool choice_add(struct choice *c, const char *pattern)
 	return more[c->n++];
 }
 
-/* The part behind the n-th dot from the end. */
+/* Returns the part of the name after the n-th dot from the end. */
 static const char *last_parts(const char *name, unsigned n)
 {
 	const char *p = name + strlen(name);

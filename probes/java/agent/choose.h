@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Which methods are recorded. A pattern is a glob over the method's name as Java writes it,
- * com.example.Store.get, or over its last two parts or the last one; "synchronized:" in front takes
- * of these what is synchronized, methods and blocks; "!" leaves out. Without a pattern that
- * chooses: what is synchronized in the program's own classes, those that are not of Java itself.
+ * Chooses the methods to record. A pattern is a glob over the method's name as Java writes it
+ * (com.example.Store.get), over the last two parts of the name, or over the last one. After
+ * "synchronized:", only synchronized methods and blocks of these are recorded; "!" excludes
+ * methods. If no pattern selects, everything synchronized in the program's own classes is recorded,
+ * but nothing in the classes of Java itself.
  */
 #ifndef ISPOT_PROBES_JAVA_AGENT_CHOOSE_H
 #define ISPOT_PROBES_JAVA_AGENT_CHOOSE_H
@@ -19,7 +20,7 @@ struct choice {
 
 /* False: no memory. */
 bool choice_add(struct choice *c, const char *pattern);
-/* name: with dots. Bits of REWRITE_WHOLE and REWRITE_BLOCKS. */
+/* name: with dots. Returns bits of REWRITE_WHOLE and REWRITE_BLOCKS. */
 unsigned choice_wanted(const struct choice *c, const char *name, bool is_synchronized,
 		       bool is_platform);
 

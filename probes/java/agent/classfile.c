@@ -100,7 +100,8 @@ void class_out_release(struct class_out *o)
 
 /* ---- constant pool ---- */
 
-/* Bytes of an entry behind its tag; a CP_UTF8's are in front of it. 0: an unknown tag. */
+/* Bytes of an entry after its tag; of a CP_UTF8, those of the text's length. 0: the tag is unknown.
+ */
 static const uint8_t sizes[] = {
 	[CP_UTF8] = 2, [CP_INTEGER] = 4, [4] = 4,  [5] = 8,  [6] = 8,  [CP_CLASS] = 2,
 	[8] = 2,       [9] = 4,		 [10] = 4, [11] = 4, [12] = 4, [15] = 3,
@@ -123,7 +124,7 @@ bool class_pool_read(struct class_pool *pool, const uint8_t *bytes, struct class
 		else
 			class_bytes(r, sizes[tag]);
 		pool->at[i] = at;
-		i += tag == 5 || tag == 6; /* long and double take two indices */
+		i += tag == 5 || tag == 6; /* a long or double has two indices */
 	}
 	return !r->bad;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Java class files (JVM specification, chapter 4), as far as the rewriter needs them: a reader that
- * never leaves its bytes, a growing output, and the constant pool. Used inside of a Java machine:
- * nothing here ends the process, a failure stays in the object (bad, failed) until it is asked for.
+ * never reads outside its bytes, a growing output, and the constant pool. This code runs in the
+ * program's Java machine, so it never ends the process: failures are kept in the object (bad,
+ * failed) until the caller looks at them.
  */
 #ifndef ISPOT_PROBES_JAVA_AGENT_CLASSFILE_H
 #define ISPOT_PROBES_JAVA_AGENT_CLASSFILE_H
@@ -11,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Big-endian numbers from a range of bytes; past its end: 0, and bad. */
+/* Reads big-endian numbers from a range of bytes. After its end they are 0, and bad is set. */
 struct class_reader {
 	const uint8_t *p, *end;
 	bool bad;
@@ -20,7 +21,7 @@ struct class_reader {
 uint32_t class_u1(struct class_reader *r);
 uint32_t class_u2(struct class_reader *r);
 uint32_t class_u4(struct class_reader *r);
-/* The next n bytes, borrowed; NULL: there are fewer. */
+/* Returns the next n bytes, which belong to the range, or NULL if there are fewer. */
 const uint8_t *class_bytes(struct class_reader *r, size_t n);
 
 struct class_out {
@@ -46,19 +47,19 @@ struct class_text {
 
 struct class_pool {
 	const uint8_t *bytes; /* of the class file */
-	uint32_t *at;	      /* [index]: where its entry is; 0: none */
+	uint32_t *at;	      /* [index]: offset of the entry; 0: there is none */
 	uint32_t n;	      /* constant_pool_count */
 	struct class_out added;
 	uint32_t n_added;
 };
 
-/* Reads the pool behind its count. False: malformed, or no memory. */
+/* Reads the pool, count first. Returns false if it is malformed or memory is exhausted. */
 bool class_pool_read(struct class_pool *pool, const uint8_t *bytes, struct class_reader *r);
 void class_pool_release(struct class_pool *pool);
-/* Returns the text of a CP_UTF8, or the name of a CP_CLASS; else an empty text. */
+/* Returns the text of a CP_UTF8 or the name of a CP_CLASS; for other entries, an empty text. */
 struct class_text class_pool_text(const struct class_pool *pool, uint32_t index);
 bool class_text_is(struct class_text t, const char *s);
-/* Adds an entry; its index. More than fit: class_pool_full(). */
+/* Add an entry and return its index. class_pool_full() tells whether all of them fit. */
 uint32_t class_pool_add_utf8(struct class_pool *pool, const char *s);
 uint32_t class_pool_add_u2(struct class_pool *pool, uint32_t tag, uint32_t a);
 uint32_t class_pool_add_pair(struct class_pool *pool, uint32_t tag, uint32_t a, uint32_t b);

@@ -38,7 +38,7 @@ enum {
 #define CALL_BYTES 6 /* ldc_w, invokestatic */
 #define CODE_MAX   65535
 
-/* Bytes of an instruction, 0: not always the same, or unknown. */
+/* Returns the bytes of an instruction, or 0 if they vary or the instruction is unknown. */
 static uint32_t fixed_size(uint32_t op)
 {
 	static const struct {
@@ -69,7 +69,7 @@ static uint32_t padding(uint32_t pc)
 	return 3 - (pc & 3);
 }
 
-/* Words of a switch behind its padding; 0: malformed. */
+/* Returns the number of words of a switch after its padding, or 0 if it is malformed. */
 static uint32_t switch_words(const struct code *c, uint32_t pc)
 {
 	uint32_t at = pc + 1 + padding(pc);
@@ -177,7 +177,7 @@ bool bytecode_read(struct code *c, const struct class_pool *pool, const uint8_t 
 
 /* ---- the object that a method is of ---- */
 
-/* Into the first variable. */
+/* Returns whether the instruction stores into the first variable. */
 static bool stores_first(const struct code *c, uint32_t pc)
 {
 	const uint8_t *p = c->bytes + pc;
@@ -190,7 +190,8 @@ static bool stores_first(const struct code *c, uint32_t pc)
 }
 
 /*
- * Returns the number of locals that a signature's parameters take, with the object; 0: malformed.
+ * Returns the number of local variables of the object and the parameters, or 0 if the signature is
+ * malformed.
  */
 static uint32_t locals_of(const char *signature, size_t n)
 {
@@ -233,7 +234,8 @@ bool bytecode_keeps_this(const struct code *c, const char *signature, size_t n)
 
 /* ---- where instructions come to be ---- */
 
-/* The call at an end of the whole, with what puts the monitor in front of it. */
+/* Returns the bytes of the call at an end of the whole method, with the instruction that puts the
+ * monitor on the stack. */
 static uint32_t end_bytes(const struct code_layout *l)
 {
 	static const uint32_t monitor_bytes[] = { [CODE_OF_THIS] = 1, [CODE_OF_CLASS] = 3 };
@@ -241,7 +243,8 @@ static uint32_t end_bytes(const struct code_layout *l)
 	return CALL_BYTES + monitor_bytes[l->monitor];
 }
 
-/* Calls in front of an instruction that a jump to it runs as well. */
+/* Returns the bytes of the calls before an instruction. A jump to the instruction runs these calls,
+ * too. */
 static uint32_t before(const struct code_layout *l, uint32_t op)
 {
 	if (l->whole && op >= OP_IRETURN && op <= OP_RETURN)
@@ -259,7 +262,7 @@ static bool is_short_branch(uint32_t op)
 	return (op >= OP_IFEQ && op <= OP_JSR) || op == OP_IFNULL || op == OP_IFNONNULL;
 }
 
-/* Where an offset from an instruction leads to; CODE_NONE: not to an instruction. */
+/* Returns the new place to which a jump from pc leads, or CODE_NONE if there is no instruction. */
 static uint32_t target(const struct code *c, const struct code_layout *l, uint32_t pc,
 		       int32_t offset)
 {
@@ -365,7 +368,7 @@ static void write_block_end(struct class_out *out, const struct code_layout *l,
 	write_call(out, l->of_blocks ? names->leave : names->exit, names->block_exit);
 }
 
-/* From a word of a switch or a wide branch. */
+/* Writes the new offset for a word of a switch or of a wide branch. */
 static bool write_offset(struct class_out *out, const struct code *c, const struct code_layout *l,
 			 uint32_t pc, const uint8_t *word)
 {

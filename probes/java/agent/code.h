@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * One method's Code attribute with calls put in: at its begin, before each return and in a handler
- * of every exception (the whole method), and behind each monitorenter and before each monitorexit
- * (its synchronized blocks). Every place that names an instruction follows: branches, switches with
- * their padding, exception table, stack map, lines, local variables.
+ * Puts calls into a method's Code attribute. To record the whole method, they are at its begin,
+ * before each return, and in a handler of every exception. To record its synchronized blocks, they
+ * are after each monitorenter and before each monitorexit. Everything that names an instruction is
+ * adjusted: branches, switches with their padding, the exception table, the stack map, lines and
+ * local variables.
  *
- * A synchronized method's monitor is taken before its first instruction and given back behind its
- * last, so both calls are inside.
+ * The machine takes a synchronized method's monitor before the first instruction and releases it
+ * after the last one, so both calls are made with the monitor held.
  */
 #ifndef ISPOT_PROBES_JAVA_AGENT_CODE_H
 #define ISPOT_PROBES_JAVA_AGENT_CODE_H
@@ -15,7 +16,7 @@
 
 #define CODE_NONE UINT32_MAX
 
-/* The parts of a Code attribute; everything is borrowed. */
+/* The parts of a Code attribute. All pointers are into the class file. */
 struct code {
 	const struct class_pool *pool;
 	uint32_t max_stack, max_locals;
@@ -31,55 +32,60 @@ struct code {
 
 /* How the end of the whole method releases its monitor. */
 enum code_monitor {
-	CODE_NO_MONITOR, /* it has none, or no instruction there gets at it for sure */
+	CODE_NO_MONITOR, /* it has none, or no instruction at its end can be sure to have it */
 	CODE_OF_THIS,
 	CODE_OF_CLASS,
 };
 
-/* Where the instructions come to be. */
+/* The places of the instructions in the new code. */
 struct code_layout {
 	bool whole, blocks;	   /* which calls are put in */
 	enum code_monitor monitor; /* of the whole */
-	bool of_blocks;		   /* theirs are told when they are given back */
-	uint32_t *at;	  /* [old]: where a jump to it goes; CODE_NONE: not an instruction */
-	uint32_t *raw;	  /* [old]: behind the instruction before it and before calls put in */
+	bool of_blocks;		   /* the monitors of blocks are reported when they are released */
+	uint32_t *at;  /* [old]: the target of jumps to it; CODE_NONE: no instruction is there */
+	uint32_t *raw; /* [old]: after the previous instruction, before the calls that are put in */
 	uint32_t handler; /* of every exception */
 	uint32_t n;	  /* new length */
 };
 
-/* Indices of what the calls need in the constant pool. */
+/* Indices in the constant pool of what the calls need. */
 struct code_names {
 	uint32_t enter, exit;	     /* methods that take an int and return nothing */
-	uint32_t leave;		     /* and one that takes an object before it */
+	uint32_t leave;		     /* a method that takes an object and an int */
 	uint32_t throwable, object;  /* classes */
-	uint32_t self;		     /* the one that the method is in */
+	uint32_t self;		     /* the class of the method */
 	uint32_t stack_map_name;     /* "StackMapTable" */
-	bool has_stack_maps;	     /* the class's version has them */
-	uint32_t method;	     /* integer: what both calls of the whole method are given */
+	bool has_stack_maps;	     /* class files of this version have stack maps */
+	uint32_t method;	     /* integer: argument of both calls of the whole method */
 	const uint32_t *block_enter; /* [monitorenter]: integer */
 	uint32_t block_exit;	     /* integer, of all blocks */
 };
 
-/* The info of a Code attribute. False: malformed. */
+/* Reads the info of a Code attribute. Returns false if it is malformed. */
 bool bytecode_read(struct code *c, const struct class_pool *pool, const uint8_t *info, size_t n);
-/* The source line of an instruction, 0: not known. */
+/* Returns the source line of an instruction, or 0 if it is unknown. */
 uint32_t bytecode_line(const struct code *c, uint32_t pc);
-/* Where the k-th monitorenter is. */
+/* Returns the place of the k-th monitorenter. */
 uint32_t bytecode_enter_pc(const struct code *c, uint32_t k);
 
-/* l: which calls, and monitors. NULL, or why they cannot be put in: a clause. Release in any case.
+/*
+ * Finds the new places of the instructions. The caller sets in l which calls are put in, and the
+ * monitors. Returns NULL, or why the calls cannot be put in, as a clause. Release l in any case.
  */
 const char *bytecode_layout(struct code_layout *l, const struct code *c);
 void bytecode_layout_release(struct code_layout *l);
-/* A method of an object has it in its first variable all the time, and the verifier knows. */
+/* Returns whether the object of a method is in the first variable all the time, so that the
+ * verifier knows it there. */
 bool bytecode_keeps_this(const struct code *c, const char *signature, size_t n);
-/* The info of the new attribute. False: malformed, nothing of use was put. */
+/* Writes the info of the new attribute. Returns false if the old one is malformed; then the output
+ * is of no use. */
 bool bytecode_write(const struct code *c, const struct code_layout *l,
 		    const struct code_names *names, struct class_out *out);
 
 /* ---- parts ---- */
 
-/* Bytes of the instruction at pc, which comes to be at new_pc; 0: malformed or unknown. */
+/* Returns the bytes of the instruction at pc, or 0 if it is malformed or unknown. *new_size: its
+ * bytes at new_pc, where its padding may differ. */
 uint32_t bytecode_size(const struct code *c, uint32_t pc, uint32_t new_pc, uint32_t *new_size);
 
 #endif

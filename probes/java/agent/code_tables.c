@@ -37,7 +37,8 @@ bool bytecode_handlers(const struct code *c, const struct code_layout *l, struct
 	return true;
 }
 
-/* The first instruction's line and variables are those of the call before it, too. */
+/* Returns the new place of an instruction in a table of lines or variables. Rows of the first
+ * instruction also apply to the call before it. */
 static uint32_t moved(const struct code *c, const struct code_layout *l, uint32_t pc)
 {
 	return !pc || pc > c->n ? 0 : l->at[pc];
@@ -61,7 +62,7 @@ static bool write_lines(const uint8_t *info, size_t n, const struct code *c,
 	return !r.bad;
 }
 
-/* LocalVariableTable and LocalVariableTypeTable. */
+/* Writes a LocalVariableTable or LocalVariableTypeTable. */
 static bool write_variables(const uint8_t *info, size_t n, const struct code *c,
 			    const struct code_layout *l, struct class_out *out)
 {
@@ -83,7 +84,8 @@ static bool write_variables(const uint8_t *info, size_t n, const struct code *c,
 	return !r.bad;
 }
 
-/* Attributes of others name instructions in ways that are not known, and may be left out. */
+/* The attributes that are kept. Others may name instructions in unknown ways, and can be left out.
+ */
 static const struct {
 	const char *name;
 	bool (*put)(const uint8_t *info, size_t n, const struct code *c,
@@ -105,7 +107,8 @@ static bool write_kept(const uint8_t *name, const uint8_t *info, uint32_t n, con
 		class_add(out, name, 2);
 		class_add_u4(out, n); /* these keep their size */
 		if (!kept[i].put(info, n, c, l, out)) {
-			out->n = start; /* tables for debuggers, wrong before: nothing needs them */
+			out->n = start; /* the table was wrong before; only debuggers read it, so it
+					   is left out */
 			return true;
 		}
 		++*count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The tables of a Code attribute that name instructions, written for a method's new code. */
+/* Writes the tables of a Code attribute that name instructions for a method's new code. */
 #ifndef ISPOT_PROBES_JAVA_AGENT_CODE_TABLES_H
 #define ISPOT_PROBES_JAVA_AGENT_CODE_TABLES_H
 

@@ -13,14 +13,14 @@
 
 #define STACKS_TABLE  (1u << 15) /* half of it is used */
 #define FRAMES_TABLE  (1u << 16)
-#define HELPER_FRAMES 1 /* above a method's own in what it calls */
+#define HELPER_FRAMES 1 /* the innermost frames of a call's stack, which are the helper's */
 
 struct known {
-	_Atomic uint64_t key; /* 0: free; stands when id does */
+	_Atomic uint64_t key; /* 0: free; written after the id */
 	uint32_t id;
 };
 
-/* Stacks are looked up without the lock, which a thread takes that has a new one. */
+/* Stacks are looked up without the lock. Only a thread with a new stack takes it. */
 static struct {
 	pthread_mutex_t lock;
 	atomic_bool full;
@@ -43,7 +43,7 @@ static uint64_t key_of(const jvmtiFrameInfo *frames, jint n)
 	return h ? h : 1;
 }
 
-/* Where a key is, or is to be. */
+/* Returns the place of a key, or the free place where it belongs. */
 static struct known *find(struct known *table, uint32_t room, uint64_t key)
 {
 	for (uint64_t i = key;; i++) {
@@ -121,7 +121,7 @@ static bool write_frame(jvmtiEnv *jvmti, JNIEnv *jni, const jvmtiFrameInfo *f, u
 	return told;
 }
 
-/* False: there is no room. */
+/* Returns false if there is no room. */
 static bool frame_id(jvmtiEnv *jvmti, JNIEnv *jni, const jvmtiFrameInfo *f, uint32_t *id)
 {
 	uint64_t key = key_of(f, 1);

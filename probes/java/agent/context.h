@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Where calls were called from: Java stacks, each of which is told to the recorder once. */
+/* Java stacks of calls. Each one is reported to the recorder once. */
 #ifndef ISPOT_PROBES_JAVA_AGENT_CONTEXT_H
 #define ISPOT_PROBES_JAVA_AGENT_CONTEXT_H
 
@@ -10,8 +10,8 @@ struct JNINativeInterface_;
 struct jvmtiInterface_1_;
 
 /*
- * Takes the stack of the running thread and returns its id; 0: none could be had. waits: the thread
- * is about to wait for a monitor; else the innermost frame is the helper's, and left out.
+ * Returns the id of the running thread's stack, or 0 if there is none. waits: the thread is about
+ * to wait for a monitor; otherwise the innermost frame is the helper's and is left out.
  */
 uint32_t context_record(const struct jvmtiInterface_1_ **jvmti,
 			const struct JNINativeInterface_ **jni, bool waits);

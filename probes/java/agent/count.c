@@ -12,7 +12,7 @@
 #include "probes/java/agent/ids.h"
 #include "probes/java/agent/ring.h"
 
-/* In the order of the recorder's list: perf events first. */
+/* The counters, in the order of the recorder's list: perf events first. */
 static struct {
 	uint32_t n_perf, n_task;
 	struct perf_event_attr perf[INPROC_COUNTS_MAX];
@@ -65,7 +65,8 @@ bool count_any(void)
 	return n_wanted() > 0;
 }
 
-/* Once a process: what one thread may not open, none of it may. */
+/* Reports once per process that an event cannot be opened. If one thread may not open it, no other
+ * thread may. */
 static void complain(int error)
 {
 	char words[160];
@@ -105,7 +106,7 @@ void count_release(struct count_thread *c)
 	c->opened = false;
 }
 
-/* False: the group lost its counters to another profiler, or was never opened. */
+/* Returns false if the group was never opened, or another profiler has taken its counters. */
 static bool read_perf(const struct count_thread *c, uint64_t *values)
 {
 	uint64_t group[1 + INPROC_COUNTS_MAX];
@@ -163,7 +164,8 @@ bool count_read(struct count_thread *c, uint64_t values[INPROC_COUNTS_MAX])
 	return is_read;
 }
 
-/* After a loss all are put again, because those that were lost may not change any more. */
+/* After lost records all values are written again, because a lost value may never change any more.
+ */
 void count_write(struct ring_thread *t, struct count_thread *c, uint64_t time_ns,
 		 const uint64_t values[INPROC_COUNTS_MAX])
 {

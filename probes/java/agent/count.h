@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What calls count, with `record --java -e`: each thread reads its own counters at a call's begin
- * and end, by one system call for all perf events and one for the numbers that the kernel keeps of
- * the thread. Takes no privilege where perf_event_paranoid lets users count their own code.
+ * Counts events of calls (`record --java -e`). Each thread reads its own counters at the begin and
+ * end of a call, with one system call for all perf events and one for what the kernel counts of
+ * each thread. Users need no privilege if perf_event_paranoid lets them count their own code.
  */
 #ifndef ISPOT_PROBES_JAVA_AGENT_COUNT_H
 #define ISPOT_PROBES_JAVA_AGENT_COUNT_H
@@ -14,21 +14,22 @@
 
 struct ring_thread;
 
-/* A line of the configuration, behind its first word: "task KIND" or "perf TYPE CONFIG CONFIG1
- * CONFIG2 USER KERNEL", the next counter each. */
+/* Adds the next counter from a line of the configuration, after its first word: "task KIND" or
+ * "perf TYPE CONFIG CONFIG1 CONFIG2 USER KERNEL". */
 void count_add(const char *words);
 bool count_any(void);
 
-/* A thread's own; all zero before its first call. */
+/* The counters of a thread. All members are zero before its first call. */
 struct count_thread {
 	bool opened, is_known;
-	int fds[INPROC_COUNTS_MAX]; /* [perf event]; the first leads the group */
+	int fds[INPROC_COUNTS_MAX]; /* [perf event]; the first one leads the group */
 	uint64_t values[INPROC_COUNTS_MAX];
 };
 
-/* Reads them. False: nothing is counted. */
+/* Reads the counters. Returns false if nothing is counted. */
 bool count_read(struct count_thread *c, uint64_t values[INPROC_COUNTS_MAX]);
-/* Puts what has changed since the records before these, ahead of an entry or exit. */
+/* Writes the values that have changed since the last time. Call it before the entry or exit is
+ * written. */
 void count_write(struct ring_thread *t, struct count_thread *c, uint64_t time_ns,
 		 const uint64_t values[INPROC_COUNTS_MAX]);
 /* Closes its descriptors. */

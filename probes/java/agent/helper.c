@@ -55,9 +55,9 @@ static bool call_leave(JNIEnv *jni, jclass helper, jint value)
 }
 
 /*
- * Calls its methods, which has the machine find them: only when that has been is any class
- * rewritten. Of a library that attaches it looks at the symbols when the library is in its list,
- * which is after Agent_OnAttach().
+ * Calls the helper's methods, so that the machine finds their code before any class is rewritten.
+ * If the agent was attached, the machine finds its symbols only some time after Agent_OnAttach(),
+ * when the agent is in its list of libraries.
  */
 static bool bind(JNIEnv *jni, jclass helper)
 {
@@ -88,7 +88,8 @@ static struct {
 	uint32_t inner_ns[ROUNDS / 2 * ROUND_PAIRS], n; /* of empty calls */
 } measured;
 
-/* In the first rounds the machine interprets, and compiles, what it calls. */
+/* Adds the calls of a round. Those of the first rounds are not used, because the machine still
+ * interprets and compiles the called code then. */
 static void measure_round(const struct ring_thread *t)
 {
 	uint64_t since_ns = 0;
@@ -123,7 +124,7 @@ static struct inproc_cost sum_up(void)
 		 : (struct inproc_cost){ 0 };
 }
 
-/* Into a ring that nobody reads. */
+/* Runs the rounds, which write into a ring that nobody reads. */
 static uint32_t run_rounds(JNIEnv *jni, jclass helper, struct ring_thread *t)
 {
 	uint64_t least = UINT64_MAX;

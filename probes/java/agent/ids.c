@@ -12,7 +12,7 @@ static struct {
 	pthread_mutex_t lock;
 	uint32_t next_id;
 	bool names_full;
-	uint64_t *keys; /* hashed, [key_room]: methods that have ids; 0: free */
+	uint64_t *keys; /* hash table, [key_room]: keys of methods that have ids; 0: free */
 	uint32_t *ids;	/* [key_room] */
 	size_t n_keys, key_room;
 } table = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -33,7 +33,7 @@ static uint64_t key_of(const struct rewrite_method *m, bool block, uint32_t n)
 	return h ? h : 1;
 }
 
-/* Where a key is, or is to be. */
+/* Returns the place of a key, or the free place where it belongs. */
 static size_t find(uint64_t key)
 {
 	size_t i = key & (table.key_room - 1);
@@ -103,7 +103,7 @@ static bool name_ids(const struct rewrite_method *m, bool block, uint32_t n, uin
 	return true;
 }
 
-/* A class that is rewritten again, or by another loader, keeps its ids. */
+/* If a class is rewritten again, or another loader loads it, its methods keep their ids. */
 uint32_t ids_define(void *ctx, const struct rewrite_method *m, bool block, uint32_t n,
 		    const uint32_t *lines)
 {

@@ -12,21 +12,21 @@
 #include "probes/java/agent/name.h"
 
 #define TABLE  (2u * INPROC_LOCKS_MAX)
-#define LATEST 16 /* monitors that are looked through when one is given back */
+#define LATEST 16 /* monitors that are searched when one is released */
 
-/* Numbers are looked up without the lock, which a thread takes that has a new object. */
+/* Numbers are looked up without the lock. Only a thread with a new object takes it. */
 static struct {
 	pthread_mutex_t lock;
 	atomic_bool full;
 	uint32_t n;
-	_Atomic uint32_t waiting; /* threads, whatever they wait for */
+	_Atomic uint32_t waiting; /* threads that wait for any monitor */
 	_Atomic uint32_t latest[LATEST], next;
 	struct {
-		jweak object; /* never given back: another thread may be comparing with it */
+		jweak object; /* never deleted: another thread may be comparing with it */
 		uint32_t hash;
 		_Atomic uint32_t waiting;
 	} all[INPROC_LOCKS_MAX + 1]; /* [number] */
-	_Atomic uint32_t at[TABLE];  /* by hash, and on from there: a number; 0: free */
+	_Atomic uint32_t at[TABLE];  /* hash table, searched on from the hash: numbers; 0: free */
 } seen = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 uint32_t monitor_hash(jvmtiEnv *jvmti, jobject object)
@@ -37,7 +37,7 @@ uint32_t monitor_hash(jvmtiEnv *jvmti, jobject object)
 	return (uint32_t)hash;
 }
 
-/* Where a number is, or is to be. */
+/* Returns the place of an object's number, or the free place where it belongs. */
 static _Atomic uint32_t *find(JNIEnv *jni, jobject object, uint32_t hash)
 {
 	for (uint32_t i = hash * 0x9e3779b9u;; i++) {
@@ -52,7 +52,7 @@ static _Atomic uint32_t *find(JNIEnv *jni, jobject object, uint32_t hash)
 
 /* ---- names ---- */
 
-/* Names the object as Java does: "Store@1b28cdfa", and for a static one "Store.class". */
+/* Names the object as Java does: "Store@1b28cdfa", and a class "Store.class". */
 static void name_of(jvmtiEnv *jvmti, JNIEnv *jni, jobject object, uint32_t hash, char *buf,
 		    size_t n)
 {
@@ -124,7 +124,7 @@ static void make_latest(uint32_t number)
 	for (uint32_t i = 0; i < LATEST; i++)
 		if (atomic_load_explicit(&seen.latest[i], memory_order_relaxed) == number)
 			return;
-	/* in the place of one that nobody waits for, if there is one */
+	/* replaces one that nobody waits for, if there is one */
 	for (uint32_t i = 0; i < LATEST; i++)
 		if (!seen.all[seen.latest[i]].waiting) {
 			seen.latest[i] = number;

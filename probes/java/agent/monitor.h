@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The monitors that threads have waited for: each has a number, which is told to the recorder with
- * its name once. Who gives one back learns here whether somebody waits for it, for little while
- * nobody waits for any. Objects may be collected all the same; numbers are not used again.
+ * The monitors that threads have waited for. Each has a number, which is reported to the recorder
+ * once, with a name. A thread that releases a monitor asks here whether another one waits for it,
+ * which costs little while no thread waits for any. The objects can be garbage-collected
+ * nevertheless; their numbers are not used again.
  */
 #ifndef ISPOT_PROBES_JAVA_AGENT_MONITOR_H
 #define ISPOT_PROBES_JAVA_AGENT_MONITOR_H
@@ -14,18 +15,18 @@ struct _jobject;
 struct jvmtiInterface_1_;
 
 /*
- * Returns the number of an object that a thread is about to wait for. 0: there are more than are
- * told apart.
+ * Returns the number of an object that a thread is about to wait for, or 0 if there are too many
+ * objects.
  */
 uint32_t monitor_number(const struct jvmtiInterface_1_ **jvmti,
 			const struct JNINativeInterface_ **jni, struct _jobject *object);
 void monitor_wait_begins(uint32_t number);
 void monitor_wait_ends(uint32_t number);
-/* The object's number if a thread waits for it now; 0: none does, or it has none. */
+/* Returns the object's number if a thread waits for it now; otherwise, or if it has no number, 0.
+ */
 uint32_t monitor_awaited(const struct JNINativeInterface_ **jni, struct _jobject *object);
 /*
- * Returns the object's identity hash. It takes no longer than necessary where the object has a
- * monitor that threads have waited for or in.
+ * Returns the object's identity hash. This is quick for an object that threads have waited for.
  */
 uint32_t monitor_hash(const struct jvmtiInterface_1_ **jvmti, struct _jobject *object);
 

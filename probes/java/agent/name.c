@@ -32,7 +32,8 @@ static const char *primitive(char c)
 	return NULL;
 }
 
-/* One parameter's type at s: its simple name. Behind it, or NULL: malformed. */
+/* Writes the simple name of the parameter's type at s. Returns the place after the type, or NULL if
+ * it is malformed. */
 static const char *add_type(char *buf, size_t n, const char *s, const char *end)
 {
 	unsigned dimensions = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Names as Java writes them, from those of class files. */
+/* Writes names from class files as Java writes them. */
 #ifndef ISPOT_PROBES_JAVA_AGENT_NAME_H
 #define ISPOT_PROBES_JAVA_AGENT_NAME_H
 
@@ -9,12 +9,13 @@ struct rewrite_method;
 
 #define NAME_MAX_BYTES 1024
 
-/* "com.example.Store.get"; longer ones are cut. */
+/* Writes "com.example.Store.get", cut to n bytes. */
 void name_plain(char *buf, size_t n, const struct rewrite_method *m);
-/* "com.example.Store.get(int,String[])": parameters by their simple names. */
+/* Writes "com.example.Store.get(int,String[])", with the simple names of the parameters' types. */
 void name_full(char *buf, size_t n, const struct rewrite_method *m);
 
-/* "com.example.Store" of "com/example/Store" or "Lcom/example/Store;"; an array stays "[I". */
+/* Writes "com.example.Store" for "com/example/Store" or "Lcom/example/Store;". An array stays "[I".
+ */
 void name_class(char *buf, size_t n, const char *name);
 
 #endif

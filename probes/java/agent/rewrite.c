@@ -16,8 +16,8 @@ struct class
 	struct class_pool pool;
 	const struct rewrite_hooks *hooks;
 	struct class_text name, source;
-	struct class_out methods; /* the new ones, behind their count */
-	struct code_names names;  /* enter 0: not in the pool yet */
+	struct class_out methods; /* the new methods, without their count */
+	struct code_names names;  /* if enter is 0, they are not in the pool yet */
 	uint32_t version;
 	bool changed;
 };
@@ -25,7 +25,7 @@ struct class
 /* A method_info. */
 struct method {
 	const uint8_t *start, *end;
-	const uint8_t *code_start, *code_end; /* its Code attribute, name included; NULL: none */
+	const uint8_t *code_start, *code_end; /* its Code attribute; NULL: it has none */
 	struct rewrite_method facts;
 };
 
@@ -45,7 +45,7 @@ static void skip_members(struct class_reader *r)
 	}
 }
 
-/* The names that calls need, once a class. */
+/* Adds the names that calls need to the pool, once per class. */
 static void need_names(struct class *c)
 {
 	struct class_pool *p = &c->pool;
@@ -73,7 +73,7 @@ static void need_names(struct class *c)
 	c->names.has_stack_maps = c->version >= STACK_MAPS_SINCE;
 }
 
-/* Ids and their constants. False: there are none left. */
+/* Gets ids and adds their constants. Returns false if no ids are left. */
 static bool define(struct class *c, const struct method *m, const struct code *code,
 		   const struct code_layout *l, uint32_t *enters)
 {
@@ -120,7 +120,8 @@ static const char *write_method(struct class *c, const struct method *m, const s
 	return NULL;
 }
 
-/* Where that fails the class is as before: its other methods need none of what this one added. */
+/* If this fails, the class is as before, because the other methods need nothing that this one
+ * added. */
 static const char *write_code(struct class *c, const struct method *m, const struct code *code,
 			      const struct code_layout *l)
 {
@@ -169,7 +170,7 @@ static const char *rewrite_code(struct class *c, struct method *m, unsigned want
 		return "it has too many synchronized blocks";
 	if (l.whole)
 		l.monitor = monitor_of(c, m, &code);
-	/* a constructor may have its object for a monitor before it is one */
+	/* a constructor may lock its object before the verifier takes it for one */
 	l.of_blocks = l.blocks && !class_text_is(m->facts.name, "<init>");
 	why = bytecode_layout(&l, &code);
 	if (!why)
@@ -178,7 +179,7 @@ static const char *rewrite_code(struct class *c, struct method *m, unsigned want
 	return why;
 }
 
-/* Why the whole of it cannot be had; NULL: it can. */
+/* Returns why the whole method cannot be recorded, or NULL if it can. */
 static const char *refused(const struct method *m)
 {
 	if (m->facts.access & ACCESS_NATIVE)
@@ -348,7 +349,7 @@ void rewrite_helper(struct class_out *out)
 	class_add_u4(out, 49);
 	class_add_u2(out, p.n + p.n_added);
 	class_add(out, p.added.p, p.added.n);
-	class_add_u2(out, 0x1031); /* public final super synthetic */
+	class_add_u2(out, 0x1031); /* access flags: public final super synthetic */
 	class_add_u2(out, self);
 	class_add_u2(out, super);
 	class_add_u4(out, 0); /* no interfaces, no fields */

@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A class file with calls put into some of its methods (code.h). Nothing else of the class
- * changes: no method, field or attribute that a program could see is added, so a class that is
- * already loaded may be replaced by it.
+ * Puts calls into some methods of a class file (code.h). Nothing else of the class changes: it gets
+ * no method, field or attribute that a program could see, so the new class file may replace a class
+ * that is loaded already.
  */
 #ifndef ISPOT_PROBES_JAVA_AGENT_REWRITE_H
 #define ISPOT_PROBES_JAVA_AGENT_REWRITE_H
 
 #include "probes/java/agent/classfile.h"
 
-/* The class whose static methods enter(int), exit(int) and, to end what a monitor is held for,
- * leave(Object, int) are called. Its package is one that every class loader leaves to the machine's
- * own, and that is open to each module. */
+/*
+ * The helper: the class whose static methods the calls call, which are enter(int), exit(int) and
+ * leave(Object, int). The last one is for an exit that releases a monitor. Every class loader
+ * leaves the helper's package to the machine's own loader, and every module may use it.
+ */
 #define REWRITE_HELPER	   "java/lang/IspotProbe"
 #define REWRITE_LEAVE_TYPE "(Ljava/lang/Object;I)V"
 
 /*
- * The argument of a recorded call: an id, and for an exit of blocks the id of the method's first
- * block and the number of blocks less one.
+ * The argument of a call has an id in these bits. For the exit from a block, this is the id of the
+ * method's first block, and the bits above are the number of its blocks less one.
  */
 #define REWRITE_ID_BITS	   20
-#define REWRITE_BLOCKS_MAX 256 /* of a method: they are on the stack of a Java thread */
+#define REWRITE_BLOCKS_MAX 256 /* of a method: their ids are kept on the stack of a Java thread */
 
 struct rewrite_method {
 	struct class_text class_name, name, signature, source; /* class_name with slashes */
@@ -38,23 +40,23 @@ enum {
 
 struct rewrite_hooks {
 	void *ctx;
-	/* Bits of the above: what of the method is wanted. */
+	/* Returns what to record of the method, as bits of the above. */
 	unsigned (*wanted)(void *ctx, const struct rewrite_method *m);
-	/* n ids in a row: the method (block 0) or its blocks (1…), with their lines. The first;
-	 * UINT32_MAX: no more can be had. */
+	/* Gives n consecutive ids to the method, or to its blocks with their lines. Returns the
+	 * first id, or UINT32_MAX if there are no more. */
 	uint32_t (*define)(void *ctx, const struct rewrite_method *m, bool block, uint32_t n,
 			   const uint32_t *lines);
-	/* Wanted and left alone; why: a clause. */
+	/* Called for a wanted method that is not rewritten. why: a clause. */
 	void (*left)(void *ctx, const struct rewrite_method *m, const char *why);
 };
 
 enum { REWRITE_NOTHING = 0, REWRITE_DONE = 1, REWRITE_MALFORMED = -1 };
 
-/* out: the new class file, where REWRITE_DONE is returned; release in any case. */
+/* out: the new class file, if REWRITE_DONE is returned. Release it in any case. */
 int rewrite_class(const uint8_t *bytes, size_t n, const struct rewrite_hooks *hooks,
 		  struct class_out *out);
 
-/* The helper's class file: these methods native, and calibrate(n), which calls the first two n
+/* Makes the helper's class file. The three methods are native; calibrate(n) calls the first two n
  * times with REWRITE_CALIBRATE. */
 #define REWRITE_CALIBRATE (-2)
 void rewrite_helper(struct class_out *out);

@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define NAMES_STEP (256u << 10) /* memory for names is asked for in such pieces */
+#define NAMES_STEP (256u << 10) /* memory for names is allocated in pieces of this size */
 #define STRINGS	   3
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
@@ -30,8 +30,8 @@ static struct {
 	char *names, *rings;
 	uint64_t names_backed;
 	_Atomic uint8_t backed[INPROC_SLOTS]; /* its ring has memory */
-	_Atomic uint32_t next;		      /* where to look for a free slot */
-	pthread_key_t key;		      /* whose destructor gives a ring back */
+	_Atomic uint32_t next;		      /* where the search for a free slot begins */
+	pthread_key_t key;		      /* its destructor releases a thread's ring */
 } region = { .fd = -1 };
 
 static __thread struct ring_thread *mine __attribute__((tls_model("initial-exec")));
@@ -162,8 +162,8 @@ void ring_unnamed(void)
 
 /* ---- threads ---- */
 
-/* And mapped at once where the kernel can (5.14): page by page costs a call in 128 a microsecond.
- */
+/* Allocates the ring's memory, and maps it at once if the kernel can (5.14). Otherwise one call in
+ * 128 takes a microsecond longer to map the next page. */
 static bool back(uint32_t i)
 {
 	uint64_t n = region.header->ring_bytes, begin = ring_cpu_ns();
@@ -178,7 +178,8 @@ static bool back(uint32_t i)
 	return true;
 }
 
-/* The memory is asked for before the slot is taken: a failure here has changed nothing. */
+/* Takes the slot if it is free. Its memory is allocated first, so that a failure changes nothing.
+ */
 static bool claim(struct ring_thread *t, uint32_t i)
 {
 	struct inproc_slot *s = &region.slots[i];
@@ -207,7 +208,7 @@ struct ring_thread *ring_thread(void)
 	t = calloc(1, sizeof(*t));
 	if (!t)
 		return NULL;
-	/* those that were given back are used again before further ones are touched */
+	/* slots that were released are used again before new ones are */
 	for (uint32_t i = 0; i < INPROC_SLOTS && !claim(t, i); i++)
 		if (region.slots[i].state == INPROC_FREE && !region.backed[i])
 			break;

@@ -20,10 +20,11 @@ struct writing {
 	struct class_out *out;
 	const struct code *code;
 	const struct code_layout *layout;
-	int64_t was, is; /* instruction of the frame before, -1: none */
+	int64_t was, is; /* old and new place of the previous frame; -1: none */
 };
 
-/* An uninitialized object is named by the instruction that made it. */
+/* Writes n types. An uninitialized object is named by the place of the instruction that made it,
+ * which is adjusted. */
 static bool write_types(struct writing *w, uint32_t n)
 {
 	for (; n && !w->in.bad; n--) {
@@ -52,7 +53,8 @@ static uint32_t delta_to(struct writing *w, uint32_t to)
 	return delta;
 }
 
-/* A frame without stack, or with one type on it, has two forms: for near and for far. */
+/* Writes a frame with an empty stack or with one type on it, which has two forms: a short one for a
+ * near instruction, and a long one. */
 static bool write_short(struct writing *w, uint32_t delta, bool one)
 {
 	if (delta <= SAME_LAST)
@@ -98,8 +100,8 @@ static bool write_frame(struct writing *w)
 }
 
 /*
- * In a handler the thrown object is on the stack; of the locals only the method's object is known,
- * if that is wanted.
+ * Writes the frame of the handler of every exception. The stack has the thrown object. The local
+ * variables are unknown, but for the method's object if its monitor is reported.
  */
 static void write_handler(struct writing *w, const struct code_names *names)
 {
@@ -119,7 +121,8 @@ static void write_handler(struct writing *w, const struct code_names *names)
 
 /* ---- the first variable ---- */
 
-/* False: malformed. is_object: the first of them is one. */
+/* Skips n types. Returns false if they are malformed. *is_object: whether the first one is an
+ * object. */
 static bool skip_types(struct class_reader *r, uint32_t n, bool *is_object)
 {
 	for (uint32_t i = 0; i < n && !r->bad; i++) {
@@ -135,8 +138,8 @@ static bool skip_types(struct class_reader *r, uint32_t n, bool *is_object)
 	return !r->bad;
 }
 
-/* The variables of the next frame, by those of the one before. False: malformed, or the first is no
- * object. */
+/* Updates the number of local variables to that of the next frame. Returns false if the frame is
+ * malformed or its first variable is no object. */
 static bool next_frame(struct class_reader *r, uint32_t *n_locals)
 {
 	uint32_t type = class_u1(r);

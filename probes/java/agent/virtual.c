@@ -7,7 +7,7 @@
 #include "probes/java/agent/monitor.h"
 #include "probes/java/agent/ring.h"
 
-/* can_support_virtual_threads, which headers before Java 21 do not name: the 45th bit. */
+/* The bit can_support_virtual_threads, the 45th, which headers before Java 21 do not name. */
 #define SUPPORT_BYTE 5
 #define SUPPORT_BIT  0x10
 
@@ -65,7 +65,7 @@ static void watch(jvmtiEnv *jvmti, const jvmtiExtensionEventInfo *e)
 			continue;
 		(*jvmti)->SetExtensionEventCallback(jvmti, e->extension_event_index,
 						    rows[i].callback);
-		/* the callback alone does not have it sent, whatever the specification says */
+		/* unlike the specification says, setting the callback does not enable the event */
 		(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE,
 						   (jvmtiEvent)e->extension_event_index, NULL);
 	}
