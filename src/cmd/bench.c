@@ -76,7 +76,7 @@ static void print_patched(const struct costs *costs)
 	printf("\nin process, a call that -c leaves out costs %.1f ns\n", costs->passed_ns);
 }
 
-/* Text is printed as it is measured. */
+/* Measures the costs. Text is printed as soon as a row is measured. */
 static int measure(const struct bench_options *o, uint32_t threads, struct costs *costs,
 		   struct err *err)
 {
@@ -93,7 +93,7 @@ static int measure(const struct bench_options *o, uint32_t threads, struct costs
 	return 0;
 }
 
-/* In process there is no probe that could have a class. */
+/* Makes the row's JSON. Code in the process is no probe, so it has no class. */
 static struct json *json_of(const struct meta_calibration *c, bool in_process)
 {
 	struct json *row = json_new_object();
@@ -153,7 +153,7 @@ static int measure_kernel(const struct bench_options *o, struct costs *costs, st
 	return 0;
 }
 
-/* Threads share nothing that they write there, so one is measured. */
+/* Measures one thread only: what threads write in process, they do not share. */
 static int measure_in_process(struct costs *costs, struct err *err)
 {
 	int ret = refusal_of_machine(err);
@@ -168,7 +168,8 @@ static int measure_in_process(struct costs *costs, struct err *err)
 		   : 0;
 }
 
-/* Both were asked for where there are both: what the kernel's probes cost is measured by now. */
+/* Reports why nothing is measured in process. That is no error, because the kernel's probes were
+ * measured, too. */
 static void leave_in_process(const struct err *why)
 {
 	log_notice("in process nothing is measured: %.*s",

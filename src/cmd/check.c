@@ -78,8 +78,8 @@ struct checked {
 	struct inspection in;
 	enum engine engine;
 	bool engine_is_given;
-	struct err no_patches; /* why nothing is patched; code 0: not so */
-	double in_process_ns;  /* of a call; NAN: not known */
+	struct err no_patches; /* why no function can be patched; code 0: functions can be */
+	double in_process_ns;  /* cost of a call; NAN: unknown */
 };
 
 /* ---- which engine ---- */
@@ -93,7 +93,7 @@ static const char *not_in_process(const struct inspection *in, const struct plan
 	return inprocess_refusal(in->inprocess, p->what.dso, p->what.function, &n_exits);
 }
 
-/* NULL: it would be patched, if that engine is asked for. */
+/* Returns why the function cannot be patched, or NULL if the in-process engine would patch it. */
 static const char *not_patched(const struct checked *c, const struct planned *p)
 {
 	if (c->no_patches.code)
@@ -102,7 +102,7 @@ static const char *not_patched(const struct checked *c, const struct planned *p)
 				  : not_in_process(&c->in, p);
 }
 
-/* What would time its calls; NULL: nothing. */
+/* Returns the engine that would time the function's calls, or NULL if none can. */
 static const char *engine_of(const struct checked *c, const struct planned *p)
 {
 	const char *kernel = p->possible ? "kernel" : NULL;
@@ -133,7 +133,7 @@ static const char *why_not(const struct checked *c, const struct planned *p)
 
 /* ---- text ---- */
 
-/* Names come from the target: nothing of them may steer the terminal. */
+/* Returns the name of the file. It comes from the target, so control characters are removed. */
 static const char *base_name(const struct dso *dso)
 {
 	static char name[512]; /* until the next call */
@@ -205,7 +205,8 @@ static void add_probe(const struct planned *p, struct text *out)
 	text_printf(out, "+0x%x (%s)", p->place.entry_offset, base_name(p->what.dso));
 }
 
-/* Whether it can be patched, or, where an engine was chosen, which one it is. */
+/* Returns the last column: which engine times the function or, if the user chose none, whether the
+ * function can be patched. */
 static const char *engine_column(const struct checked *c, const struct planned *p)
 {
 	if (c->engine_is_given)
@@ -570,7 +571,7 @@ static void print_stats_row(const struct inspection *in, struct dso *dso)
 	inprocess_tally_release(&patched);
 }
 
-/* The most frequent first; the rest is rare. */
+/* The most frequent reasons are shown; the others are rare. */
 #define REASONS_SHOWN 5
 
 static void print_reasons(const struct inspection *in, struct dso *dso)

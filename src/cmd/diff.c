@@ -42,7 +42,8 @@ static const char *const examples[] = {
 	NULL,
 };
 
-/* The words before and behind `--`; without one, two words are a side each. */
+/* Splits the words at `--` into those before and after it. Two words without `--` are one before
+ * and one after. */
 static int split(char **words, int n, int *n_before, char ***after, int *n_after, struct err *err)
 {
 	static const char how[] =

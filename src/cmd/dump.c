@@ -135,7 +135,7 @@ static bool is_wanted(const struct dump_options *o, const struct record *r, uint
 	return o->tid == UINT64_MAX || r->tid == o->tid || r->kind == REC_LOST;
 }
 
-/* An empty answer is not to be taken for a program that did nothing. */
+/* Reports that no record was selected, so that nobody thinks that the program did nothing. */
 static void report_none(const struct dump_options *o, const char *path, uint64_t lasts_ns)
 {
 	char time[TEXT_NUMBER];

@@ -74,7 +74,7 @@ static void release(struct findings *f)
 	counter_list_release(&f->counters);
 }
 
-/* The words of the JSON, which scripts read, are older than those of the screen. */
+/* The words on the screen were changed later. Scripts read those of the JSON, so they stay. */
 static const struct {
 	const char *shown, *json;
 } states[] = {
@@ -83,7 +83,7 @@ static const struct {
 	[SUPPORT_NOTE] = { "limited", "but" },
 };
 
-/* The detail is as wide as the screen has room for; what is left of it comes below. */
+/* Wraps the detail at the width of the screen, with further lines below the first one. */
 static void print_support(const struct support *s, unsigned width, struct text *out)
 {
 	struct text lines = { 0 };
@@ -124,7 +124,7 @@ static void describe_kernel(const struct support *missing, struct text *out)
 		text_add(out, "ispot record works here.\n");
 }
 
-/* The reason, without what to do instead: that is the other engine. */
+/* Returns the length of the reason without the hint, which would be to use the other engine. */
 static int reason_length(const struct err *why)
 {
 	return (int)(why->hint ? why->hint - 2 : strlen(why->text));

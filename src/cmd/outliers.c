@@ -71,7 +71,8 @@ static const char *const examples[] = {
 };
 
 /*
- * Says of how many outliers the calling context is not known. NULL: of none, or there can be none.
+ * Returns a notice of the number of outliers whose calling context is unknown, or NULL if there are
+ * none or the recording has no contexts.
  */
 static char *find_contexts(const struct outliers *o, const struct outlier_block *of)
 {
@@ -89,7 +90,7 @@ static char *find_contexts(const struct outliers *o, const struct outlier_block 
 			 text_counted(number, without, "outlier"));
 }
 
-/* Finds the notices that belong to the numbers; freed by the caller. */
+/* Finds the notices that belong to the numbers. The caller frees them. */
 static size_t find_notices(const struct outliers *o, struct trace_reader *r, bool windowed,
 			   bool interrupted, char **notices)
 {
@@ -123,7 +124,7 @@ static size_t find_notices(const struct outliers *o, struct trace_reader *r, boo
 	return n;
 }
 
-/* A block by its whole name, or a part of it that no other has. */
+/* Finds the block by its name, or by a part of its name that no other block has. */
 static int find_block(const struct outliers *o, const char *name,
 		      const struct outlier_block **block, struct err *err)
 {

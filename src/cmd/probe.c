@@ -150,7 +150,7 @@ static int run_probe(int argc, char **argv, struct err *err)
 	char **rest = argv + first;
 	int n = 0;
 
-	if (!ret && *verb) /* options stand behind the verb, too */
+	if (!ret && *verb) /* options may follow the verb, too */
 		ret = args_parse(options, &o, ARGS_STOP_AT_WORD, argc - first, rest, &n, err);
 	if (ret)
 		;

@@ -34,8 +34,8 @@
 #include "trace/record.h"
 #include "trace/write/live.h"
 
-#define INTERVAL_LEAST_NS 100000000ull /* the rings are read ten times a second */
-#define CHOOSE_NS	  4000000000ull /* without -F: each function that joins begins the sums again */
+#define INTERVAL_LEAST_NS 100000000ull /* because the rings are read ten times a second */
+#define CHOOSE_NS	  4000000000ull /* without -F: no function joins later, as sums begin again */
 
 struct stat_options {
 	const char *output, *interval, *user, *engine;
@@ -88,21 +88,23 @@ static const char *const examples[] = {
 	NULL,
 };
 
-/* A recording as it comes: each interval is shown, and the whole at the end. */
+/* A recording that is analysed while it is made. Each interval is shown, and the whole at the end.
+ */
 struct watch {
 	const struct stat_options *o;
 	struct live *live;
 	FILE *to;
-	struct output file;   /* with -o: what "to" writes */
+	struct output file;   /* with -o: the file of "to" */
 	uint64_t interval_ns; /* 0: none */
 	unsigned width;
 	size_t n_shown; /* intervals */
 	bool begun;
-	bool is_longer_due; /* no interval had calls so far, to say from them which would do */
+	bool is_longer_due; /* no interval had calls so far from which a long enough interval could
+			       be computed */
 	struct result result;
 	struct interval interval;
-	uint64_t joined_ns; /* functions joined and all sums began again; 0: never */
-	uint64_t read_ns;   /* up to where records have been read */
+	uint64_t joined_ns; /* when functions joined and all sums began again; 0: never */
+	uint64_t read_ns;   /* time up to which records were read */
 	uint64_t last_ns;   /* of the latest record */
 };
 
@@ -137,7 +139,8 @@ static void begin_watch(struct watch *w, uint64_t start_ns)
 	w->begun = true;
 }
 
-/* The analysis is made for so many functions: when others join it begins again. */
+/* Begins the analysis again if functions have joined, because it is made for a fixed number of
+ * functions. */
 static void follow_functions(struct watch *w)
 {
 	const struct meta *meta = live_meta(w->live);
@@ -204,7 +207,8 @@ static void note_joined(struct watch *w)
 			(double)(w->joined_ns - w->result.meta->session.start_ns) / 1e9);
 }
 
-/* A program that loses nothing, or makes too few calls to tell, has no row above. */
+/* Shows the calls of a program that loses nothing or makes too few calls for a verdict, because the
+ * table above has no row for it. */
 static void show_calls(const struct watch *w, struct text *out)
 {
 	const struct interval_view v = { .top = w->o->top, .width = w->width };
@@ -239,7 +243,7 @@ static void show_summary(struct watch *w)
 	print(w, &out);
 }
 
-/* The session has ended, and said so in the meta. */
+/* Shows the whole recording. The session has written its last meta line before. */
 static void conclude(struct watch *w)
 {
 	const struct meta *meta;
@@ -332,7 +336,7 @@ static int run_session(struct watch *w, struct session_options *so, struct sessi
 	if (ret)
 		return err_set(err, ret, "cannot read the list of CPUs: %s; mount /sys",
 			       strerror(-ret));
-	/* what is timed in process comes behind the CPUs */
+	/* records of calls timed in process have the number after the last CPU */
 	so->live = w->live = live_new(cpus.n_possible + (so->beside ? 1 : 0));
 	so->drained = on_drained;
 	so->drained_ctx = w;
@@ -356,7 +360,7 @@ static const char *why_not_in_process(const struct stat_options *o)
 	return o->user ? "with --user, ispot has not the rights of the program" : NULL;
 }
 
-/* The engine is asked for: engine_parse() knows the word. */
+/* Begins the engine that the user asked for, whose word engine_parse() has accepted. */
 static struct inject_beside *begin_engine(const struct stat_options *o, struct session_options *so)
 {
 	const bool is_auto = o->engine && !strcmp(o->engine, "auto");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Takes from a spool what recorders have put there (src/trace/fleet/spool.h), into a database or a
- * server: once, or again and again. A file goes when what it has counts, so one that comes twice,
- * because the collector was killed in between, counts once.
+ * Moves what recorders have put into a spool (src/trace/fleet/spool.h) into a database or to a
+ * server, once or again and again. A file is removed only after its content counts. If the
+ * collector is killed in between, the file is read twice, but counts once.
  */
 #include <errno.h>
 #include <signal.h>
@@ -19,10 +19,11 @@
 #include "cmd/fleet/internal.h"
 #include "trace/fleet/spool.h"
 
-/* Of one pass: they are open at once, and a crash lets no more come again. */
+/* Files of one pass. They are open at the same time, and after a crash only these are read again.
+ */
 #define FILES_MAX 256
 
-/* How many files a pass found, and how many of them could not be read and stay. */
+/* Number of files that a pass found, and of those that could not be read and stay in the spool. */
 struct found {
 	size_t files, unread;
 };
@@ -42,7 +43,8 @@ static int settle(const struct fleet_spool *s, char *const *names, const enum fl
 	return rc;
 }
 
-/* Of those that are still there and may be read: theirs are the first places of names. */
+/* Opens the files that are still there and readable, and moves their names to the front of names.
+ */
 static int open_all(const struct fleet_spool *s, char **names, size_t n, struct fleet_given *g,
 		    size_t *n_opened, struct err *err)
 {
@@ -69,7 +71,7 @@ static int open_all(const struct fleet_spool *s, char **names, size_t n, struct 
 	return rc;
 }
 
-/* They are opened before the database is, which may be another user's. */
+/* Reads the files. They are opened before the database, which may belong to another user. */
 static int read_files(const struct fleet_args *a, const struct fleet_spool *s, char **names,
 		      size_t n, struct found *found, struct err *err)
 {
@@ -106,7 +108,7 @@ static int pass(const struct fleet_args *a, const struct fleet_spool *s, struct 
 	return rc;
 }
 
-/* For ns, or until a signal asks for the end: true. */
+/* Waits that long. Returns true at once if a signal asks for the end. */
 static bool wait_for_end(const sigset_t *ends, uint64_t ns)
 {
 	const struct timespec t = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };

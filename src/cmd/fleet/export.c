@@ -47,8 +47,8 @@ static int write_rows(struct export *x, struct err *err)
 }
 
 /*
- * Writes the first columns of every line of a run; place: core, cache and socket are empty where
- * they are not known.
+ * Writes the first columns of every line of a run. Of the place, core, cache and socket are empty
+ * if they are unknown.
  */
 static void begin_run(const struct fleet_header *h, const struct fleet_block *b,
 		      const struct fleet_track *track, const struct fleet_run *run,
@@ -67,7 +67,7 @@ static void begin_run(const struct fleet_header *h, const struct fleet_block *b,
 	add_text(out, strtab_get(&b->apps, run->app));
 }
 
-/* end: the last column of a sample. */
+/* Adds the lines of a run. end: the last column of each. */
 static int add_run(struct export *x, const struct text *begin, const struct text *end,
 		   const struct fleet_block *b, const struct fleet_run *run, struct err *err)
 {

@@ -26,11 +26,11 @@ static int refuse(struct fleet_files *f, const struct err *why, struct err *err)
 	return 0;
 }
 
-#define AHEAD_NS 60000000000ull		/* of the clock here: more is said */
-#define UNSET_NS 1000000000000000000ull /* 2001: nobody has set the clock */
+#define AHEAD_NS 60000000000ull		/* beyond this machine's clock: more is reported */
+#define UNSET_NS 1000000000000000000ull /* in 2001: before it, nobody set the clock */
 
-/* Machines are not compared by time, only their rows' buckets are: so it is said, and all counts.
- */
+/* Notes that a machine's clock is wrong. Its samples count all the same: times of machines are only
+ * compared by the buckets of rows. */
 static void check_clock(struct fleet_files *f, const struct fleet_block_head *head)
 {
 	struct timespec now;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which applications slow which, over many machines. */
+/* Finds which applications slow down others, over many machines. */
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
@@ -174,7 +174,7 @@ static bool takes(const struct verb *verb, const char *option)
 	return false;
 }
 
-/* Before the verb and behind it; of other verbs' options there are none. */
+/* Parses the options before and after the verb. Options of other verbs are refused. */
 static int parse(const struct verb *verb, struct fleet_args *a, int argc, char **argv, int first,
 		 int *words, struct err *err)
 {

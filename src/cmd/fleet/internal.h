@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The verbs of `ispot fleet`: src/cmd/fleet/fleet.c parses, src/cmd/fleet/VERB.c does. */
+/* The verbs of `ispot fleet`. fleet.c parses the options, and each verb has a file of its name. */
 #ifndef ISPOT_CMD_FLEET_INTERNAL_H
 #define ISPOT_CMD_FLEET_INTERNAL_H
 
@@ -12,7 +12,7 @@
 
 struct err;
 
-#define FLEET_DB "fleet.db" /* where --db names no other */
+#define FLEET_DB "fleet.db" /* if --db is not given */
 
 struct fleet_args {
 	struct screen_options screen; /* report */
@@ -25,7 +25,7 @@ struct fleet_args {
 	double cost; /* percent; 0: no bound */
 	uint64_t machines, samples, seed, applications, cpus, interferers; /* simulate */
 	uint64_t trio_interferers;
-	uint64_t bucket_ns;	  /* reduce, push: of rows; report: of phases, 0: none */
+	uint64_t bucket_ns;	  /* reduce, push: bucket of rows; report: of phases; 0: none */
 	struct arg_list by_phase; /* report */
 	const char *beside;	  /* report */
 	struct arg_list trios;
@@ -39,17 +39,19 @@ struct fleet_args {
 	uint64_t retry_ns;
 };
 
-/* words: what stands behind the verb, NULL-terminated. As struct command's run. */
+/* Runs a verb, as the run function of struct command does. words: those after the verb,
+ * NULL-terminated. */
 typedef int fleet_verb(const struct fleet_args *args, char **words, struct err *err);
 
-/* Files of samples; ends: says what became of each. */
+/* Open files of samples. ends is set to the end of reading each. */
 struct fleet_given {
 	char **paths; /* for messages, NULL-terminated */
 	int *opened;
 	enum fleet_file_end *ends;
 };
 
-/* reduce's and push's work on these files. What could not be read is said, and no failure. */
+/* Does the work of the verb reduce or push on these files. Files that cannot be read are reported,
+ * but are no failure. */
 typedef int fleet_taker(const struct fleet_args *args, const struct fleet_given *given,
 			struct err *err);
 fleet_taker fleet_reduce_files, fleet_push_files;

@@ -14,7 +14,7 @@
 #include "probes/cost/watchcost.h"
 
 #define COUNTED_WINDOW_NS  1000000000ull
-#define RECORDED_WINDOW_NS 10000000000ull /* it takes a while to place probes */
+#define RECORDED_WINDOW_NS 10000000000ull /* longer, because placing probes takes a while */
 
 static uint64_t cpu_of(int who)
 {
@@ -111,8 +111,8 @@ double fleet_pace_cost(const struct fleet_pace *p, double *own_ns)
 }
 
 /*
- * Bound: when the average over all the time will be under it at the end of the next window, should
- * that cost what the latest did.
+ * If there is a bound, the next window begins so late that the average cost is below the bound at
+ * its end, if it costs as much as the latest window.
  */
 uint64_t fleet_pace_next(struct fleet_pace *p, uint64_t from_ns, uint64_t now_ns)
 {

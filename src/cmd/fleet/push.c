@@ -45,7 +45,7 @@ static int add_block(void *ctx, const struct fleet_header *h, const struct fleet
 	return fleet_sending_block(&p->sending, h, b, err);
 }
 
-/* Of what is read: the servers get one of several indicators. */
+/* Counts the samples that are sent: the servers get only one of several indicators. */
 static uint64_t count_selected(void *ctx, const struct fleet_block *b)
 {
 	const struct push *p = ctx;
@@ -53,8 +53,8 @@ static uint64_t count_selected(void *ctx, const struct fleet_block *b)
 	return fleet_block_count(b, p->sending.number);
 }
 
-/* Another indicator's rows are not sent from there, and the first one's in their place would be
- * taken for them. */
+/* Refuses a database whose first indicator is another than the wanted one. Only rows of the first
+ * one can be sent from a database. */
 static int check_indicator(const struct push *p, struct fleet_store *store, const char *path,
 			   struct err *err)
 {
@@ -71,7 +71,8 @@ static int check_indicator(const struct push *p, struct fleet_store *store, cons
 		       path, meta.indicator);
 }
 
-/* Whose trios are kept follows from what it has, unless it was said. */
+/* Sends the database. If the user has not chosen whose trios are kept, the database's choice
+ * applies. */
 static int add_database(void *ctx, const char *path, struct fleet_files *f, struct err *err)
 {
 	struct push *p = ctx;
@@ -121,8 +122,8 @@ static void report_done(const struct push *p, uint64_t wall_ns)
 		       sent.retries == 1 ? "" : "s");
 }
 
-/* files: open ones, of which all that is wrong with one is said; NULL: they are opened by their
- * paths. */
+/* Sends the files. files: open ones, of which bad ones are only reported; NULL: the paths are
+ * opened. */
 static int push(const struct fleet_args *a, char **paths, const struct fleet_given *files,
 		struct err *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Samples of this machine into a file, or a directory of them: one window (window.h), or
+/* Writes samples of this machine into a file or a directory of files, from one window (window.h) or
  * several (pace.h). */
 #include <errno.h>
 #include <inttypes.h>
@@ -31,10 +31,11 @@
 #include "trace/fleet/file.h"
 #include "trace/fleet/spool.h"
 
-/* A collector has what is so old, or sooner where much happens. */
+/* A file in the spool is complete, so that collectors read it, after this time, or earlier if much
+ * happens. */
 #define SPOOL_FILE_NS 30000000000ull
 
-/* More of them are forgotten, and learned again. */
+/* If there are more, all are forgotten and read again. */
 #define APPS_MAX      16384
 #define PROCESSES_MAX 65536
 
@@ -45,13 +46,13 @@ struct recorder {
 	struct fleet_writer file;
 	struct fleet_dir dir;
 	struct fleet_spool spool;     /* --to DIR */
-	struct fleet_sending sending; /* --to URL; no engine: it is given up, or not asked for */
+	struct fleet_sending sending; /* --to URL; engine NULL: nothing is sent, or not any more */
 	struct fleet_block block;
 	struct fleet_pace pace;
-	bool counters; /* IPC is the indicator, no call's duration */
+	bool counters; /* the indicators are of counters, not the durations of calls */
 	bool described;
 	uint64_t sequence, samples;
-	uint32_t apps; /* that were seen, at least */
+	uint32_t apps; /* lower bound of the number of applications seen */
 };
 
 /* ---- the file ---- */
@@ -82,14 +83,14 @@ static int describe_machine(struct recorder *r, struct err *err)
 		h->id = clock_now_ns();
 	topology_type(&h->topology, h->type, sizeof(h->type));
 	fleet_wanted_describe(&r->window.wanted, r->window.indicator, h);
-	if (is_url(r->args->to) && h->n_more) /* one pattern of -F matched several functions */
+	if (is_url(r->args->to) && h->n_more) /* a pattern of -F matches several functions */
 		return refuse_several(r, err);
 	h->period = r->window.wanted.counters ? r->args->period : 0;
 	snprintf(h->by, sizeof(h->by), "%s", application_by_names[r->window.apps->by]);
 	return 0;
 }
 
-/* From CLOCK_MONOTONIC to real time. */
+/* Returns what to add to CLOCK_MONOTONIC to get real time. */
 static int64_t clock_offset(void)
 {
 	struct timespec t;
@@ -113,13 +114,15 @@ static bool is_spool(const struct fleet_args *a)
 	return a->to && !is_url(a->to);
 }
 
-/* What goes to a server is in files as well where they are asked for. */
+/* Returns whether there are files. What goes to a server is written into files, too, if the user
+ * asks for them. */
 static bool has_files(const struct fleet_args *a)
 {
 	return a->dir || a->output || !a->to;
 }
 
-/* Files have all of it, and may be pushed later: what was sent before counts once. */
+/* Stops sending after an error, but goes on recording if there are files: they have everything and
+ * can be pushed later, and what was sent before counts once. */
 static int give_up_sending(struct recorder *r, int rc, struct err *why)
 {
 	if (!rc || !has_files(r->args))
@@ -188,7 +191,7 @@ static const char *output_of(const struct fleet_args *a)
 	return a->output ? a->output : "ispot.fleet";
 }
 
-/* Makes the file: with the first calls it is known what was measured. */
+/* Makes the file. This waits for the first calls, because only they show what is measured. */
 static int open_file(struct recorder *r, struct err *err)
 {
 	int rc = r->described ? 0 : describe_machine(r, err);
@@ -296,7 +299,8 @@ static int record_window(struct recorder *r, const char *trace, struct err *err)
 }
 
 /*
- * Whether the processes are gone without a call having been seen; then ispot record reports that.
+ * Returns whether the processes have ended before any call was seen. In this case ispot record has
+ * reported that.
  */
 static bool is_gone(const struct recorder *r)
 {
@@ -311,7 +315,7 @@ static bool is_gone(const struct recorder *r)
 	return none;
 }
 
-/* One window without a pace, else one after the other until the end. */
+/* Records one window, or with a pace one after the other until the end. */
 static int record_windows(struct recorder *r, const char *trace, struct err *err)
 {
 	uint64_t end_ns = r->args->duration_ns ? clock_now_ns() + r->args->duration_ns : UINT64_MAX;
@@ -361,8 +365,8 @@ static int record_to(struct recorder *r, const char *trace, struct err *err)
 	return rc ? rc : closed;
 }
 
-/* ispot record's file is in the directory as well, where the next recorder finds what a killed one
- * left. */
+/* Records into a directory. The file of ispot record is there, too, so that the next recorder finds
+ * what a killed one has left. */
 static int record_into(struct recorder *r, struct err *err)
 {
 	const struct fleet_args *a = r->args;
@@ -379,7 +383,8 @@ static int record_into(struct recorder *r, struct err *err)
 	return rc;
 }
 
-/* In a directory of its own: root writes to no name that others can foresee. */
+/* Records into a temporary directory, because root must not write to a name that others can
+ * foresee. */
 static int record(struct recorder *r, struct err *err)
 {
 	char *dir, *trace;
@@ -394,7 +399,8 @@ static int record(struct recorder *r, struct err *err)
 	return rc;
 }
 
-/* No file of ispot record, or one whose place is known. */
+/* Records without a temporary directory: there is no file of ispot record, or the user has named
+ * the directory. */
 static int record_plain(struct recorder *r, struct err *err)
 {
 	return r->args->dir ? record_into(r, err) : record_to(r, NULL, err);
@@ -428,7 +434,7 @@ static int check(const struct fleet_args *a, char **words, struct err *err)
 	return 0;
 }
 
-/* What is to be measured, and whether it can be. */
+/* Sets what is measured. Returns an error if this machine cannot measure it. */
 static int choose(struct recorder *r, struct err *err)
 {
 	struct fleet_wanted *wanted = &r->window.wanted;

@@ -13,7 +13,7 @@
 #include "cmd/fleet/internal.h"
 #include "trace/fleet/file.h"
 
-/* Are kept before they go to the database: a few 100 MB. */
+/* Rows and blocks that are kept in memory before they go to the database: some hundred MB. */
 #define ROWS_MAX   200000
 #define BLOCKS_MAX 1000000
 
@@ -27,9 +27,10 @@ struct reduction {
 	} blocks; /* of which the rows are */
 	struct {
 		VEC(struct fleet_store_count)
-	} counts;			       /* of indicators beyond the database's first */
-	uint32_t indicators[FLEET_INDICATORS]; /* of the file being read: [number]: in the rows */
-	struct map pending;		       /* recording, sequence -> index of blocks */
+	} counts; /* counts of indicators other than the database's first */
+	uint32_t indicators[FLEET_INDICATORS]; /* [number in the file that is read]: number in the
+						  rows */
+	struct map pending;		       /* recording and sequence -> index of blocks */
 	struct fleet_files files;
 	uint32_t machine; /* of the file being read */
 	uint64_t alone;
@@ -52,8 +53,8 @@ static int flush(struct reduction *r, struct err *err)
 	return rc;
 }
 
-/* Keys are hashes, which a file may choose: of two with the same the second has the next one that
- * is free. */
+/* Returns the key of a block. Keys are hashes, and a file can be made so that two blocks have the
+ * same one. In this case the second block gets the next free key. */
 static uint64_t key_of(const struct reduction *r, uint64_t recording, uint64_t sequence)
 {
 	const uint64_t numbers[] = { recording, sequence };
@@ -129,7 +130,7 @@ static int add_database(void *ctx, const char *path, struct fleet_files *f, stru
 {
 	struct reduction *r = ctx;
 	struct fleet_store_merged merged;
-	int rc = flush(r, err); /* what it may have in common with files before it */
+	int rc = flush(r, err); /* the database and earlier files may have the same blocks */
 
 	if (rc)
 		return rc;
@@ -173,8 +174,8 @@ static int choose_trios(struct reduction *r, struct err *err)
 	return rc;
 }
 
-/* files: open ones, of which all that is wrong with one is said; NULL: they are opened by their
- * paths. */
+/* Reduces the files. files: open ones, of which bad ones are only reported; NULL: the paths are
+ * opened. */
 static int reduce(const struct fleet_args *a, char **paths, const struct fleet_given *files,
 		  struct err *err)
 {
@@ -190,7 +191,8 @@ static int reduce(const struct fleet_args *a, char **paths, const struct fleet_g
 		rc = choose_trios(&r, err);
 	if (!rc)
 		rc = fleet_files_read(&r.files, paths, "reducing", &into_store, &r, err);
-	flushed = flush(&r, rc ? NULL : err); /* of what was read the rest counts anyhow */
+	/* After an error, what was read before counts all the same. */
+	flushed = flush(&r, rc ? NULL : err);
 	rc = rc ? rc : flushed;
 	if (!rc)
 		report_done(&r, clock_now_ns() - wall_ns, clock_cpu_ns() - cpu_ns);
@@ -216,7 +218,7 @@ int fleet_reduce(const struct fleet_args *a, char **words, struct err *err)
 	if (!*words || !a->bucket_ns)
 		return args_refuse(err, "reduce reads files of samples into a database; name them, "
 					"and a --bucket above 0");
-	/* Before the database is made: an empty one would only be in the way. */
+	/* Check the files before the database is made, so that no empty one is left behind. */
 	if (fleet_files_any(words, err))
 		return err->code;
 	return reduce(a, words, NULL, err);

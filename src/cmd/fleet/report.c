@@ -46,7 +46,7 @@ static void add_option(struct text *out, const char *option, const char *value)
 	text_shell_word(out, value);
 }
 
-/* What a further command needs to read the same data. */
+/* Adds the options that a further command needs to read the same data. */
 static void same_data(const struct fleet_args *a, struct text *out)
 {
 	add_option(out, "--db", a->db);
@@ -85,13 +85,14 @@ static bool is_twice(const struct fleet_args *a, size_t i)
 	return false;
 }
 
-/* Two may be near one sample, which would go with each of them; how often is not in the rows. */
+/* Returns whether two co-runners may be near the same sample. How often they are is not in the
+ * rows, so their gains cannot be added. */
 static bool may_overlap(enum corunner_class class)
 {
 	return class != CORUNNER_CORE && class != CORUNNER_CPU;
 }
 
-/* A pair of which too little is known to say anything is no ground to part it either. */
+/* Refuses to exclude a co-runner of which too little is known. */
 static int check_excluded(const struct fleet_view *v, const char *name, enum corunner_class class,
 			  const struct fleet_cell *cell, struct err *err)
 {
@@ -113,7 +114,8 @@ static int check_excluded(const struct fleet_view *v, const char *name, enum cor
 	return 0;
 }
 
-/* On the same core where no class is asked for, as in the paper. */
+/* Finds the excluded co-runners. Without --class, they are those on the same core, as in the paper.
+ */
 static int find_excluded(const struct fleet_args *a, struct fleet_view *v,
 			 const struct fleet_cell **cells, struct err *err)
 {
@@ -153,7 +155,7 @@ static int print(const struct fleet_args *a, struct fleet_view *v, struct err *e
 	return rc;
 }
 
-/* Executables are NAME@BUILD-ID. */
+/* Reports applications that have several names: executables are named NAME@BUILD-ID. */
 static void report_renamed(const struct fleet_view *v)
 {
 	const struct fleet *f = v->fleet;
@@ -194,7 +196,7 @@ struct source {
 	uint32_t indicator; /* its number in the database */
 };
 
-/* indicator: its name; NULL: the database's first. */
+/* Loads the database. indicator: the name of the wanted one; NULL: the first one. */
 static int load_file(const struct fleet_args *a, const char *path, const char *indicator,
 		     struct source *s, struct err *err)
 {
@@ -226,7 +228,8 @@ static int load_engine(const struct fleet_args *a, struct source *s, struct err 
 	return rc;
 }
 
-/* Those of --by-phase, which have to be there. */
+/* Finds the applications of --by-phase. It is an error if the database does not have one of them.
+ */
 static int find_split(const struct fleet_args *a, const struct fleet_rows *rows,
 		      struct strtab *split, struct err *err)
 {
@@ -238,7 +241,7 @@ static int find_split(const struct fleet_args *a, const struct fleet_rows *rows,
 	return 0;
 }
 
-/* The other indicator's pairs, of all of the day, on the machines of the same type. */
+/* The pairs by the other indicator, of the whole day, on machines of the same type. */
 struct other {
 	struct source source;
 	struct fleet fleet;
@@ -246,7 +249,8 @@ struct other {
 	struct fleet_beside beside;
 };
 
-/* Whether --beside names an indicator of the database, and no other database. */
+/* Returns whether --beside names an indicator of this database. Otherwise it names another
+ * database. */
 static bool is_indicator(const struct fleet_args *a)
 {
 	struct fleet_store_totals totals;
@@ -263,7 +267,7 @@ static bool is_indicator(const struct fleet_args *a)
 	return is;
 }
 
-/* What both indicators say of the same occurrences. */
+/* Loads the samples for which both indicators are known. */
 static int load_matches(const struct fleet_args *a, const char *type, uint32_t indicator,
 			struct other *o, struct err *err)
 {
@@ -278,7 +282,7 @@ static int load_matches(const struct fleet_args *a, const char *type, uint32_t i
 	return rc;
 }
 
-/* indicator: of the report. */
+/* Loads the other indicator. indicator: that of the report. */
 static int load_other(const struct fleet_args *a, const char *type, uint32_t indicator,
 		      struct other *o, struct err *err)
 {
@@ -344,7 +348,7 @@ static int show(const struct fleet_args *a, const struct source *s, const struct
 	return rc;
 }
 
-/* The whole day, and each part of it by itself. */
+/* Shows the whole day, and each part of it alone. */
 static int show_phases(const struct fleet_args *a, const struct source *s,
 		       const struct fleet_rows *rows, struct err *err)
 {

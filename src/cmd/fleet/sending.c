@@ -39,7 +39,8 @@ int fleet_sending_trios(struct fleet_sending *s, struct err *err)
 	return rc;
 }
 
-/* Nobody chose which of several is sent: once, that it is the first. */
+/* Reports once that only the first of several indicators is sent, if the user has not chosen one.
+ */
 static void report_indicator(struct fleet_sending *s, const struct fleet_header *h)
 {
 	if (!s->said && !s->indicator && h->n_more)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Blocks to a fleet's servers, reduced to rows on the way: from files, or as they are recorded. */
+/* Sends blocks to a fleet's servers, reduced to rows, from files or while they are recorded. */
 #ifndef ISPOT_CMD_FLEET_SENDING_H
 #define ISPOT_CMD_FLEET_SENDING_H
 
@@ -19,19 +19,20 @@ struct fleet_sending {
 	struct fleet_engine *engine; /* NULL: not open */
 	struct strtab trios;	     /* of which applications */
 	bool chosen;		     /* they are known */
-	const char *indicator;	     /* that the servers get of several; NULL: the first */
-	uint32_t number;	     /* that it has in the file that was begun last */
+	const char *indicator;	     /* the indicator that the servers get; NULL: the first one */
+	uint32_t number;	     /* number of the indicator in the file that was begun last */
 	uint32_t indicators[FLEET_INDICATORS]; /* as in fleet_rows_options */
-	bool said;			       /* that one of several is sent */
+	bool said;			       /* a notice said that only one of several is sent */
 };
 
-/* Makes the tables where they are not there. ended: as in struct fleet_engine_options. */
+/* Opens the connection, and makes tables that are missing. ended: as in struct
+ * fleet_engine_options. */
 int fleet_sending_open(struct fleet_sending *s, const struct fleet_args *a, const char *url,
 		       const bool *ended, struct err *err);
 int fleet_sending_trios(struct fleet_sending *s, struct err *err); /* at first, and once */
 int fleet_sending_begin(struct fleet_sending *s, const struct fleet_header *h, struct err *err);
-/* Of the recording that was begun last. It counts from when it has been flushed; one that is sent
- * again counts once. */
+/* Adds a block of the recording that was begun last. It counts once it has been flushed. A block
+ * that is sent twice counts once. */
 int fleet_sending_block(struct fleet_sending *s, const struct fleet_header *h,
 			const struct fleet_block *b, struct err *err);
 int fleet_sending_flush(struct fleet_sending *s, struct err *err);

@@ -31,7 +31,7 @@ static void print_planted(const struct world *w, struct text *out)
 			    w->apps.data[t->one].name, t->loss, w->apps.data[t->other].name);
 }
 
-/* Which pairs are to be found. */
+/* Writes which pairs a report of the samples should find. */
 static int write_planted(const struct world *w, const char *dir, struct err *err)
 {
 	char *path = xasprintf("%s/planted.csv", dir);
@@ -45,7 +45,7 @@ static int write_planted(const struct world *w, const char *dir, struct err *err
 	return rc;
 }
 
-/* --indicator ipc,llc-misses. */
+/* Returns whether --indicator is ipc,llc-misses. */
 static bool has_misses(const struct fleet_args *a)
 {
 	return a->indicators.n && strcmp(a->indicators.data[0], "ipc") != 0;

@@ -17,7 +17,7 @@
 #define DURATION "duration"
 #define IPC	 "ipc"
 
-/* Common names of what the kernel calls otherwise. */
+/* Common names of events that have other names in the kernel. */
 static const char *const events[][2] = { { "llc-misses", "cache-misses" } };
 
 static bool is_event(const char *word)
@@ -133,7 +133,7 @@ static int add_function(struct fleet_wanted *w, const struct meta_function *f, s
 	return 0;
 }
 
-/* A later trace has the same functions, but may have other ids. */
+/* Finds the function's new id: a later trace has the same functions, but their ids may differ. */
 static void find_again(struct fleet_wanted *w, const struct meta_function *f)
 {
 	char name[sizeof(w->names[0])];
@@ -167,7 +167,7 @@ bool fleet_wanted_known(const struct fleet_wanted *w)
 	return !w->each || !w->durations || w->n_functions;
 }
 
-/* How many indicators a word stands for. */
+/* Returns the number of indicators that a word stands for. */
 static uint32_t width_of(const struct fleet_wanted *w, uint32_t word)
 {
 	return w->each && !strcmp(w->words[word], DURATION) ? w->n_functions : 1;

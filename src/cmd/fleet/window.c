@@ -31,7 +31,7 @@
 #define DRAIN_NS 20000000ull
 #define LOOK_NS	 1000000000ull
 
-#define TRACE_BYTES_LEAST (1u << 18) /* where the files of a directory are smaller */
+#define TRACE_BYTES_LEAST (1u << 18) /* even if the files of a directory are smaller */
 
 /* ---- who has the CPUs ---- */
 
@@ -57,7 +57,8 @@ static void drain(struct fleet_window *w)
 	occupancy_read(w->occupancy, &v);
 }
 
-/* A program that computes all the while is switched in once, and never out. */
+/* Ends the window. This also counts programs that have been running all the time: they were
+ * switched in, but never out. */
 uint64_t fleet_window_last(struct fleet_window *w)
 {
 	const struct occupancy_visitor v = { w, on_ran, on_begin };
@@ -113,7 +114,7 @@ int fleet_window_open(struct fleet_window *w, struct err *err)
 	return rc;
 }
 
-/* A CPU's events end with it, so all are opened anew. */
+/* Opens all events again if CPUs came or went, because a CPU's events end with it. */
 int fleet_window_look(struct fleet_window *w, struct err *err)
 {
 	uint64_t now_ns = clock_now_ns();
@@ -175,7 +176,7 @@ void fleet_window_alive(const struct fleet_args *a, struct text *pids)
 	free(copy);
 }
 
-/* Less when one of them has ended. */
+/* Returns the length of the list of processes that are alive. It is shorter when one has ended. */
 static size_t alive_length(const struct fleet_window *w)
 {
 	struct text pids = { 0 };
@@ -188,7 +189,8 @@ static size_t alive_length(const struct fleet_window *w)
 	return length;
 }
 
-/* At first all of them, so that it is said which there never was. */
+/* Adds the processes. In the first window these are all, so that a process that does not exist is
+ * reported. */
 static void add_pids(const struct fleet_window *w, struct words *words)
 {
 	struct text pids = { 0 };
@@ -242,8 +244,10 @@ int fleet_window_spawn(pid_t *pid, const char *program, char *const *words)
 	return rc;
 }
 
-/* Signals are for ispot record (pid, 0: there is none): what it has recorded by then counts. From
- * the terminal it has got them as well. */
+/*
+ * Waits that long, and passes a signal on to ispot record (pid; 0: there is none), so that what it
+ * has recorded until then counts. A signal from the terminal has reached it anyway.
+ */
 static void wait_turn(struct fleet_window *w, uint64_t ns, pid_t pid)
 {
 	const struct timespec turn = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
@@ -267,12 +271,12 @@ void fleet_window_turn(struct fleet_window *w, uint64_t end_ns, pid_t pid)
 }
 
 /*
- * Judges the exit status of ispot record. 1 in a later window, where one of the processes had ended
- * before it was attached to: nothing was recorded, and nothing is wrong.
+ * Judges the exit status of ispot record. Returns 1 if one of the processes of a later window had
+ * ended before ispot record attached to it: nothing was recorded, but nothing is wrong.
  */
 static int judge(struct fleet_window *w, size_t alive, struct err *err)
 {
-	if (w->interrupted && w->args->pid) /* it may have been told before it had begun */
+	if (w->interrupted && w->args->pid) /* the signal may have come before it had begun */
 		w->status = 0;
 	if (w->status < 125 || w->status > 127)
 		return 0;
@@ -413,7 +417,7 @@ int fleet_window_watch(struct fleet_window *w, const char *trace, struct err *er
 		rc = read_calls(w, trace, err);
 	if (w->wanted.counters)
 		read_samples(w);
-	unlink(trace); /* the next window's would keep it as .old */
+	unlink(trace); /* otherwise the next window would keep it as .old */
 	w->lost = w->occupancy->lost;
 	w->records = w->occupancy->records;
 	w->cut = w->cut || w->live->full_ns;

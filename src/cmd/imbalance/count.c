@@ -77,7 +77,7 @@ static bool has_untraced_barrier(const struct meta *meta)
 	return waits;
 }
 
-/* Finds the notices that belong to the sections' numbers; freed by the caller. */
+/* Finds the notices that belong to the sections' numbers. The caller frees them. */
 size_t imbalance_notices(const struct parallel *p, struct trace_reader *r, bool interrupted,
 			 char **notices)
 {
@@ -114,8 +114,8 @@ size_t imbalance_notices(const struct parallel *p, struct trace_reader *r, bool 
 struct counting_state {
 	struct lime_options lime;
 	struct counted counted;
-	struct counts run;	  /* callgrind's or the program's own */
-	struct hardware hardware; /* what it has, where that was looked for */
+	struct counts run;	  /* counts of callgrind or of the program itself */
+	struct hardware hardware; /* what the hardware supports, if that was looked for */
 	struct branch_samples branch_samples;
 };
 
@@ -124,7 +124,7 @@ static void notice(struct counting *k, char *sentence)
 	k->notices[k->n_notices++] = sentence;
 }
 
-/* Reports that nothing was found of so many threads. */
+/* Reports that no section was found in a run with that many threads. */
 static void report_no_section(struct counting *k, size_t threads)
 {
 	char number[TEXT_COUNTED];
@@ -151,7 +151,7 @@ static int run_callgrind(struct counting *k, const char *dir, struct err *err)
 	};
 	int status = 0, rc;
 
-	memory_unbound(); /* the command's is its own affair */
+	memory_unbound(); /* ispot's limit of memory is not for the command */
 	rc = valgrind_run(argv, &vo, &status, err);
 	memory_bound(NULL);
 	if (!rc)
@@ -202,7 +202,7 @@ static void on_sample(void *ctx, const struct hardware_sample *x)
 		branch_samples_event(&k->state->branch_samples, x->time_ns, x->tid, x->period, &ip);
 }
 
-/* The sections of the recording that was made meanwhile, and what was sampled in them. */
+/* Finds the sections of the recording that was made meanwhile, and the samples in them. */
 static int find_branch_samples(struct counting *k, const char *file, struct err *err)
 {
 	struct result_options ro = { .to_ns = UINT64_MAX };
@@ -261,7 +261,7 @@ static void report_samples(struct counting *k)
 				    (unsigned long long)h->unplaced));
 }
 
-/* Samples the command while it is recorded into that file. */
+/* Samples the command while it is recorded into the file. */
 static int run_hardware(struct counting *k, const char *file, struct err *err)
 {
 	const struct hardware_recording r = {
@@ -324,8 +324,9 @@ static const struct counting_provider providers[] = {
 enum { BY_CALLGRIND, BY_HARDWARE, BY_EDGES };
 
 /*
- * A program that was compiled to count does it exactly and at nearly its own speed; branch records
- * are as good as counting and cost nothing; else all of it is run by valgrind.
+ * Chooses the provider. A program that was compiled to count its edges does so exactly and at
+ * nearly full speed. Branch records are as good and cost nothing. Otherwise valgrind runs the whole
+ * program.
  */
 int counting_choose(struct counting *k, const struct counting_provider **provider, struct err *err)
 {

@@ -20,7 +20,7 @@
 #include "symbol/dso/cache.h"
 #include "symbol/dso/dso.h"
 
-/* From the program's files to what is analysed. */
+/* Converts the program's files into what is analysed. */
 struct conversion {
 	const struct edges *edges;
 	struct edges_flow *flow;
@@ -28,7 +28,7 @@ struct conversion {
 	struct dso_cache *cache;
 	struct imbalance imbalance;
 	struct made made;
-	char **sites; /* [place]: what a section that ends there is called; NULL: not yet known */
+	char **sites; /* [place]: name of a section that ends there; NULL: not looked up yet */
 	struct edged_part *parts;
 	uint32_t *object_of; /* [name of edges]: of run */
 	struct {
@@ -46,7 +46,8 @@ static uint32_t place_in_run(struct conversion *c, uint32_t object, uint64_t add
 	return counts_place(c->run, c->object_of[object], address);
 }
 
-/* "run (lu.c:21)"; is_call: the place is behind a call, which may be the line's last instruction */
+/* Returns the name of a place, "run (lu.c:21)". is_call: the place is after a call, which may be
+ * the line's last instruction. */
 static const char *place_name(struct conversion *c, uint32_t site, bool is_call)
 {
 	const struct counts_place *place;
@@ -70,7 +71,7 @@ static const char *place_name(struct conversion *c, uint32_t site, bool is_call)
 	return c->sites[site];
 }
 
-/* Returns the place where threads are waited for. */
+/* Returns the name of the place where a thread waits for others to end. */
 static const char *join_name(struct conversion *c, uint32_t log)
 {
 	const struct made_thread *t = &c->made.threads[log];
@@ -81,7 +82,7 @@ static const char *join_name(struct conversion *c, uint32_t log)
 	return *name ? name : "the threads' end";
 }
 
-/* Returns the place of a barrier's call, or of the begin of a region's body. */
+/* Returns the name of the place of a barrier's call, or of the begin of a region's body. */
 static const char *site_name(struct conversion *c, const struct edges_part *p)
 {
 	static const char unknown[] = "";
@@ -93,7 +94,7 @@ static const char *site_name(struct conversion *c, const struct edges_part *p)
 	return place_name(c, p->site, p->cut->end == EDGES_BARRIER);
 }
 
-/* The whole of a thread is a part with those that were made with it, if its end is waited for. */
+/* Puts a thread whose end is waited for into one group with the threads that were made with it. */
 static void join_others(const struct conversion *c, struct edged_part *p, uint32_t log)
 {
 	const struct made_thread *t = &c->made.threads[log];
@@ -146,7 +147,7 @@ static void make_parts(struct conversion *c)
 /* ---- counts ---- */
 
 struct passages {
-	struct map at; /* hash of from and to, probed upwards */
+	struct map at; /* hash of from and to, or the next free key */
 	struct {
 		VEC(struct edges_passage)
 	} all;
@@ -169,7 +170,7 @@ static void passages_add(struct passages *p, const struct edges_step *s, uint64_
 	}
 }
 
-/* Parts of one thread in one group. */
+/* Adds the parts of one thread in one group. */
 static void add_parts(struct conversion *c, const struct edged_part *parts, size_t n)
 {
 	struct counted_part part = { .key = parts->key };
@@ -214,7 +215,7 @@ static void add_all_parts(struct conversion *c)
 		}
 }
 
-/* All of them first, in order: the analysis walks loops from the lowest. */
+/* Adds all branches first, in the order of addresses, in which the analysis expects loops. */
 static void make_branches(struct conversion *c)
 {
 	const struct edges_branch *branches;

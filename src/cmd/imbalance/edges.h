@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Counting by the program's own edge counters, for count.h. In src/cmd/imbalance/edges.c.
- */
+/* The provider of count.h for programs that count their own edges. */
 #ifndef ISPOT_CMD_IMBALANCE_EDGES_H
 #define ISPOT_CMD_IMBALANCE_EDGES_H
 
@@ -13,7 +12,7 @@ struct err;
 
 #define EDGES_NOTICES 3
 
-/* The counts of one run; notices are freed by the caller. */
+/* The counts of one run. The caller frees the notices. */
 struct counted_edges {
 	struct counts *run;
 	struct counted *counted;
@@ -22,7 +21,7 @@ struct counted_edges {
 	char *notices[EDGES_NOTICES + 1];
 };
 
-/* Runs the command. -ENODATA: nothing was counted. */
+/* Runs the command. Returns -ENODATA if nothing was counted. */
 int imbalance_count_edges(struct counted_edges *k, char *const *argv, struct err *err);
 
 #endif

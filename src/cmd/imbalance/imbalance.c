@@ -80,7 +80,8 @@ static const char *const examples[] = {
 	NULL,
 };
 
-/* The page besides, or instead: counting takes long, and both may be wanted of one run. */
+/* Writes the page, the text, or both, because counting takes long and the user may want both from
+ * one run. */
 static int write_views(const struct imbalance_options *o, const struct imbalance_view *v,
 		       struct err *err)
 {
@@ -212,7 +213,8 @@ static int run_counted(const struct imbalance_options *o, char **argv, struct er
 
 /* ---- either ---- */
 
-/* The branches of a patched function lead through memory of no file, where edges are not known. */
+/* Refuses the in-process engine: the branches of a patched function lead through memory of no file,
+ * where edges are unknown. */
 static int check_engine(const struct imbalance_options *o, struct err *err)
 {
 	enum engine engine;

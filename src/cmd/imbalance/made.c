@@ -10,8 +10,8 @@
 struct search {
 	struct made *made;
 	const struct edges *edges;
-	struct map made_of;		  /* process, number of the maker, made -> log */
-	const struct edges_log **by_name; /* by process, thread, begin */
+	struct map made_of; /* process, number of the maker, number of the made thread -> log */
+	const struct edges_log **by_name; /* in the order of process, thread and begin */
 };
 
 static int order(uint64_t x, uint64_t y)
@@ -54,7 +54,8 @@ static void find_logs(struct search *s)
 	qsort(s->by_name, e->logs.n, sizeof(*s->by_name), by_thread);
 }
 
-/* The latest thread of that name which began before; MAP_NONE: it was not counted. */
+/* Returns the log of the thread whose end was waited for: the latest one of that name that began
+ * before. MAP_NONE: that thread was not counted. */
 static uint32_t who_ended(const struct search *s, const struct edges_event *wait)
 {
 	const struct edges_log *by = &s->edges->logs.data[wait->log];

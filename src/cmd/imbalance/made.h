@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Which threads of a program that counts its edges were made by one thread and then waited for, as
- * their logs tell. In src/cmd/imbalance/made.c.
+ * Finds, in the logs of a program that counts its edges, which threads were made by one thread that
+ * then waited for their ends.
  */
 #ifndef ISPOT_CMD_IMBALANCE_MADE_H
 #define ISPOT_CMD_IMBALANCE_MADE_H
@@ -14,12 +14,12 @@
 struct edges;
 
 struct made_thread {
-	uint32_t brood, order; /* BROOD_NONE: nobody is known to have made it */
+	uint32_t brood, order; /* BROOD_NONE: its maker is unknown */
 	bool awaited;
 };
 
 struct made {
-	struct broods broods;	     /* makers are logs; sites places of edges */
+	struct broods broods;	     /* its makers are logs, and its sites places of edges */
 	struct made_thread *threads; /* [log] */
 };
 
