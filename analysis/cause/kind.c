@@ -207,7 +207,7 @@ const struct cause_kind cause_kinds[] = {
 		.story = "Remote memory",
 		.advice = { { .text = "let the thread that uses memory touch it first; bind both to a node" } },
 	},
-	/* also for threads that are late */
+	/* ispot imbalance names this cause for slow threads, too */
 	{
 		.kind = "cache-misses",
 		.name = "cache misses",

@@ -48,9 +48,9 @@ enum diff_verdict {
 	DIFF_VERDICTS,
 };
 
-/* The verdict as JSON has it. */
+/* Returns the verdict's name in JSON. */
 const char *diff_verdict_name(enum diff_verdict verdict);
-/* The verdict as people read it. */
+/* Returns the verdict in words for people. */
 const char *diff_verdict_words(enum diff_verdict verdict);
 
 /* One recording. */

@@ -26,7 +26,7 @@ struct untold_row {
 	uint32_t function; /* index of meta.frames: its names tell it from others */
 	uint32_t frame;	 /* the same, or of what is inlined there; in the loop with most samples */
 	uint32_t call;	 /* function id of the innermost traced call, or UNTOLD_OUTSIDE */
-	uint32_t votes;	 /* majority of the frame's loop over other loops of the function */
+	uint32_t votes;	 /* lead of the frame's loop over the function's other loops, in samples */
 	double ns;	 /* CPU time */
 	double spins_ns; /* part of it, in which the thread waited without sleeping */
 };

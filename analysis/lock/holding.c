@@ -8,7 +8,7 @@
 #include "analysis/threads/call.h"
 #include "trace/meta/meta.h"
 
-#define MOST	      0.5 /* of the waits: less is not what the holder does */
+#define MOST	      0.5 /* of the waits: a smaller part does not show what the holder does */
 #define SAMPLES_LEAST 8	  /* fewer samples may be chance */
 
 void holding_add(struct holding *h, const struct call *c)

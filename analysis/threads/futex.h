@@ -44,7 +44,7 @@ enum futex_work {
 	WORK_ROUNDS,  /* by a thread that waits until several workers are done, round by round */
 	WORK_RESULTS, /* none: that thread's wait */
 	WORK_OR_TIME, /* as handed out, but the waiter also acts when its time is over */
-	WORK_GATHER,  /* none: one of the waiters releases all others in the place together */
+	WORK_GATHER,  /* none: one of the waiters releases all the others at once */
 	WORK_QUEUE,   /* none: threads that wait in the same place end most of the waiting */
 };
 

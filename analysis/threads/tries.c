@@ -9,11 +9,11 @@
 
 /* Sleeps of a thread follow each other if so little of their time lies between. */
 #define AGAIN_PART    4
-#define AGAIN_LEAST   4 /* so many times, to be called repeated */
-#define MEET_SLEEPS   6 /* that all threads would be expected to sleep at once: mean sleeps */
-#define MEET_RARELY   8 /* they meet for at most such a part of what would be expected */
+#define AGAIN_LEAST   4 /* fewer sleeps in a row are not called repeated */
+#define MEET_SLEEPS   6 /* expected common sleep, in mean sleeps; less may be chance */
+#define MEET_RARELY   8 /* they meet for at most 1 / MEET_RARELY of the expected time */
 #define TOGETHER_MOST 3 /* all are seen for at least 1 / TOGETHER_MOST of the time that any is */
-#define CROWDED_PART  4 /* of the time in which threads do something else they wait for a CPU */
+#define CROWDED_PART  4 /* when they do not sleep, 1 / CROWDED_PART is waiting for a CPU */
 
 static uint32_t place_of_function(struct tries *x, const struct meta_frame *f)
 {

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Waiting followed along the wakeup chain. A thread that slept was released by another thread
- * or from outside. While the releaser itself ran or wanted to run, the sleeper's time is lost;
- * while the releaser slept, it is whatever that sleep was, along the chain. A sleep that ended
- * from outside the program (a device, the network, another process) is waiting for work; one
- * that a clock ended is the program's own pause: idle too, unless others wait for the pausing
- * thread at a lock or barrier. Where a futex's time was over the clock may be in earnest (a
- * timer's thread: futexes_keeps_time) or a reason to look again (Python's lock). Waiting for a
- * thread's or process's end is idle whatever that one does: it is there so that this one need
- * not. So is waiting at a condition to be told to end (both what only the end shows:
- * wait_reconsider).
+ * Follows waiting along the wakeup chain. A sleeping thread is released by another thread or from
+ * outside the program. The part of the sleep in which the releaser ran or wanted to run is lost
+ * time. The part in which the releaser slept counts as the releaser's sleep does, along the chain.
  *
- * Each thread keeps its history: how much it had waited for the outside so far, at the times at
- * which its sleeps began and ended. When it releases another thread, the difference over that
- * one's sleep is what the chain says. A history that grows long loses every second step; between
- * steps it is interpolated.
+ * If a device, the network or another process ended the sleep, the thread waited for work. If a
+ * clock ended it, the program paused: that is idle, too, unless others wait for the pausing thread
+ * at a lock or barrier. A futex wait that timed out may be either such a pause (the thread of a
+ * timer: futexes_keeps_time) or only a reason to try again (Python's lock). Waiting for the end of
+ * a thread or process is idle whatever that one does, because it works in place of the waiting
+ * thread. Waiting at a condition for the order to end is idle, too. Both are known only at the end
+ * (wait_reconsider).
+ *
+ * Each thread has a history: how much it had waited for the outside by the times at which its
+ * sleeps began and ended. When it releases another thread, the chain's answer is the difference
+ * over that thread's sleep. A long history drops every second step; values between steps are
+ * interpolated.
  */
 #ifndef ISPOT_ANALYSIS_THREADS_WAKEUP_CHAIN_H
 #define ISPOT_ANALYSIS_THREADS_WAKEUP_CHAIN_H
@@ -28,9 +29,9 @@ struct record;
 struct thread;
 struct threads;
 
-/* Time that waited for what is not the program's doing. */
+/* Time spent waiting for something outside the program. */
 struct outside {
-	uint64_t work_ns;  /* for the world: devices, the network, other processes */
+	uint64_t work_ns;  /* for devices, the network and other processes */
 	uint64_t clock_ns; /* for a time to pass */
 };
 
@@ -42,7 +43,7 @@ struct history {
 };
 
 enum sleep_end {
-	SLEEP_OPEN, /* nobody has released it, or nobody saw who did */
+	SLEEP_OPEN, /* not released yet, or the releaser is unknown */
 	SLEEP_BY_THREAD,
 	SLEEP_BY_OUTSIDE, /* an interrupt or another program */
 	SLEEP_BY_TIMER,
@@ -51,11 +52,13 @@ enum sleep_end {
 
 #define SLEEP_NOBODY UINT32_MAX
 
-/* What a thread released of late: if it ends now, that was the last it did. */
+/* A recent release by a thread. If the thread ends now, the release was the last thing that it did.
+ */
 #define RELEASES_KEPT 4
 struct release {
 	uint32_t word;
-	uint64_t time_ns, off_ns; /* then; off: its time off the CPU so far. time 0: none */
+	uint64_t time_ns, off_ns; /* at the release; off_ns: the thread's time off the CPU until
+				     then. time_ns 0: none */
 };
 
 /* What a thread was released from of late: if it ends now, it was told to. */

@@ -65,8 +65,9 @@ struct insn {
 	bool stack_store; /* stores through the stack pointer, so perhaps below it */
 	bool ordered; /* atomic, fence, system call, repeated or slow enough to be what is measured:
 			 placement never passes it */
-	bool table_load;     /* loads through an index: maybe an entry of a jump table */
-	bool relative_table; /* and widens the value: an offset, no function pointer */
+	bool table_load;     /* loads through an index, perhaps an entry of a jump table */
+	bool relative_table; /* the table load extends the value, so it is an offset and no function
+				pointer */
 	bool notrack;	     /* exempt from branch tracking: compilers use it for switches only */
 	const char *refusal; /* class == CLASS_N: the reason, a clause like "has a LOCK prefix" */
 };

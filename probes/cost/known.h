@@ -22,7 +22,7 @@ struct known_costs {
 	struct aftermath aftermath;
 	struct switchcost alone, watched, carried; /* ns */
 	double sample_ns;			   /* NAN: not measured */
-	bool has_markers;			   /* rows has those for markers */
+	bool has_markers;			   /* rows includes the costs of markers */
 };
 
 /* Returns the file that the environment names, or NULL if it names none. */

@@ -32,7 +32,7 @@ struct world_pair {
 };
 
 struct world_trio {
-	uint32_t base, one, other; /* one is before other, by number and by name */
+	uint32_t base, one, other; /* one has the lower number and the earlier name */
 	double loss;
 };
 
