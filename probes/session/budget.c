@@ -18,6 +18,7 @@
 
 #define LOOK_NS	    15000000ull
 #define DEBT_MAX_NS 10000000.0 /* time of the target; a larger debt is noticed too late */
+#define DEBT_MIN_NS 2000000.0  /* even in a short recording, as single calls are no rate */
 /* of the budget so far; turns become longer, so that there are few of them */
 #define DEBT_IN_TURNS 0.2
 /* time of the target: unused budget of more time than this is not kept */
@@ -41,6 +42,12 @@ static struct function_cost *cost_of(struct budget *b, size_t function)
 void session_remember_cost(struct budget *b, size_t function, double share)
 {
 	cost_of(b, function)->faded = fmin(JUST_REFUSED * share, COSTLIEST);
+}
+
+void session_forget_costs(struct budget *b)
+{
+	vec_for_each (&b->functions, struct function_cost, f)
+		f->faded = 0;
 }
 
 double session_fade_cost(struct budget *b, size_t function)
@@ -243,7 +250,8 @@ static double debt_allowed_ns(struct budget *b, struct recording *r, double budg
 			return fmax(DEBT_IN_TURNS * budget *
 					    (double)cputime_recorded_ns(b->cputime, r),
 				    DEBT_MAX_NS);
-	return DEBT_MAX_NS;
+	return fmin(DEBT_MAX_NS,
+		    fmax(DEBT_MIN_NS, budget * (double)cputime_recorded_ns(b->cputime, r)));
 }
 
 int session_throttle(struct budget *b, struct recording *r, uint64_t now, struct err *err)

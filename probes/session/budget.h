@@ -67,6 +67,8 @@ double session_share_spent(const struct budget *b);
 /* Remembers that tracing the function at this index of the plan takes a share of the target's CPU
  * time. If it is left out, it is to be counted again only once that has faded. */
 void session_remember_cost(struct budget *b, size_t function, double share);
+/* Forgets these costs, so that functions that were left out are counted again. */
+void session_forget_costs(struct budget *b);
 /* Lets the remembered cost of the function fade by one window, and returns the rest. */
 double session_fade_cost(struct budget *b, size_t function);
 /* Returns the cost beyond the budget that is not repaid yet. */

@@ -21,6 +21,7 @@
 #include "probes/select/marker.h"
 #include "probes/select/pattern.h"
 #include "probes/session/again.h"
+#include "probes/session/attach.h"
 #include "probes/session/beside.h"
 #include "probes/session/budget.h"
 #include "probes/session/choose.h"
@@ -191,6 +192,41 @@ static int add_blocking(struct hybrid *h, struct recording *r, struct err *err)
 	return ret;
 }
 
+static void add_imported_waits(const struct traced_object *o, struct names *names)
+{
+	const char *const *imports;
+	const size_t n = dso_imports(o->dso, &imports);
+
+	for (size_t i = 0; o->executable && i < n; i++)
+		if (blocking_on_threads(imports[i]))
+			add_name(names, imports[i]);
+}
+
+/*
+ * Before a command runs, nothing is known of it but what it imports. The functions in which its
+ * threads wait for each other are traced from its first instruction on, so that a short recording
+ * has them. The budget removes those that are called too often, and the first choice counts them.
+ */
+int session_hybrid_trace_waits(struct hybrid *h, struct recording *r, struct err *err)
+{
+	const size_t first = r->plan.n, chosen = session_n_selected(h->select);
+	struct names names = { 0 };
+	struct probeset *set;
+	int ret;
+
+	if (r->options->n_pids || r->options->scout)
+		return 0;
+	vec_for_each (&r->objects, struct traced_object, o)
+		add_imported_waits(o, &names);
+	ret = add_named(h, r, &names, err);
+	vec_release(&names);
+	if (ret)
+		return ret;
+	session_plan_selected(h->select, r, chosen);
+	ret = session_build_set(r, h->costs, first, &set, err);
+	return ret || !set ? ret : session_open_on_targets(h->attach, r, set, err);
+}
+
 static bool imports_region(const struct recording *r)
 {
 	vec_for_each (&r->objects, struct traced_object, o) {
@@ -273,7 +309,7 @@ static int add_candidates(struct hybrid *h, struct recording *r, double least, s
 {
 	size_t objects = r->objects.n, chosen = session_n_selected(h->select);
 	bool locks = session_contends(r) && !h->locks_added;
-	bool first = !h->rounds && !r->plan.n;
+	bool first = !h->has_looked;
 	int ret = first || locks ? add_blocking(h, r, err) : 0;
 
 	if (!ret)
@@ -345,7 +381,11 @@ static int begin_round(struct hybrid *h, struct recording *r, bool window_over, 
 {
 	int ret = add_candidates(h, r, window_over ? HYBRID_HOT_SHARE : LARGE_SHARE, err);
 
-	if (!ret && window_over && h->rounds && !r->options->scout)
+	h->has_looked = true;
+	/* What functions cost while the program began says little. */
+	if (!h->rounds)
+		session_forget_costs(h->budget);
+	if (!ret && window_over && !r->options->scout)
 		h->first_candidate =
 			session_ask_again(h->budget, h->count, r, &h->profile, h->first_candidate);
 	if (ret || r->plan.n == h->first_candidate)
@@ -501,7 +541,7 @@ void session_hybrid_stop(struct hybrid *h, struct recording *r, bool began_at_en
 		report_shares(h, r);
 		report_unnamed(h, r);
 	}
-	if (!h->rounds && !r->options->scout && !began_at_end)
+	if (!h->has_looked && !r->options->scout && !began_at_end)
 		report_no_choice(h, r);
 }
 

@@ -42,6 +42,7 @@ struct hybrid {
 	uint64_t since_ns; /* when sampling began */
 	uint64_t window_since_ns, looked_ns;
 	unsigned rounds;      /* selections made so far */
+	bool has_looked;      /* for what is hot, whether or not anything was */
 	uint32_t first_hertz; /* rate of samples before anything is chosen */
 	bool seldom;	      /* samples come at the low rate */
 	struct profile profile;
@@ -54,6 +55,9 @@ struct hybrid {
 };
 
 int session_hybrid_open(struct hybrid *h, struct recording *r, struct err *err);
+/* Traces the functions in which a command's threads wait for each other; called once the command is
+ * a target, and before the file begins. */
+int session_hybrid_trace_waits(struct hybrid *h, struct recording *r, struct err *err);
 void session_hybrid_start(struct hybrid *h, struct recording *r);
 /* Sets the rate of the first samples, once the cost of a sample is known. */
 void session_hybrid_rate(struct hybrid *h, const struct recording *r);

@@ -162,6 +162,10 @@ static int start(struct session *s, struct err *err)
 	if (ret)
 		return ret;
 	session_retire_calibration(&s->attach, &s->r);
+	if (s->r.is_hybrid)
+		ret = session_hybrid_trace_waits(&s->hybrid, &s->r, err);
+	if (ret)
+		return ret;
 	s->r.open_ns = clock_now_ns();
 	session_budget_begin(&s->budget, &s->r);
 	s->delayed = s->r.options->delay_ns > 0;
