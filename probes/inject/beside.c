@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "probes/inject/budget.h"
+#include "probes/inject/choice.h"
 #include "probes/inject/processes.h"
 #include "probes/inject/refusal.h"
 #include "probes/inject/ringbytes.h"
@@ -21,6 +22,7 @@
 #include "probes/place/plan.h"
 #include "probes/recording/options.h"
 #include "probes/select/blocking.h"
+#include "probes/select/select.h"
 #include "probes/session/engine.h"
 #include "symbol/dso/dso.h"
 #include "trace/meta/meta.h"
@@ -28,6 +30,11 @@
 
 #define LIKELY_CALL_NS	60.0 /* assumed if no empty call could be measured */
 #define IN_PROCESS_MOST 0.5  /* part of the budget that one function may take */
+
+/* The command waits while its functions are planned. */
+#define CHOSEN_MOST    4000 /* functions */
+#define CHOOSING_NS    500000000ull
+#define CODE_BYTES_MAX (16u << 20) /* of an object, whose code is read for branch targets */
 
 struct inject_beside {
 	struct session_beside hooks;
@@ -108,6 +115,37 @@ bool inject_beside_is_for_kernel(const struct planned *p)
 {
 	return blocking_kind(p->what.function->symbol) && p->possible &&
 	       p->exit.mech != EXIT_NONE && !is_stepped(p);
+}
+
+static uint64_t loaded_bytes(struct dso *dso)
+{
+	uint64_t sum = 0, start, end;
+
+	for (size_t i = 0; dso_loaded_stretch(dso, i, &start, &end); i++)
+		sum += end - start;
+	return sum;
+}
+
+/* Planning stops when its time is over: samples choose among the functions that are left. */
+static void choose(void *ctx, struct selection *s, struct dso *const *objects, size_t n,
+		   size_t n_programs)
+{
+	struct inject_beside *b = ctx;
+	const uint64_t until_ns = clock_now_ns() + CHOOSING_NS;
+	const struct choice_of of = { .objects = objects,
+				      .n = n,
+				      .n_programs = n_programs,
+				      .most = CHOSEN_MOST,
+				      .is_without_blocking = true };
+	struct selection all = { .excluding = s->excluding };
+
+	if (choice_make(&all, &of, NULL, NULL))
+		all.chosen.n = 0;
+	vec_for_each (&all.chosen, const struct selected, c)
+		if (clock_now_ns() < until_ns && loaded_bytes(c->dso) <= CODE_BYTES_MAX &&
+		    !patch_plan_function(plan_of(b, c->dso), c->function)->refusal)
+			selection_add_function(s, c->dso, c->function);
+	selection_release(&all);
 }
 
 static bool add_chosen(void *ctx, uint32_t id, const struct planned *p)
@@ -276,6 +314,7 @@ int inject_beside_new(struct inject_beside **out, const struct session_options *
 	int ret = refusal_of_machine(err);
 
 	b->hooks = (struct session_beside){ .ctx = b,
+					    .choose = choose,
 					    .add_chosen = add_chosen,
 					    .add_costly = add_costly,
 					    .begin = begin,

@@ -62,6 +62,8 @@ static bool is_scaffold(const char *symbol)
 static void add_candidate(struct candidates *all, const struct choice_of *of, size_t object,
 			  const struct dso_function *f)
 {
+	if (of->is_without_blocking && (blocking_kind(f->symbol) || blocking_is_unlock(f->symbol)))
+		return;
 	if (!f->ifunc && !is_scaffold(f->symbol) && !strstr(f->symbol, ".cold"))
 		*vec_add(all) = (struct candidate){ of->objects[object], f, object };
 }
@@ -185,7 +187,7 @@ int choice_make(struct selection *s, const struct choice_of *of, struct patterns
 		struct err *err)
 {
 	struct candidates all = { 0 };
-	int ret = select_named(s, of, named, err);
+	int ret = of->is_without_blocking ? 0 : select_named(s, of, named, err);
 
 	find_candidates(&all, of);
 	if (all.n > of->most) {

@@ -8,6 +8,7 @@
 #ifndef ISPOT_PROBES_INJECT_CHOICE_H
 #define ISPOT_PROBES_INJECT_CHOICE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct err;
@@ -19,9 +20,11 @@ struct choice_of {
 	struct dso *const *objects;
 	size_t n, n_programs; /* the programs come first */
 	size_t most; /* functions at most; the largest ones of programs and libraries are chosen */
+	bool is_without_blocking; /* functions in which threads wait for each other are left out */
 };
 
-/* *named: patterns from which the selection borrows; the caller frees them after the selection. */
+/* *named: NULL if is_without_blocking, otherwise patterns from which the selection borrows; the
+ * caller frees them after the selection. */
 int choice_make(struct selection *s, const struct choice_of *of, struct patterns **named,
 		struct err *err);
 

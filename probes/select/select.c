@@ -43,6 +43,14 @@ static uint64_t place_key(const struct selection *s, const struct place *place)
 	}
 }
 
+/* Returns the index of what is chosen under this key, or MAP_NONE if there is nothing. */
+static uint32_t index_at(const struct selection *s, uint64_t key)
+{
+	const uint32_t i = map_get(&s->by_place, key);
+
+	return i == MAP_NONE || s->chosen.data[i].is_dropped ? MAP_NONE : i;
+}
+
 static void leave_out(struct selection *s, struct pattern *p, struct dso *dso,
 		      const struct dso_function *f, const char *reason)
 {
@@ -145,17 +153,26 @@ static void choose(struct selection *s, struct pattern *p, struct dso *dso,
 	dso_function_name(dso, f);
 	place = place_of(dso, f);
 	key = place_key(s, &place);
-	i = map_add(&s->by_place, key, (uint32_t)s->chosen.n);
-	if (i == s->chosen.n) {
+	i = index_at(s, key);
+	if (i == MAP_NONE) {
+		map_put(&s->by_place, key, (uint32_t)s->chosen.n);
 		chosen = vec_add(&s->chosen);
-		*chosen = (struct selected){ dso, f, p->typed, p->arguments, exact, NULL };
+		*chosen = (struct selected){ .dso = dso,
+					     .function = f,
+					     .pattern = p->typed,
+					     .arguments = p->arguments,
+					     .by_name = exact };
 		return;
 	}
 	chosen = &s->chosen.data[i];
 	chosen->arguments = join_arguments(s, chosen->arguments, p->arguments);
 	if (exact &&
 	    !chosen->by_name) /* the name that was asked for replaces the name that a glob found */
-		*chosen = (struct selected){ dso, f, p->typed, chosen->arguments, true, NULL };
+		*chosen = (struct selected){ .dso = dso,
+					     .function = f,
+					     .pattern = p->typed,
+					     .arguments = chosen->arguments,
+					     .by_name = true };
 }
 
 void selection_add_function(struct selection *s, struct dso *dso, const struct dso_function *f)
@@ -163,10 +180,12 @@ void selection_add_function(struct selection *s, struct dso *dso, const struct d
 	struct place place = place_of(dso, f);
 	uint64_t key = place_key(s, &place);
 
-	if (map_get(&s->by_place, key) != MAP_NONE || patterns_exclude(s->excluding, dso, f))
+	if (index_at(s, key) != MAP_NONE || patterns_exclude(s->excluding, dso, f))
 		return;
 	map_put(&s->by_place, key, (uint32_t)s->chosen.n);
-	*vec_add(&s->chosen) = (struct selected){ dso, f, "", "", true, NULL };
+	*vec_add(&s->chosen) = (struct selected){
+		.dso = dso, .function = f, .pattern = "", .arguments = "", .by_name = true
+	};
 }
 
 static bool marker_excluded(const struct patterns *all, const struct marker *m)
@@ -195,7 +214,7 @@ static void choose_marker(struct selection *s, const struct patterns *patterns, 
 	p->matched = true;
 	place = place_of(dso, &m->function);
 	key = place_key(s, &place);
-	i = map_get(&s->by_place, key);
+	i = index_at(s, key);
 	if (i != MAP_NONE)
 		s->chosen.data[i].arguments =
 			join_arguments(s, s->chosen.data[i].arguments, p->arguments);
@@ -340,8 +359,14 @@ static void find_again(struct selection *s)
 	for (size_t i = 0; i < s->chosen.n; i++) {
 		struct place place = place_of(s->chosen.data[i].dso, s->chosen.data[i].function);
 
-		map_put(&s->by_place, place_key(s, &place), (uint32_t)i);
+		if (!s->chosen.data[i].is_dropped)
+			map_put(&s->by_place, place_key(s, &place), (uint32_t)i);
 	}
+}
+
+void selection_drop(struct selection *s, size_t i)
+{
+	s->chosen.data[i].is_dropped = true;
 }
 
 /* Sorts only the new entries, because indices of the earlier ones are in use. */

@@ -49,6 +49,7 @@ struct selected {
 	const char *arguments; /* the text behind '@' of all patterns for it; "": none */
 	bool by_name;	       /* chosen by its exact name, not by a glob or regex */
 	struct marker *marker; /* NULL: a function; otherwise function is the marker's own */
+	bool is_dropped;       /* see selection_drop() */
 };
 
 /* A function that a pattern wants but that cannot be traced, or a near miss worth reporting. */
@@ -90,6 +91,9 @@ int selection_add(struct selection *s, struct patterns *p, struct dso *const *ds
 void selection_add_function(struct selection *s, struct dso *dso, const struct dso_function *f);
 /* Sorts by the order of these objects and by address. No index into chosen may be in use. */
 void selection_sort(struct selection *s, struct dso *const *dsos, size_t n);
+/* Drops one that keeps its index, because indices are in use. It can be chosen again, and has
+ * another index then. */
+void selection_drop(struct selection *s, size_t i);
 /* Drops all but the first n; the dropped ones can be chosen again. */
 void selection_keep(struct selection *s, size_t n);
 void selection_release(struct selection *s);

@@ -23,6 +23,8 @@
 
 #define SET_OF_THEM 0x8000u /* no set of probes: those are counted from 0 */
 
+#define DRAIN_EVERY 16 /* functions that are described between two reads of the rings */
+
 static void hand_over(struct beside *beside, struct planned *p)
 {
 	p->is_beside = true;
@@ -30,11 +32,22 @@ static void hand_over(struct beside *beside, struct planned *p)
 	beside->n++;
 }
 
+void session_beside_choose(const struct beside *beside, const struct recording *r,
+			   struct selection *s, struct dso *const *objects, size_t n,
+			   size_t n_programs)
+{
+	const struct session_beside *b = r->options->beside;
+
+	(void)beside;
+	if (b && r->is_hybrid && !r->open_ns && !r->options->n_pids && !r->options->scout)
+		b->choose(b->ctx, s, objects, n, n_programs);
+}
+
 void session_beside_offer(struct beside *beside, struct recording *r, size_t first)
 {
 	const struct session_beside *b = r->options->beside;
 
-	if (!b || r->is_hybrid || r->open_ns) /* what joins later is in no process of theirs */
+	if (!b || r->open_ns) /* what joins later is in no process of theirs */
 		return;
 	for (size_t i = first; i < r->plan.n; i++)
 		if (b->add_chosen(b->ctx, (uint32_t)i, r->plan.data[i]))
@@ -104,13 +117,17 @@ static void write_on(const struct recording *r, uint64_t since_ns)
 	trace_writer_record(r->writer, &record);
 }
 
-static void give_back(struct beside *beside, struct planned *p, const char *why)
+static void give_back(struct beside *beside, const struct recording *r, struct planned *p,
+		      const char *why)
 {
-	log_detail("%s gets kernel probes: not timed in process: %s",
+	log_detail("%s is left to kernel probes: not timed in process: %s",
 		   dso_function_name(p->what.dso, p->what.function), why);
 	p->is_beside = false;
+	/* One that was selected before anything was known of the program is selected once more if
+	 * samples find it hot. */
+	p->is_dropped = r->is_hybrid && p->reason != session_over_budget;
 	/* A function that was over the budget is so again, and may have its turn. */
-	p->possible = !*p->reason;
+	p->possible = !*p->reason && !p->is_dropped;
 	beside->n--;
 }
 
@@ -131,12 +148,16 @@ static int settle(struct beside *beside, struct recording *r, uint64_t since_ns,
 
 	for (size_t i = 0; i < r->plan.n; i++) {
 		struct planned *p = r->plan.data[i];
+
+		/* Rings fill up while the names and lines of many functions are looked up. */
+		if (!why && i % DRAIN_EVERY == DRAIN_EVERY - 1)
+			b->drain(b->ctx);
 		const char *left = !p->is_beside ? NULL
 				   : why	 ? why
 						 : b->drop_untimed(b->ctx, (uint32_t)i);
 
 		if (left)
-			give_back(beside, p, left);
+			give_back(beside, r, p, left);
 		else if (p->is_beside)
 			describe(r, p, (uint32_t)i);
 	}

@@ -9,9 +9,11 @@
 
 struct attach;
 struct costs;
+struct dso;
 struct err;
 struct planned;
 struct recording;
+struct selection;
 struct session_beside_sums;
 
 struct beside {
@@ -27,6 +29,11 @@ struct beside {
 	uint64_t launched_ns;
 };
 
+/* Selects the functions of a command that are timed from its first instruction on, though the user
+ * chose none. The first n_programs objects are programs. */
+void session_beside_choose(const struct beside *beside, const struct recording *r,
+			   struct selection *s, struct dso *const *objects, size_t n,
+			   size_t n_programs);
 /* Offers the planned functions from index first on. */
 void session_beside_offer(struct beside *beside, struct recording *r, size_t first);
 /* Offers the functions from index first on that do not fit into the budget. Returns how many of all

@@ -13,9 +13,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct dso;
 struct err;
 struct launch;
 struct planned;
+struct selection;
 struct trace_writer;
 
 /* The sums so far. */
@@ -32,8 +34,16 @@ struct session_beside_sums {
  */
 struct session_beside {
 	void *ctx;
-	/* Adds a function that the user chose. Returns false if the engine cannot time it, or if
-	 * the kernel's probes cost less. */
+	/*
+	 * Selects functions that the engine can time, for a command whose functions the user did
+	 * not choose: they are timed from its first instruction on. The first n_programs objects
+	 * are programs. No function that may block is selected, as kernel probes record what it
+	 * waits for.
+	 */
+	void (*choose)(void *ctx, struct selection *s, struct dso *const *objects, size_t n,
+		       size_t n_programs);
+	/* Adds a function that the user or choose() chose. Returns false if the engine cannot time
+	 * it, or if the kernel's probes cost less. */
 	bool (*add_chosen)(void *ctx, uint32_t id, const struct planned *p);
 	/* Adds a function that ispot chose and whose kernel probes, at kernel_call_ns a call, are
 	 * over the budget. Returns false if the engine cannot time it within its own budget. */

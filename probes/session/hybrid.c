@@ -310,7 +310,11 @@ static int add_candidates(struct hybrid *h, struct recording *r, double least, s
 	size_t objects = r->objects.n, chosen = session_n_selected(h->select);
 	bool locks = session_contends(r) && !h->locks_added;
 	bool first = !h->has_looked;
-	int ret = first || locks ? add_blocking(h, r, err) : 0;
+	int ret;
+
+	if (first)
+		session_select_dropped_again(h->select, r);
+	ret = first || locks ? add_blocking(h, r, err) : 0;
 
 	if (!ret)
 		ret = add_markers(h, r, err);
@@ -499,7 +503,8 @@ static void report_shares(struct hybrid *h, struct recording *r)
 	vec_for_each (&r->plan, struct planned *, each) {
 		struct planned *p = *each;
 		double share = profile_share(&h->profile, p->what.function);
-		bool out = !p->possible && !p->is_beside && *p->reason && p->set == PLANNED_NO_SET;
+		bool out = !p->possible && !p->is_beside && !p->is_dropped && *p->reason &&
+			   p->set == PLANNED_NO_SET;
 
 		if (isnan(share))
 			continue;
@@ -541,7 +546,8 @@ void session_hybrid_stop(struct hybrid *h, struct recording *r, bool began_at_en
 		report_shares(h, r);
 		report_unnamed(h, r);
 	}
-	if (!h->has_looked && !r->options->scout && !began_at_end)
+	if (!h->has_looked && !r->options->scout && !began_at_end &&
+	    !session_beside_times(h->beside))
 		report_no_choice(h, r);
 }
 

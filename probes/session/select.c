@@ -78,6 +78,7 @@ static int select_in(struct select *sel, struct recording *r, size_t first, size
 	ret = n && !r->is_hybrid
 		      ? selection_add(&sel->selection, r->patterns, dsos, n, n_executables, err)
 		      : 0;
+	session_beside_choose(sel->beside, r, &sel->selection, dsos, n, n_executables);
 	if (!ret)
 		session_plan_selected(sel, r, chosen);
 	for (size_t i = chosen; i < r->plan.n && !ret; i++) {
@@ -512,6 +513,13 @@ int session_select_matching(struct select *sel, const struct recording *r,
 void session_select_function(struct select *sel, struct dso *dso, const struct dso_function *f)
 {
 	selection_add_function(&sel->selection, dso, f);
+}
+
+void session_select_dropped_again(struct select *sel, const struct recording *r)
+{
+	for (size_t i = 0; i < r->plan.n; i++)
+		if (r->plan.data[i]->is_dropped)
+			selection_drop(&sel->selection, i);
 }
 
 size_t session_n_selected(const struct select *sel)

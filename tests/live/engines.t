@@ -28,6 +28,7 @@ int main(int argc, char **argv)
 {
 	long n = atol(argv[1]);
 	pthread_t threads[8];
+	if (getenv("GATE")) while (access(getenv("GATE"), F_OK)) usleep(10000);
 	if (getenv("ALSO")) dlopen(getenv("ALSO"), RTLD_NOW);
 	rounds = atol(argv[2]), often_of_each = atol(argv[3]);
 	for (long child = 0; child < (argc > 4 ? atol(argv[4]) : 0); child++) if (!fork()) { if (getenv("ALSO_IN_CHILD")) dlopen(getenv("ALSO_IN_CHILD"), RTLD_NOW); work(NULL); _exit(0); }
@@ -259,20 +260,49 @@ kill "$waits"
 
 # ---- without -F ----
 
-# Calls of `often` are too costly for kernel probes, and are timed in process.
+# A command's own functions are timed from its first instruction on, so the shortest run has them all. Where threads
+# wait for each other, kernel probes tell for what.
+record brief --engine auto -- ./both 3 211 7 2
+is "$status/$(cat brief.out)" 3/done "without -F: the program does what it does" || diag brief.err
+is "$(engine brief often)/$(engine brief round_of)/$(engine brief pthread_mutex_lock)" in-process/in-process/kernel \
+	"a command's functions are timed in process, its locks by kernel probes" || diag brief.err
+if [ "$(trace_of brief lost_records)" = 0 ]; then
+	is "$(calls brief often)/$(calls brief round_of)" 7385/1055 "each call of a short run" || diag brief.err
+else
+	skip "each call of a short run" "records were lost"
+fi
+unlike brief.err 'ended before ispot had chosen' "so that nothing was missed" || diag brief.err
+
+# Of a running process, calls of `often` are too costly for kernel probes, and are timed in process.
+running() {
+	local name=$1 both recorder
+	shift
+	rm -f gate.of "$name.data"
+	GATE=gate.of ./both "$@" >"$name.out" &
+	both=$!
+	children+=("$both")
+	"$ISPOT" record --engine auto -o "$name.data" -p "$both" >/dev/null 2>"$name.err" &
+	recorder=$!
+	children+=("$recorder")
+	eventually test -s "$name.data"
+	touch gate.of
+	wait "$both"
+	status=$?
+	wait "$recorder"
+}
 hot() {
-	record hot --engine auto -- ./both 1 "$1" 2000
+	running hot 1 "$1" 2000
 	[ "$(engine hot often)" = in-process ]
 }
 hot 200000 || hot 600000 || hot 2000000
-ok $? "without -F: what is over the budget of kernel probes is timed in process" || diag hot.err
+ok $? "what is over the budget of kernel probes is timed in process" || diag hot.err
 is "$status/$(cat hot.out)" 3/done "and the program does what it does"
 
 # What it has loaded by the time its functions are chosen is looked at, too.
 echo 'int nothing;' >nothing.c
 cc -shared -fPIC -o libseccomp.so.9 nothing.c
 loader() {
-	ALSO=./libseccomp.so.9 record loader --engine auto -- ./both 1 "$1" 2000
+	ALSO=./libseccomp.so.9 running loader 1 "$1" 2000
 	[ "$(engine loader often)" = in-process ] || grep -q 'kernel probes: .*uses libseccomp' loader.err
 }
 loader 200000 || loader 600000 || loader 2000000
@@ -280,7 +310,7 @@ like loader.err 'all calls are timed by kernel probes: .*uses libseccomp' "a pro
 is "$status/$(cat loader.out)" 3/done "runs" || diag loader.err
 
 partly() {
-	ALSO_IN_CHILD=./libseccomp.so.9 record partly --engine auto -- ./both 1 "$1" 2000 1
+	ALSO_IN_CHILD=./libseccomp.so.9 running partly 1 "$1" 2000 1
 	[ "$(engine partly often)" = in-process ] && grep -q 'has no records of functions that are timed in process' partly.err
 }
 partly 200000 || partly 600000 || partly 2000000

@@ -342,6 +342,28 @@ static void what_is_not_kept_can_be_chosen_again(void **state)
 	assert_int_equal(s->selection.chosen.n, 2);
 }
 
+static void what_is_dropped_keeps_its_place(void **state)
+{
+	struct setup *s = *state;
+	const struct selected *all;
+
+	assert_string_equal(CHOSEN(s, "parse_*"), "parse_head parse_tail");
+	selection_drop(&s->selection, 0);
+	all = s->selection.chosen.data;
+	selection_add_function(&s->selection, s->dsos[0], all[1].function);
+	assert_int_equal(s->selection.chosen.n, 2);
+	for (int i = 0; i < 2; i++)
+		selection_add_function(&s->selection, s->dsos[0],
+				       s->selection.chosen.data[0].function);
+	assert_int_equal(s->selection.chosen.n, 3);
+	all = s->selection.chosen.data;
+	assert_ptr_equal(all[2].function, all[0].function);
+	/* what sorts the new ones, or leaves some out, does not bring it back either */
+	selection_keep(&s->selection, 2);
+	selection_add_function(&s->selection, s->dsos[0], all[0].function);
+	assert_int_equal(s->selection.chosen.n, 3);
+}
+
 static void objects_that_come_later(void **state)
 {
 	struct setup *s = *state;
@@ -511,6 +533,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_excluded_nobody_chooses, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_not_kept_can_be_chosen_again, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(what_is_dropped_keeps_its_place, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(objects_that_come_later, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(pattern_files, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(expanded_words, set_up, tear_down),
