@@ -65,18 +65,17 @@ static struct govern_sums sums_now(const struct governor *g, const struct record
 	};
 }
 
-/* Adds what the phase that ends now has cost to the debt. */
-static void settle(struct governor *g, const struct recording *r)
+void govern_settle(struct governor *g, const struct govern_sums *now, double budget)
 {
-	const struct govern_sums now = sums_now(g, r), *was = &g->at;
-	const double span = (double)(now.time_ns - was->time_ns);
-	const double cost = fmax(now.switches_ns - was->switches_ns, 0);
-	const double all = fmax(now.all_ns - was->all_ns, 0);
-	double work = fmax(now.cpu_ns - was->cpu_ns - all, META_BUSY_LEAST * span), allowed;
+	const struct govern_sums *was = &g->at;
+	const double span = (double)(now->time_ns - was->time_ns);
+	const double cost = fmax(now->switches_ns - was->switches_ns, 0);
+	const double all = fmax(now->all_ns - was->all_ns, 0);
+	double work = fmax(now->cpu_ns - was->cpu_ns - all, META_BUSY_LEAST * span), allowed;
 
 	if (span <= 0)
 		return;
-	allowed = govern_allowed(budget_of(r), (all - cost) / work);
+	allowed = govern_allowed(budget, (all - cost) / work);
 	g->debt.debt_ns += cost - allowed * work;
 	g->debt.debt_ns = fmax(g->debt.debt_ns, -allowed * CREDIT_NS);
 	g->debt.allowed = allowed;
@@ -91,7 +90,7 @@ static void settle(struct governor *g, const struct recording *r)
 			"context switches took %.1f%% of the program's own time %s records, and %.1f%% are "
 			"allowed",
 			100 * cost / work, g->off ? "without" : "with", 100 * allowed);
-	g->at = now;
+	g->at = *now;
 }
 
 static void write_edge(struct governor *g, struct recording *r, bool off, uint64_t time_ns)
@@ -144,6 +143,7 @@ static bool governs(const struct recording *r)
 void session_govern_step(struct governor *g, struct recording *r)
 {
 	const uint64_t now = clock_now_ns();
+	struct govern_sums sums;
 	uint64_t pause_ns;
 
 	if (!governs(r) || now < g->until_ns)
@@ -154,7 +154,8 @@ void session_govern_step(struct governor *g, struct recording *r)
 		g->until_ns = now + FIRST_ON_NS;
 		return;
 	}
-	settle(g, r);
+	sums = sums_now(g, r);
+	govern_settle(g, &sums, budget_of(r));
 	if (g->off) {
 		turn_on(g, r);
 		return;

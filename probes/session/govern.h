@@ -52,6 +52,11 @@ struct governor {
 
 /* Returns the share of the target's work that switches may cost, beside the share of all others. */
 double govern_allowed(double budget, double others);
+/*
+ * Adds what the phase that ends now has cost to the debt, and learns from it what switches cost
+ * with or without records.
+ */
+void govern_settle(struct governor *g, const struct govern_sums *now, double budget);
 /* Returns how long switches should have no records from now on, on average; 0: they should. */
 uint64_t govern_pause_ns(const struct govern_debt *d);
 /* Called in each turn of the loop. */

@@ -192,6 +192,34 @@ static void without_the_table(void **state)
 	free(b.p);
 }
 
+/* Chunks of a size that is read in several steps when there is no table. */
+static void without_the_table_and_large(void **state)
+{
+	struct trace_writer_options o = { .path = path, .n_cpus = 1, .chunk_bytes = 600000 };
+	struct trace_writer *w;
+	struct trace_reader *reader;
+	struct counts c;
+	struct bytes b;
+	uint64_t random = 1;
+
+	unlink(path);
+	assert_int_equal(trace_writer_open(&w, &o, NULL), 0);
+	for (uint64_t i = 0; i < 400000; i++) {
+		random = random * 6364136223846793005u + 1442695040888963407u;
+		trace_writer_call(w, 0, i & 1, i * 100000 + random % 99999, 10, 10,
+				  (uint32_t)(random >> 40) % 70, random >> 20);
+	}
+	assert_int_equal(trace_writer_close(w, NULL), 0);
+	b = slurp(path);
+	assert_true(b.n > 3000000);
+	spill(path, b.p, b.n - 9);
+	free(b.p);
+	assert_int_equal(trace_reader_open(&reader, path, NULL), 0);
+	c = count(reader);
+	assert_int_equal(c.read, 400000);
+	assert_int_equal(c.lost, 0);
+}
+
 /* A chunk that zstd's own tool compressed, without the raw block in front. */
 static void compressed_by_others(void **state)
 {
@@ -422,6 +450,7 @@ int main(void)
 		cmocka_unit_test(cut_off_anywhere),
 		cmocka_unit_test(any_byte_changed),
 		cmocka_unit_test(without_the_table),
+		cmocka_unit_test(without_the_table_and_large),
 		cmocka_unit_test(compressed_by_others),
 		cmocka_unit_test(other_files),
 		cmocka_unit_test(another_version),
