@@ -95,4 +95,6 @@ for key, check in (("time", check_time), ("threads", check_threads)):
     section = re.search(rf'<section aria-labelledby="{key}">.*?</section>', page, re.S)
     if section:
         check(whole, by_name, section[0])
+    elif any(b["kind"] == "function" and not b["key"] and b["verdict"] == "interference" for b in whole["blocks"]):
+        wrong.append(f"the page has no section {key}, and a function loses time")
 finish()
