@@ -14,12 +14,11 @@
 #include "probes/inject/tracee.h"
 #include "symbol/maps.h"
 
-#define PAGE	    4096ull
-#define ENTRY_BYTES 20
-#define NEAR_JUMP   5  /* bytes of a jump within 2 GiB */
-#define FAR_JUMP    14 /* and of one to anywhere */
-#define ENTRY_MARK  99
-#define START_NS    60000000000ull /* longest time for loading libraries */
+#define PAGE	   4096ull
+#define NEAR_JUMP  5  /* bytes of a jump within 2 GiB */
+#define FAR_JUMP   14 /* and of one to anywhere */
+#define ENTRY_MARK 99
+#define START_NS   60000000000ull /* longest time for loading libraries */
 
 #define EMIT(c, ...) \
 	stub_emit(c, (const uint8_t[]){ __VA_ARGS__ }, sizeof((uint8_t[]){ __VA_ARGS__ }))
@@ -151,13 +150,11 @@ static uint64_t entry_of(pid_t pid)
 /* How a thread gets from the entry point to the room for its detour. */
 struct way {
 	uint64_t entry, room;
-	uint8_t original[ENTRY_BYTES]; /* the code at the entry point */
+	uint8_t original[DETOUR_ENTRY_BYTES]; /* the code at the entry point */
 	size_t jump, moved; /* bytes of the jump there, and of the instructions that make way */
 };
 
-/* Returns how many bytes of whole instructions make room for a jump, or 0 if they are not those
- * with which C libraries begin. */
-static size_t movable_bytes(const uint8_t *p, size_t jump)
+size_t detour_movable_bytes(const uint8_t *p, size_t jump)
 {
 	static const struct {
 		uint8_t n, bytes[4];
@@ -195,7 +192,7 @@ static bool find_way(const struct tracees *t, struct way *w)
 		w->jump = FAR_JUMP;
 		w->room = entry_room(t->pid, 0);
 	}
-	w->moved = movable_bytes(w->original, w->jump);
+	w->moved = detour_movable_bytes(w->original, w->jump);
 	return w->room && w->moved && w->entry % PAGE + w->jump <= PAGE;
 }
 
