@@ -17,15 +17,15 @@
 #define MUTUAL_SHARE  0.1  /* of it, thread by thread: releasers may in turn wait for waiters */
 #define QUEUE_SHARE   0.5  /* of it: that ended by threads that wait in the same place */
 #define QUEUE_SLEEPS  10   /* fewer may be a coincidence */
-#define PLACE_FRAMES  8	   /* so many innermost frames identify a place */
+#define PLACE_FRAMES  8	   /* number of innermost frames that identify a place */
 #define GATHER_ROUNDS 10   /* fewer may be a coincidence */
 #define GATHER_SHARE  0.9  /* of the rounds: those that end more than one sleep */
 #define GATHER_SPAN   0.5  /* of the time, for all rounds: queued threads wake each other always */
 #define GIVER_SHARE   0.75 /* of the time waited where it gives work: with less, others give, too */
 #define AS_BUSY_SHARE 0.5  /* of the time in which the giver is busy */
-#define RESULTS_SHARE 0.25 /* of its life: with less, a thread works beside those it waits for */
-#define AT_A_TIME     1.25 /* threads that work on average while one waits for them */
-#define ROUNDS_SHARE  0.25 /* of rounds: with less, a thread is given work beside them */
+#define RESULTS_SHARE 0.25 /* of its life: a thread that waits less works while the others do */
+#define AT_A_TIME     1.25 /* average number of threads that work while one waits for them */
+#define ROUNDS_SHARE  0.25 /* of the rounds: a thread in fewer gets its work otherwise */
 #define QUEUE_FRAMES  3	   /* stacks with fewer frames do not identify a place */
 #define ACROSS_SHARE  0.4  /* of the sleeps: a broadcast may wake threads of both sides */
 
@@ -316,7 +316,7 @@ static void waited_release(struct waited *w)
 struct all_waits {
 	struct waited for_thread; /* by the thread that ended the wait, except for waits at locks */
 	struct waited at_place;
-	struct waited for_work; /* by the thread that ended the wait, where that one gives work */
+	struct waited for_work; /* by the thread that ended the wait, if it gives work there */
 	/* By the thread that gives work: how long those do not wait for it that are given some in
 	 * many of its rounds, added up. */
 	struct waited at_work;
@@ -662,7 +662,8 @@ static size_t join_workers(struct worker *workers, size_t n)
 	return left;
 }
 
-/* Notes who waits for whose work, now that it is known where work is given. */
+/* Finds which threads wait for the work of others. The places where work is given are known by now.
+ */
 static void find_workers(const struct threads *th, struct all_waits *all)
 {
 	struct {
@@ -791,7 +792,7 @@ static void judge_results_in_places(struct threads *th, const struct all_waits *
 	vec_release(&rows);
 }
 
-/* Judges all rows once more, now that it is known where work is given. */
+/* Judges all rows once more, because the places where work is given are known only now. */
 static void judge_rounds(struct threads *th, struct all_waits *all)
 {
 	const struct handout *rows = th->handouts.rows.data;
@@ -957,7 +958,7 @@ const struct thread *handouts_giver(const struct threads *th, uint64_t *waited_n
 	struct given *given = xcalloc(th->all.n + 1, sizeof(*given));
 	const struct handout *rows = th->handouts.rows.data;
 	const struct thread *giver = NULL;
-	uint32_t word = SLEEP_NOBODY; /* whose waits behind it are counted already */
+	uint32_t word = SLEEP_NOBODY; /* futex whose waits behind this one were counted before */
 
 	*waited_ns = 0;
 	for (size_t i = 0, n; i < th->handouts.rows.n; i += n) {

@@ -61,62 +61,67 @@ struct release {
 				     then. time_ns 0: none */
 };
 
-/* What a thread was released from of late: if it ends now, it was told to. */
+/* A recent release of the thread. If the thread ends now, the release was the order to end. */
 struct awoken {
-	uint32_t word, tail;	   /* of the word's releases; tail 0: none */
+	uint32_t word, tail;	   /* tail: that of the futex (futex.h); 0: none */
 	uint64_t since_ns, off_ns; /* as in struct sleep */
 };
 
 /* A thread's latest sleep. */
 struct sleep {
 	uint64_t since_ns, woken_ns; /* 0: not yet */
-	uint64_t off_ns;	     /* off the CPU before since_ns */
-	uint64_t ended_ns;	     /* on a CPU again; 0: not yet */
+	uint64_t off_ns;	     /* time off the CPU before since_ns */
+	uint64_t ended_ns;	     /* when it was on a CPU again; 0: not yet */
 	uint32_t kind;		     /* enum wait_kind */
-	uint32_t call;		     /* system call's number + 1, 0: none */
-	uint32_t word;		     /* of threads' words; SLEEP_NOBODY: no futex */
-	uint32_t tail;		     /* of the word's releases: which one it was; 0: none */
+	uint32_t call;		     /* number of the system call + 1; 0: none */
+	uint32_t word;		     /* index of the futex; SLEEP_NOBODY: none */
+	uint32_t tail;		     /* as in struct awoken */
 	uint32_t for_end; /* index of the thread whose end it waits for; SLEEP_NOBODY: none known */
 	uint64_t what;
 	bool uninterruptible, iowait;
-	bool by_call;	   /* its kind is the innermost traced call's, as no record says it */
-	uint32_t standard; /* enum standard_wait: what its futex was told; 0: nothing */
-	uint64_t stack;	   /* its number + 1; 0: none yet */
-	uint32_t side;	   /* at a futex, once it is ended: the place (handout.h); 0: not known, or
-			      the first one where threads waited there */
+	bool by_call;	   /* its kind follows from the traced call, as no record tells it */
+	uint32_t standard; /* enum standard_wait that was counted for its futex; 0: none */
+	uint64_t stack;	   /* number of its stack + 1; 0: unknown so far */
+	uint32_t side;	   /* after a sleep at a futex: the place (handout.h); 0: unknown, or the
+			      futex's first place */
 	enum sleep_end end;
-	uint32_t waker;		 /* index of the thread; SLEEP_NOBODY: none of the program */
-	uint32_t waker_function; /* the innermost traced one it was in; SLEEP_NOBODY: none */
-	bool too_early;		 /* its time was over before anybody had released its futex */
-	bool acted;		 /* and then it made others go on */
-	struct outside outside;	 /* of since to woken */
-	uint64_t idle_ns;	 /* what of it is idle: not lost */
-	uint64_t pause_ns;	 /* of that: the thread that ended it let a time pass */
+	uint32_t waker; /* index of the releasing thread; SLEEP_NOBODY: none of the program */
+	uint32_t waker_function; /* the innermost traced one of the waker; SLEEP_NOBODY: none */
+	bool too_early;		 /* it timed out before anybody had released its futex */
+	bool acted;		 /* after that, the thread released others */
+	struct outside outside;	 /* from since_ns to woken_ns */
+	uint64_t idle_ns;	 /* the part that is idle, and so not lost */
+	uint64_t pause_ns;	 /* part of idle_ns in which the releasing thread let a time pass */
 };
 
-/* The thread sleeps since time_ns, if it sleeps; what it waits for is not known. */
+/* Notes that the thread may sleep since time_ns, for an unknown reason. */
 void sleep_unknown(struct thread *t, uint64_t time_ns);
-/* A thread left the CPU to sleep. */
+/* Called when the thread leaves the CPU to sleep. */
 void sleep_begin(struct thread *t, const struct record *r);
-/* What it sleeps in. */
+/* Sets what the thread sleeps in. */
 void sleep_describe(struct thread *t, const struct record *wait);
-/* The same as far as the standard function tells that the thread is in: in recordings of users, for
- * whom the kernel says only that a thread slept. A record that follows says it better. */
+/*
+ * Does the same from the standard function that the thread is in. This is for recordings of users,
+ * to whom the kernel reports only that a thread slept. A later record is more precise.
+ */
 void sleep_describe_by_call(struct thread *t);
-/* It was woken by r, a REC_WAKING; waker NULL: a thread not known; inside: of the program. */
+/* Called when the thread is woken, by r, a REC_WAKING. waker: NULL if the waking thread is unknown.
+ * inside: it belongs to the program. */
 void sleep_wake(struct thread *t, struct thread *waker, bool inside, const struct record *r);
-/* That record was its wakeup, and the waker's doing. */
+/* Returns whether the waker woke the thread at that time. */
 bool sleep_woken_by(const struct thread *t, const struct thread *waker, uint64_t time_ns);
-/* It got a CPU again, or the recording ends: the sleep joins its history. */
+/* Called when the thread gets a CPU again, or the recording ends. Adds the sleep to the thread's
+ * history. */
 void sleep_settle(struct thread *t, uint64_t time_ns);
-/* Of that time, if the thread with that index held up a sleeper at the futex: what is idle. */
+/* Returns the part of the time that is idle for a sleeper at the futex, if the thread with that
+ * index held it up. */
 uint64_t sleep_idle_behind(const struct threads *th, uint32_t thread, uint32_t word,
 			   uint64_t from_ns, uint64_t to_ns);
-/* The number of the place of a timed sleep (tries.h), 0: it is none, or none is known. */
+/* Returns the place of a timed sleep (tries.h); 0: it is not timed, or its place is unknown. */
 uint32_t sleep_place(const struct thread *t);
-/* It ended by itself. */
+/* Called when the thread has ended by itself. */
 void sleep_last_acts(const struct thread *t, uint64_t time_ns);
-/* Of the part of the sleep from from_ns to to_ns, at most the wakeup: what is idle. */
+/* Returns the idle part of the sleep between from_ns and to_ns, which is at most the wakeup. */
 uint64_t sleep_idle_ns(const struct thread *t, uint64_t from_ns, uint64_t to_ns);
 
 #endif

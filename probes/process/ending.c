@@ -9,7 +9,7 @@
 #include "probes/process/target.h"
 
 #define GRACE_NS    1000000000ull /* before the recording ends without the command */
-#define PATIENCE_NS 5000000000ull /* before a command that the signal did not end is told to */
+#define PATIENCE_NS 5000000000ull /* before a command that the signal did not end gets SIGTERM */
 
 void ending_block_signals(sigset_t *ends)
 {
@@ -20,7 +20,8 @@ void ending_block_signals(sigset_t *ends)
 	sigprocmask(SIG_BLOCK, ends, NULL);
 }
 
-/* From the terminal the command has got the signal too; one sent to ispot alone is passed on. */
+/* Passes the signal on to the command, unless it came from the terminal, which has sent it to the
+ * command, too. */
 void ending_signal(struct ending *e, const struct launch *l, int number, int code)
 {
 	if (!e->signals++)
@@ -73,7 +74,7 @@ const char *ending_reason_now(const struct ending *e, struct launch *l,
 	return ending_without_memory();
 }
 
-/* Whether the command has had its time. */
+/* Returns whether the command's time is over. Sends SIGTERM in between. */
 static bool is_over(struct ending *e, const struct launch *l)
 {
 	uint64_t now_ns = clock_now_ns();
@@ -84,7 +85,7 @@ static bool is_over(struct ending *e, const struct launch *l)
 		return false;
 	if (e->told)
 		return true;
-	/* A shell's background job lives with SIGINT. */
+	/* A background job of a shell ignores SIGINT. */
 	e->told = true;
 	e->since_ns = now_ns;
 	kill(l->pid, SIGTERM);

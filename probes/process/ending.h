@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * How a recording ends that a signal asks to end: its command gets the signal too, and has a second
- * for it; then the recording ends without it. A command that lives on is waited for, told SIGTERM
- * once, and in the end left alone; a second signal does not wait.
+ * Ends a recording after a signal. The command gets the signal, too, and has a second to end; then
+ * the recording ends without it. After that, ispot waits for the command, sends it SIGTERM once,
+ * and in the end leaves it running. A second signal ends the waiting.
  */
 #ifndef ISPOT_PROBES_PROCESS_ENDING_H
 #define ISPOT_PROBES_PROCESS_ENDING_H
@@ -13,30 +13,28 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define ENDING_RESERVED_BYTES (16u << 20) /* memory to end in order, where it runs out */
+#define ENDING_RESERVED_BYTES (16u << 20) /* memory for an orderly end if memory is exhausted */
 
 struct launch;
 
 struct ending {
 	unsigned signals;
-	uint64_t since_ns; /* when the first of them came, or the command was told */
-	bool told;	   /* SIGTERM */
+	uint64_t since_ns; /* when the first signal came, or the command got SIGTERM */
+	bool told;	   /* the command has got SIGTERM */
 };
 
 /* Blocks the signals that end a recording, for sigtimedwait() or a signalfd. */
 void ending_block_signals(sigset_t *ends);
-/* A signal that came, with its si_code. The launch may be of no command. */
+/* Called with each signal and its si_code. The launch may have no command. */
 void ending_signal(struct ending *e, const struct launch *l, int number, int code);
 bool ending_is_due(const struct ending *e, bool has_command);
-/* Returns why a recording is over whose command has ended: by itself, or as a signal asked for it.
- */
+/* Returns why the recording is over if its command has ended: by itself, or after a signal. */
 const char *ending_reason(const struct ending *e);
 /*
- * Returns why a recording ends whose recorder has no memory left, and warns the user, or NULL if
- * there is some.
+ * Returns NULL while there is memory. Otherwise warns the user and returns why the recording ends.
  */
 const char *ending_without_memory(void);
-/* Besides a signal, what can end a recording of a command or of the processes given by -p. */
+/* What can end a recording of a command or of processes, apart from a signal. */
 struct ending_facts {
 	const pid_t *pids;
 	size_t n_pids;	   /* 0: the launch has a command */
@@ -48,8 +46,8 @@ struct ending_facts {
 const char *ending_reason_now(const struct ending *e, struct launch *l,
 			      const struct ending_facts *facts);
 /*
- * Until the command has ended or had its time. tell: it is told SIGTERM at once. wait: for a moment
- * or the next signal, which it hands to ending_signal().
+ * Waits until the command has ended or its time is over. tell: send it SIGTERM at once. wait: waits
+ * a moment or for the next signal, which it passes to ending_signal().
  */
 void ending_wait(struct ending *e, struct launch *l, bool tell, void (*wait)(void *ctx), void *ctx);
 

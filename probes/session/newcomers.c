@@ -25,8 +25,8 @@
 #define TURN_NS	   10000000ull /* of patching, before the kernel's rings are read again */
 #define MOST	   256	       /* processes: each has a region of its own in ispot */
 #define MOST_NEW   1024	       /* that are to be patched next */
-/* For so long processes may be patched in all; later, also a share of the time: a program that
- * executes others without end decides how many there are. */
+/* Time in which processes may be patched. After that, a share of the time is added. There must be a
+ * limit, because a program can execute others without end. */
 #define FIRST_NS 1000000000ull
 #define ONE_IN	 20
 
@@ -85,7 +85,7 @@ static void count_loaded(struct newcomers *all, const struct newcomer *n)
 		all->n_loaded++;
 }
 
-/* It has ended, or executed another program, before it could be patched, or patched once more. */
+/* Counts a process that ended or executed another program before it could be patched. */
 static void count_ended(struct newcomers *all, const struct newcomer *n)
 {
 	if (find_patched(all, n->pid))
@@ -133,7 +133,7 @@ static void note(struct newcomers *all, const struct recording *r, pid_t pid, ui
 	n->may_be_patched = pid == r->launch.pid && session_beside_may_have(all->beside, time_ns);
 }
 
-/* Which of them have mapped something is not known. */
+/* Notes all processes, because it is unknown which of them have mapped something. */
 static void note_all(struct newcomers *all, const struct recording *r)
 {
 	struct pids pids = { 0 };
@@ -246,7 +246,8 @@ uint64_t session_newcomers_wait_ns(const struct newcomers *all)
 	return all->next.n ? QUIET_NS : UINT64_MAX;
 }
 
-/* Those that have come just before the recording ends have no calls either. */
+/* Counts the processes that came just before the recording's end, of which no calls are recorded
+ * either. */
 static void count_rest(struct newcomers *all, const struct recording *r)
 {
 	session_newcomers_note(all, r);

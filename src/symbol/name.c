@@ -76,8 +76,8 @@ static int bracket(struct part p, size_t at)
 }
 
 /*
- * Returns where the brackets that open from p.s[at] on are all closed, behind the last, or p.n + 1
- * if they never are; with `all` where p ends, if they are closed there.
+ * Returns the place after the bracket that closes all those opened from p.s[at] on, or p.n + 1 if
+ * they are not all closed. all: returns the end of p if they are closed there.
  */
 static size_t closed_at(struct part p, size_t at, bool all)
 {
@@ -112,7 +112,7 @@ static size_t step(struct part p, size_t at)
 	return n ? n : 1;
 }
 
-/* Returns where `what` first is in p outside of brackets, or p.n. */
+/* Returns the first place of `what` in p outside of brackets, or p.n. */
 static size_t find_outside(struct part p, const char *what)
 {
 	size_t at = 0;
@@ -123,8 +123,8 @@ static size_t find_outside(struct part p, const char *what)
 }
 
 /*
- * Whether a list of parameters opens at p.s[at]. A remark follows a space, and a receiver, as in
- * Go's "main.(*Server).Serve", has a name behind it.
+ * Returns whether a list of parameters opens at p.s[at]. A remark in brackets comes after a space,
+ * and a name follows a receiver in brackets, as in Go's "main.(*Server).Serve".
  */
 static bool opens_parameters(struct part p, size_t at)
 {
@@ -145,7 +145,8 @@ static size_t find_parameters(struct part p)
 	return p.n;
 }
 
-/* Returns where the name begins whose parameters are behind p: behind the type that it returns. */
+/* Returns where the function's name begins, which is after the type that it returns. Its parameters
+ * follow p. */
 static size_t behind_type(struct part p)
 {
 	size_t start = 0;
@@ -212,7 +213,7 @@ static void add_name(struct text *out, struct part p, unsigned depth)
 	}
 }
 
-/* Appends one function. What is declared in it, a lambda say, comes behind its parameters. */
+/* Appends one function. Something declared in it, such as a lambda, follows its parameters. */
 static void add_function(struct text *out, struct part p)
 {
 	size_t end = find_parameters(p), at;
