@@ -15,9 +15,9 @@
 #include "symbol/maps.h"
 
 #define PAGE	   4096ull
-#define NEAR_JUMP  5  /* bytes of a jump within 2 GiB */
-#define FAR_JUMP   14 /* and of one to anywhere */
-#define ENTRY_MARK 99
+#define NEAR_JUMP  5		  /* bytes of a jump within 2 GiB */
+#define FAR_JUMP   14		  /* and of one to anywhere */
+#define ENTRY_MARK 0xfffu	  /* injection.c counts its own marks from 0 */
 #define START_NS   60000000000ull /* longest time for loading libraries */
 
 #define EMIT(c, ...) \
