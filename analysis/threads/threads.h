@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The threads of a trace: when each lived, how long it was observed, and where its time off the
- * CPU went.
+ * The threads of a trace: when each lived, how long it was observed, and what its time off the CPU
+ * was.
  *
- * Observed (T_t of the SCI) is the time a thread was alive and a set's probes were on, less the
- * stretches in which records of it may be missing. A set that no REC_SET_ON names was on from
- * the start. A tid that comes back after its thread ended is a new thread.
+ * A thread's observed time (T_t of the SCI) is the time in which it was alive and a set's probes
+ * were on, without the stretches in which its records may be missing. A set that no REC_SET_ON
+ * names was on from the start. A tid that is seen again after its thread ended is a new thread.
  *
- * Off-CPU time comes from the switch records: preempted is runnable without a CPU (with waking
- * records also the wait between wakeup and CPU), the rest is sleep: with waking records idle as far
- * as waiting along the wakeup chain (wakeup_chain.h) ends outside the program, else blocked.
- * Without waking records nothing is idle.
+ * The time off the CPU comes from the switch records. Preempted means runnable without a CPU; with
+ * waking records, this includes the wait between wakeup and CPU. The rest is sleep. With waking
+ * records, sleep is idle as far as waiting along the wakeup chain (wakeup_chain.h) ends outside the
+ * program; otherwise it is blocked. Without waking records, no sleep is idle.
  */
 #ifndef ISPOT_ANALYSIS_THREADS_THREADS_H
 #define ISPOT_ANALYSIS_THREADS_THREADS_H
@@ -40,18 +40,18 @@ struct offcpu {
 	uint64_t preempted_ns, blocked_ns, idle_ns;
 	uint64_t recorder_ns;	    /* part of preempted: the CPU went to ispot's recorder */
 	uint64_t oversubscribed_ns; /* part of preempted: the program has more to run than CPUs */
-	uint64_t woken_ns; /* part of preempted: behind a wakeup; nothing was interrupted */
-	uint64_t sleeps;   /* times it left the CPU to sleep */
-	uint64_t wakes;	   /* sleepers of the program that it released */
+	uint64_t woken_ns; /* part of preempted: after a wakeup, so nothing was interrupted */
+	uint64_t sleeps;   /* how often the thread left the CPU to sleep */
+	uint64_t wakes;	   /* number of sleepers of the program that the thread released */
 };
 
-/* All the time off the CPU. */
+/* Returns all time off the CPU. */
 static inline uint64_t offcpu_ns(const struct offcpu *x)
 {
 	return x->preempted_ns + x->blocked_ns + x->idle_ns;
 }
 
-/* Of a time, as far as it was on a CPU. */
+/* Returns the part of a time that was on a CPU. */
 static inline uint64_t offcpu_running_ns(uint64_t ns, const struct offcpu *off)
 {
 	return ns > offcpu_ns(off) ? ns - offcpu_ns(off) : 0;
@@ -62,7 +62,8 @@ static inline bool offcpu_any(const struct offcpu *x)
 	return x->preempted_ns | x->blocked_ns | x->idle_ns | x->sleeps | x->wakes;
 }
 
-/* Most calls never leave the CPU: their sums' cache lines are not touched. */
+/* Adds x to the sum. Most calls never leave the CPU, and this does not touch the cache lines of
+ * their sums. */
 static inline void offcpu_add(struct offcpu *sum, const struct offcpu *x)
 {
 	if (!offcpu_any(x))
@@ -91,8 +92,8 @@ static inline struct offcpu offcpu_between(const struct offcpu *from, const stru
 	};
 }
 
-/* ns that were called idle and are blocked, or less than 0: the reverse. As many as there are;
- * returns the others. */
+/* Moves up to ns from idle to blocked time, or below 0 from blocked to idle time. Returns what
+ * there was too little of. */
 static inline int64_t offcpu_shift(struct offcpu *off, int64_t ns)
 {
 	int64_t idle = (int64_t)off->idle_ns, blocked = (int64_t)off->blocked_ns;
@@ -104,7 +105,7 @@ static inline int64_t offcpu_shift(struct offcpu *off, int64_t ns)
 }
 
 enum thread_state {
-	THREAD_UNKNOWN, /* known to exist, no record of it yet */
+	THREAD_UNKNOWN, /* the thread exists, but has no record yet */
 	THREAD_RUNNING,
 	THREAD_PREEMPTED,
 	THREAD_SLEEPING,
@@ -112,46 +113,46 @@ enum thread_state {
 };
 
 struct thread {
-	uint32_t index; /* counted from 0 in order of appearance */
+	uint32_t index; /* from 0, in order of appearance */
 	uint32_t tid, tgid;
 	uint32_t cpu; /* of its latest record */
 	enum thread_state state;
 	bool dead;
-	bool vacant; /* none: its sums are the rest's, the next one to be born takes its place */
+	bool vacant; /* its sums are with those of the rest, and a new thread may get its place */
 	uint64_t born_ns, end_ns; /* end_ns: valid once dead, or after threads_end() */
-	uint64_t first_ns;	  /* when it was born, though the reported window begins later */
-	uint64_t since_ns;	  /* of state; off is settled up to here */
-	struct threads *all;	  /* those it is one of */
-	uint32_t parent;	  /* index of the thread that made it; UINT32_MAX: not seen */
-	struct sleep sleep;	  /* the present or latest one */
+	uint64_t first_ns;	  /* when it was born, even if the reported window begins later */
+	uint64_t since_ns;   /* since when it is in this state; off is complete up to this time */
+	struct threads *all; /* those it is one of */
+	uint32_t parent;     /* index of the thread that created it; UINT32_MAX: unknown */
+	struct sleep sleep;  /* its present or latest sleep */
 	struct past_sleep before; /* the one before that */
 	struct release releases[RELEASES_KEPT];
 	struct awoken awoken[RELEASES_KEPT];
 	uint32_t n_releases, n_awoken; /* ever */
-	struct history history;	       /* what it waited for so far */
+	struct history history;	       /* what it has waited for so far */
 	struct thread_depth depth;     /* of its waits */
 	struct oversubscription_member oversubscription;
-	bool recorder_took; /* preempted, and the CPU went to the recorder */
-	uint64_t ready_ns;  /* since it last had a CPU: ready to run, and of no taker yet */
-	bool found_idle;    /* it gets a CPU now that was idle */
-	uint64_t held_ns;   /* part of off.blocked_ns: until a thread of the program let it go on */
+	bool recorder_took; /* it is preempted, and the CPU went to the recorder */
+	uint64_t ready_ns;  /* its time in the run queue that no taker has been charged with yet */
+	bool found_idle;    /* it is getting a CPU that was idle */
+	uint64_t held_ns;   /* part of off.blocked_ns that a thread of the program ended */
 	struct offcpu off;
-	uint32_t off_changes; /* how often off was changed: most calls see none */
+	uint32_t off_changes; /* number of changes of off; there is none in most calls */
 	uint64_t lost_ns, lost_until_ns;
-	uint64_t unseen_ns; /* records of it may be missing from then to its next one; 0: none */
-	uint64_t switches;  /* how often it had left a CPU at its latest switch-out; 0: not known */
+	uint64_t unseen_ns; /* since when its records may be missing; 0: none is */
+	uint64_t switches;  /* the kernel's count of its switches at its latest one; 0: unknown */
 	bool doubtful;	    /* it slept before an unwatched stretch, and may have run in it */
-	uint64_t *watch_ns; /* [set]: observed, valid after the thread's end */
+	uint64_t *watch_ns; /* [set]: observed time, valid after the thread's end */
 	uint32_t **slots;   /* [id / THREAD_SLOTS]: pages of slot numbers */
-	/* of analysis/calls/calls.c: the calls open on this thread, outermost first */
+	/* For analysis/calls: the open calls of the thread, the outermost first. */
 	struct call *open;
 	uint32_t n_open, room_open;
 	uint32_t open_markers; /* of n_open */
 	bool after_exit;
-	bool inner;   /* the entry that follows is inside a call that was not recorded */
-	bool returns; /* the exit that follows gives return_value */
+	bool inner;   /* the next entry is inside a call that was not recorded */
+	bool returns; /* the next exit has return_value */
 	uint64_t return_value;
-	uint32_t exit_stack; /* of the call that the exit that follows ends; 0: none */
+	uint32_t exit_stack; /* stack of the call that the next exit ends; 0: none */
 	bool entered; /* the latest record is an entry, whose call is the innermost open one */
 	uint64_t exit_sp;
 	uint64_t covered_ns; /* inside any traced call */
@@ -162,7 +163,8 @@ struct thread {
 #define THREAD_SLOTS	 64
 #define THREAD_CPU_CACHE 256
 
-/* A (thread, function) pair that met; its number indexes the flat arrays of visitors. */
+/* A pair of a thread and a function that it called. Its number is the index in arrays of visitors.
+ */
 struct slot {
 	uint32_t thread, id;
 };
@@ -172,7 +174,7 @@ struct set_out {
 	uint64_t from_ns, to_ns; /* UINT64_MAX: to the end */
 };
 
-/* Between two times that the set was on. */
+/* A time in which a set was off, between two in which it was on. */
 struct set_pause {
 	uint32_t clock; /* index */
 	uint64_t from_ns, to_ns;
@@ -184,8 +186,8 @@ struct unwatched {
 	uint64_t since_ns; /* when the present or latest stretch began */
 	uint64_t until_ns; /* when the latest stretch ended; 0: none has */
 	uint64_t n;
-	uint64_t ns;	   /* of all stretches that have ended */
-	uint64_t switches; /* how often threads left a CPU in them */
+	uint64_t ns;	   /* total time of the stretches that have ended */
+	uint64_t switches; /* how often threads left a CPU in these stretches */
 	uint64_t *of_set;  /* [set]: part of ns in which the set was on; NULL: no stretch yet */
 };
 
@@ -197,27 +199,27 @@ struct threads {
 	} all;
 	struct map by_tid;
 	struct oversubscription oversubscription;
-	struct takers takers;			 /* of CPUs that the threads waited for */
-	struct futexes futexes;			 /* futexes that threads waited on */
-	struct handouts handouts;		 /* who waited for whom, and where */
-	struct behind behind;			 /* who waited behind whom */
-	struct tries tries;			 /* timed sleeps, by function */
-	struct map standard_stacks;		 /* stack -> enum standard_wait */
-	struct thread *recent[THREAD_CPU_CACHE]; /* the last one of each CPU */
+	struct takers takers;	    /* takers of the CPUs that the threads waited for */
+	struct futexes futexes;	    /* futexes that threads waited on */
+	struct handouts handouts;   /* who waited for whom, and where */
+	struct behind behind;	    /* who waited behind whom */
+	struct tries tries;	    /* timed sleeps, by function */
+	struct map standard_stacks; /* stack -> enum standard_wait */
+	struct thread *recent[THREAD_CPU_CACHE]; /* the latest thread of each CPU */
 	struct {
 		VEC(struct slot)
 	} slots; /* number 0 is not used */
 	uint32_t n_alive;
 	uint64_t start_ns;
-	/* Where those that have ended are summed up (analysis/calls/ended.h). */
+	/* Threads that have ended are summed up (analysis/calls/ended.h). */
 	bool sums_up;
-	uint64_t part_ns; /* since when a part is looked at by itself; 0: none is */
+	uint64_t part_ns; /* begin of the part that is analysed alone; 0: none is */
 	struct {
 		VEC(struct thread *)
-	} ended, vacant;     /* oldest first; places to be taken */
-	size_t ended_full;   /* at so many they are looked through again */
-	struct thread *rest; /* stands for those that were summed up; NULL: none was */
-	uint64_t n_rest;     /* how many those are */
+	} ended, vacant;     /* ended: the oldest first; vacant: places for new threads */
+	size_t ended_full;   /* number of ended threads at which they are examined again */
+	struct thread *rest; /* stands for the threads that were summed up; NULL: none was */
+	uint64_t n_rest;     /* number of threads that were summed up */
 	bool have_switch, have_waking, have_wait;
 	struct unwatched unwatched;
 	uint32_t n_sets;
@@ -231,19 +233,19 @@ struct threads {
 	} clocks;
 	struct {
 		VEC(struct set_pause)
-	} pauses;	      /* where functions were taken out */
+	} pauses;	      /* pauses of sets from which functions were removed */
 	struct map clock_of;  /* set index, tgid -> clock */
 	struct map processes; /* tgids seen */
 	struct {
 		VEC(const struct meta_thread *)
-	} known; /* not yet due, latest first */
+	} known; /* threads of the meta lines that are not born yet, the latest first */
 };
 
-/* start_ns: when the recording, or the part that is looked at, began. meta must outlive it. */
+/* start_ns: begin of the recording, or of the part that is analysed. meta must outlive th. */
 void threads_init(struct threads *th, const struct meta *meta, uint64_t start_ns);
 void threads_release(struct threads *th);
 
-/* The living thread of that number; made if need be, born at time_ns. */
+/* Returns the living thread with that tid. If there is none, makes one that was born at time_ns. */
 struct thread *threads_find(struct threads *th, uint32_t tid, uint32_t tgid, uint64_t time_ns);
 
 static inline struct thread *threads_of(struct threads *th, uint32_t cpu, uint32_t tid,
@@ -257,12 +259,13 @@ static inline struct thread *threads_of(struct threads *th, uint32_t cpu, uint32
 }
 
 /*
- * Any record but entries, exits and losses. Returns the thread it is about (not made for
- * records that do not show it alive), or NULL.
+ * Handles any record but entries, exits and losses. Returns the thread that it is about, or NULL. A
+ * record that does not show a thread alive makes none.
  */
 struct thread *threads_record(struct threads *th, const struct record *r);
 
-/* The living thread of that number, or NULL; the same, or the last one that had it. */
+/* Return the living thread with that tid, or NULL. If none is alive, threads_latest() returns the
+ * last one that had the tid. */
 struct thread *threads_alive(const struct threads *th, uint32_t tid);
 struct thread *threads_latest(const struct threads *th, uint32_t tid);
 
@@ -271,32 +274,33 @@ static inline bool thread_sleeps(const struct thread *t)
 	return t->state == THREAD_SLEEPING || t->state == THREAD_BLOCKED;
 }
 
-/* Settles the thread's off-CPU time up to time_ns, its state stays; or it runs from then on. */
+/* Complete the thread's off-CPU time up to time_ns. With thread_settle() its state stays; with
+ * thread_runs() it runs from then on. */
 void thread_settle(struct thread *t, uint64_t time_ns);
 void thread_runs(struct thread *t, uint64_t time_ns);
 
 /*
- * From since_ns on records of t may be missing, until one shows where it is at time_ns: what it did
- * in between is not known, and it was not observed.
+ * Note that records of the thread may be missing since since_ns, until a record at time_ns shows
+ * its state again. What it did in between is unknown, and it was not observed.
  */
 void thread_unseen(struct thread *t, uint64_t since_ns);
 void thread_seen(struct threads *th, struct thread *t, uint64_t time_ns);
 
 /*
- * Takes the time from from_ns to to_ns, which is now, out of the thread's observed time. A part
- * that was taken out before is not taken out again.
+ * Removes the time from from_ns to to_ns, which is now, from the thread's observed time. A part
+ * that was removed before is not removed again.
  */
 void thread_not_observed(struct threads *th, struct thread *t, uint64_t from_ns, uint64_t to_ns);
 
-/* The thread that stands for those that were summed up, made if need be. */
+/* Returns the thread that stands for those that were summed up. Makes it if there is none. */
 struct thread *threads_rest(struct threads *th);
 
-/* Forget times before time_ns: a window of the recording opens here. */
+/* Drops all times before time_ns, where a window of the recording begins. */
 void threads_restart(struct threads *th, uint64_t time_ns);
-/* The recording ends: everybody's off-CPU and observed time is settled. Once. */
+/* Called once at the recording's end: completes the off-CPU and observed times of all threads. */
 void threads_end(struct threads *th, uint64_t time_ns);
 
-/* The number of the pair, from 1; made if need be. */
+/* Returns the number of the pair, from 1. Makes it if there is none. */
 uint32_t threads_slot_slow(struct threads *th, struct thread *t, uint32_t id);
 static inline uint32_t threads_slot(struct threads *th, struct thread *t, uint32_t id)
 {
@@ -306,7 +310,8 @@ static inline uint32_t threads_slot(struct threads *th, struct thread *t, uint32
 	return likely(slot) ? slot : threads_slot_slow(th, t, id);
 }
 
-/* After threads_end(): T_t for a function's set, and over all sets (the longest). */
+/* After threads_end(), return the observed time T_t: for a function's set, and the longest of all
+ * sets. */
 uint64_t thread_observed_ns(const struct threads *th, const struct thread *t, uint32_t id);
 uint64_t thread_watched_ns(const struct threads *th, const struct thread *t);
 /* Returns the part of the watched time in which no thread of the program held this thread up. */
