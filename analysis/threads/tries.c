@@ -9,11 +9,12 @@
 
 /* Sleeps of a thread follow each other if so little of their time lies between. */
 #define AGAIN_PART    4
-#define AGAIN_LEAST   4 /* fewer sleeps in a row are not called repeated */
-#define MEET_SLEEPS   6 /* expected common sleep, in mean sleeps; less may be chance */
-#define MEET_RARELY   8 /* they meet for at most 1 / MEET_RARELY of the expected time */
-#define TOGETHER_MOST 3 /* all are seen for at least 1 / TOGETHER_MOST of the time that any is */
-#define CROWDED_PART  4 /* when they do not sleep, 1 / CROWDED_PART is waiting for a CPU */
+#define AGAIN_LEAST   4	 /* fewer sleeps in a row are not called repeated */
+#define MEET_SLEEPS   6	 /* expected common sleep, in mean sleeps; less may be chance */
+#define MEET_RARELY   8	 /* they meet for at most 1 / MEET_RARELY of the expected time */
+#define TOGETHER_MOST 3	 /* all are seen for at least 1 / TOGETHER_MOST of the time that any is */
+#define FREED_LOOK    64 /* latest sleeps of a place, among which a thread's own is looked for */
+#define CROWDED_PART  4	 /* when they do not sleep, 1 / CROWDED_PART is waiting for a CPU */
 
 static uint32_t place_of_function(struct tries *x, const struct meta_frame *f)
 {
@@ -68,6 +69,24 @@ void tries_add(struct tries *x, const struct tries_sleep *sleep)
 		return;
 	*vec_add(&p->sleeps) = *sleep;
 	x->sleeps++;
+	map_put(&x->latest_of, sleep->thread, sleep->place);
+}
+
+void tries_freed(struct tries *x, uint32_t thread, uint32_t other, uint64_t since_ns)
+{
+	uint32_t place = map_get(&x->latest_of, thread);
+	struct tries_place *p = place == MAP_NONE ? NULL : &x->places.data[place - 1];
+
+	/* few threads sleep there in turns, so that the latest sleep is among the last */
+	for (size_t i = p ? p->sleeps.n : 0, n = 0; i-- > 0 && n < FREED_LOOK; n++) {
+		struct tries_sleep *s = &p->sleeps.data[i];
+
+		if (s->thread != thread)
+			continue;
+		if (since_ns < s->to_ns)
+			s->freed = other + 1;
+		return;
+	}
 }
 
 /* ---- at the end ---- */
@@ -266,6 +285,30 @@ static bool crowded(const struct tries_sleep *sleeps, size_t n)
 	return ready > awake / CROWDED_PART;
 }
 
+static int thread_only(const void *a, const void *b)
+{
+	const struct tries_sleep *x = a, *y = b;
+
+	return (x->thread > y->thread) - (x->thread < y->thread);
+}
+
+/*
+ * Whether threads mostly sleep while others of them wait until they are done: each of those that
+ * sleep has what the others wait for.
+ */
+static bool hold_meanwhile(const struct tries_sleep *sleeps, size_t n)
+{
+	size_t held = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct tries_sleep other = { .thread = sleeps[i].freed - 1 };
+
+		held += sleeps[i].freed &&
+			bsearch(&other, sleeps, n, sizeof(*sleeps), thread_only) != NULL;
+	}
+	return held > n / 2;
+}
+
 static enum tries_verdict judge(const struct tries_place *p)
 {
 	const struct tries_sleep *sleeps = p->sleeps.data;
@@ -276,6 +319,8 @@ static enum tries_verdict judge(const struct tries_place *p)
 		return TRIES_NO;
 	if (!n || repeated(sleeps, n) < AGAIN_LEAST)
 		return p->cut ? TRIES_UNKNOWN : TRIES_NO;
+	if (hold_meanwhile(sleeps, n))
+		return TRIES_NO;
 	verdict = judge_meeting(p);
 	return verdict == TRIES_LOCK && crowded(sleeps, n) ? TRIES_UNKNOWN : verdict;
 }
@@ -306,4 +351,5 @@ void tries_release(struct tries *x)
 	vec_release(&x->places);
 	map_release(&x->places_by);
 	map_release(&x->place_of);
+	map_release(&x->latest_of);
 }

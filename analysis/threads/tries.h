@@ -7,7 +7,8 @@
  * Threads that sleep to let time pass, or until work comes, mostly are. This is no proof: where
  * there is always some work, but less than threads, one of them is awake as well. If three or
  * more threads wait for a lock so, two of them are often asleep together. If two never are, each
- * sleeper holds the lock itself.
+ * sleeper holds the lock itself. So does one that then wakes another of them, which waited
+ * meanwhile: a thread with a lock that others sleep for waits for none of them.
  *
  * This is decided at the end of a recording, by function: the innermost of the program's own that
  * leads to the sleep. It takes threads that sleep so much that all of them would often meet there
@@ -42,12 +43,14 @@ struct tries {
 	} places;	      /* [number - 1] */
 	struct map places_by; /* hash of the function -> number of the place */
 	struct map place_of;  /* number of a stack -> number of the place */
+	struct map latest_of; /* index of a thread -> number of the place where it slept last */
 };
 
 struct tries_sleep {
 	uint64_t from_ns, to_ns;
 	uint64_t ready_ns;	/* in the run queue, of all of the thread's time until then */
 	uint32_t thread, place; /* place: number */
+	uint32_t freed; /* index + 1 of a thread that waited until this one woke it; 0: none */
 };
 
 struct tries_place {
@@ -69,6 +72,8 @@ uint32_t tries_place_of(const struct tries *x, uint64_t stack);
 uint32_t tries_new_stack(struct tries *x, uint64_t stack, const struct meta_frame *function);
 /* A sleep that a clock ended. */
 void tries_add(struct tries *x, const struct tries_sleep *sleep);
+/* A thread ends another one's wait, which began at since_ns, for something that threads hand on. */
+void tries_freed(struct tries *x, uint32_t thread, uint32_t other, uint64_t since_ns);
 /* At the end: judges the places. */
 void tries_judge(struct tries *x);
 enum tries_verdict tries_verdict_of(const struct tries *x, uint32_t place);

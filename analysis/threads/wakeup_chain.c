@@ -385,6 +385,7 @@ void sleep_wake(struct thread *t, struct thread *waker, bool inside, const struc
 		futexes_released_by(&t->all->futexes, s->word, standard_release_in(waker));
 		note_awoken(t);
 		note_behind(t, waker);
+		tries_freed(&t->all->tries, s->waker, t->index, s->since_ns);
 	}
 	judge(t->all, s, r->time_ns);
 	handouts_add(&t->all->handouts, t);

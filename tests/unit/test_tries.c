@@ -112,6 +112,29 @@ static void who_sleeps_with_a_lock_waits_for_none(void **state)
 	}
 }
 
+/* Two threads, of which each sleeps with a lock that the other waits for at a futex. */
+static void who_frees_another_after_its_sleep_has_had_the_lock(void **state)
+{
+	struct scene s;
+	uint64_t t = 1000;
+
+	begin_places(&s);
+	for (unsigned round = 0; round < 60; round++) {
+		uint32_t i = 1 + round % 2, other = 3 - i;
+
+		sleep_in(&s, t - 5, other, WAIT_FUTEX, FUTEX_PLAIN, 4096, 2);
+		/* the holder may get it again before the one that it has woken */
+		for (unsigned again = 0; again < 3; again++, t += 100) {
+			sleep_for(&s, t, 90, i, ACQUIRE);
+			wake_up(&s, t + 92, other, i, 0);
+			if (again < 2)
+				sleep_in(&s, t + 94, other, WAIT_FUTEX, FUTEX_PLAIN, 4096, 2);
+		}
+	}
+	assert_int_equal(verdict_at(&s, ACQUIRE, t), TRIES_NO);
+	end_places(&s);
+}
+
 static void ready_for(struct scene *s, uint64_t from_us, uint64_t us, uint32_t i)
 {
 	other(s, REC_SWITCH_OUT, from_us * 1000, TID(i), TID(i), SWITCH_PREEMPTED, 0);
@@ -247,6 +270,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_is_never_asleep_with_all_others_waits_for_a_lock),
 		cmocka_unit_test(who_sleeps_with_a_lock_waits_for_none),
+		cmocka_unit_test(who_frees_another_after_its_sleep_has_had_the_lock),
 		cmocka_unit_test(who_waits_for_a_cpu_may_be_awake_without_a_lock),
 		cmocka_unit_test(who_paces_leaves_room_for_others),
 		cmocka_unit_test(what_is_cut_is_not_known),
