@@ -34,6 +34,7 @@
 #include "analysis/evidence/samples.h"
 #include "analysis/score/judgement.h"
 #include "analysis/score/solo.h"
+#include "analysis/threads/setclock.h"
 #include "analysis/threads/threads.h"
 #include "analysis/score/workload.h"
 #include "base/vec.h"
@@ -63,7 +64,6 @@ const char *block_kind_name(enum block_kind kind);
 
 #define SCI_LOW	     0.05
 #define SCI_SMALL    0.01 /* smaller scores are not on the first screen */
-#define CALLS_MIN    100  /* of fewer timed calls, the fastest may still be a slow one */
 #define SCI_OVER     1.1  /* a larger estimate means that the sample was too small */
 #define LOOP_SHARE   0.05 /* share of the threads' time that makes a marker worthwhile */
 #define FLOOR_FACTOR 2	  /* a score below so many noise floors is noise */

@@ -238,18 +238,20 @@ static void others_are_off(struct threads *th, uint64_t time_ns)
 	}
 }
 
-/* Returns whether the recording has no call at all. Then nothing is known of its functions, and the
- * waits of its threads are known for all of the time, however late the probes came. */
-static bool has_no_call(const struct meta *meta)
+/*
+ * Returns whether the recording has too few calls to judge any function. The waits of its threads
+ * are known for all of the time, however late the probes came.
+ */
+static bool judges_no_call(const struct meta *meta)
 {
-	return meta->end.present && meta->end.made_records == 0;
+	return meta->end.present && meta->end.made_records < CALLS_MIN;
 }
 
 void setclock_switch(struct threads *th, uint32_t set_id, uint32_t tgid, bool on, uint64_t time_ns)
 {
 	uint32_t set = map_get(&th->set_index, set_id);
 
-	if (has_no_call(th->meta))
+	if (judges_no_call(th->meta))
 		return;
 	if (set == MAP_NONE && on)
 		others_are_off(th, time_ns);
