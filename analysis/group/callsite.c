@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "analysis/threads/standard.h"
 #include "base/text.h"
 #include "trace/meta/meta.h"
 #include "trace/meta/wrapper.h"
@@ -81,7 +82,7 @@ static uint32_t site_of(struct callsites *s, uint32_t stack)
 uint32_t callsites_of_wait(struct callsites *s, uint32_t stack, bool (*passes)(const char *symbol))
 {
 	const struct meta *meta = s->meta;
-	uint32_t sleeps = frame_of(meta, stack);
+	uint32_t sleeps = frame_of(meta, stack), wrapper = MAP_NONE;
 	const char *library = sleeps == MAP_NONE ? NULL : meta->frames.data[sleeps].object;
 
 	if (!library)
@@ -90,11 +91,23 @@ uint32_t callsites_of_wait(struct callsites *s, uint32_t stack, bool (*passes)(c
 		uint32_t frame = meta->stacks.data[stack].frames[i];
 		const struct meta_frame *f = meta_frame(meta, frame);
 
-		if (f && f->symbol && *f->object && strcmp(f->object, library) != 0 &&
-		    !passes(f->symbol))
+		if (!f || !f->symbol || !*f->object || !strcmp(f->object, library) ||
+		    passes(f->symbol))
+			continue;
+		if (!meta_frame_is_wrapper(f))
 			return site_of_frame(s, frame);
+		if (wrapper == MAP_NONE)
+			wrapper = frame;
 	}
-	return MAP_NONE;
+	return wrapper == MAP_NONE ? MAP_NONE : site_of_frame(s, wrapper);
+}
+
+bool callsites_in_library(const struct callsites *s, uint32_t site)
+{
+	const uint32_t frame = site == MAP_NONE ? MAP_NONE : s->all.data[site];
+	const struct meta_frame *f = frame == MAP_NONE ? NULL : &s->meta->frames.data[frame];
+
+	return f && f->symbol && (meta_frame_is_wrapper(f) || standard_is_library(f->object));
 }
 
 static enum keyed_has key_of(void *ctx, const struct thread *t, const struct call *c, uint64_t *key)

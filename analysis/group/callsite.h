@@ -27,8 +27,11 @@ void callsites_init(struct callsites *s, const struct meta *meta);
 /* Returns the index of a call's site, or MAP_NONE if it was not recorded. */
 uint32_t callsites_of(struct callsites *s, const struct call *c);
 /* Returns the site for the stack of a sleep: where the program called the library that sleeps.
- * passes(symbol): the function only passes the wait on, so its caller is used. */
+ * passes(symbol): the function only passes the wait on, so its caller is used, as it is of a
+ * standard library's function that is compiled into the program. */
 uint32_t callsites_of_wait(struct callsites *s, uint32_t stack, bool (*passes)(const char *symbol));
+/* Whether the call comes from a standard library, not from code that the user wrote. */
+bool callsites_in_library(const struct callsites *s, uint32_t site);
 /* Returns the site of a place in the source, with any function called there, or MAP_NONE. */
 uint32_t callsites_at(struct callsites *s, const char *symbol, size_t n, const char *file,
 		      uint32_t line);

@@ -254,6 +254,10 @@ static void on_sleep(struct forkjoin *f, const struct thread *t)
 	other = f->threads->all.data[t->sleep.for_end];
 	if (stack)
 		child->awaited_at = callsites_of_wait(f->sites, stack, parallel_role_joins);
+	/* a library that joins for the program, as std::future does, is the caller of the join */
+	if (maker->joins && child->awaited_at != MAP_NONE &&
+	    callsites_in_library(f->sites, maker->site))
+		maker->site = child->awaited_at;
 	if (other->dead) {
 		wait_until(maker, other->end_ns);
 		return;
