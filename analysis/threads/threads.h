@@ -124,6 +124,7 @@ struct thread {
 	uint64_t since_ns;   /* since when it is in this state; off is complete up to this time */
 	struct threads *all; /* those it is one of */
 	uint32_t parent;     /* index of the thread that created it; UINT32_MAX: unknown */
+	bool awaited;	     /* another thread has slept until it ends */
 	struct sleep sleep;  /* its present or latest sleep */
 	struct past_sleep before; /* the one before that */
 	struct release releases[RELEASES_KEPT];

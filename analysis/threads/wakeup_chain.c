@@ -153,6 +153,8 @@ static void describe_futex(struct thread *t, const struct record *r)
 	t->sleep.word = futexes_wait(&t->all->futexes, t->tgid, r->values[2], &wait);
 	if (named && named == value)
 		t->sleep.for_end = awaited(t, named);
+	if (t->sleep.for_end != SLEEP_NOBODY)
+		t->all->all.data[t->sleep.for_end]->awaited = true;
 }
 
 void sleep_describe(struct thread *t, const struct record *r)

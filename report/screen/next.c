@@ -13,6 +13,7 @@
 #include "analysis/lock/holding.h"
 #include "analysis/lock/table.h"
 #include "analysis/result/result.h"
+#include "analysis/threads/ends.h"
 #include "analysis/threads/standard.h"
 #include "base/mem.h"
 #include "symbol/name.h"
@@ -530,19 +531,22 @@ static bool next_is_solo(const struct view *v, struct text *out)
 	return true;
 }
 
+static bool has_regions(const struct result *res)
+{
+	vec_for_each (&res->blocks, const struct block, b)
+		if (b->calls && b->function && parallel_role(b->function, NULL) == ROLE_REGION)
+			return true;
+	return false;
+}
+
 /* Suggests to compare the threads of parallel regions: each has few calls, of which every one may
- * have another share of the work. */
+ * have another share of the work. Threads that are made and joined once have no calls at all. */
 static bool next_is_imbalance(const struct view *v, struct text *out)
 {
-	if (!v->file)
+	if (!v->file || (!has_regions(v->result) && !threads_end_apart(&v->result->calls.threads)))
 		return false;
-	vec_for_each (&v->result->blocks, const struct block, b) {
-		if (!b->calls || !b->function || parallel_role(b->function, NULL) != ROLE_REGION)
-			continue;
-		next_view(v, "ispot imbalance", "how evenly the threads share the work", out);
-		return true;
-	}
-	return false;
+	next_view(v, "ispot imbalance", "how evenly the threads share the work", out);
+	return true;
 }
 
 /* Returns the function, or the group of its calls, that loses most time, or else runs longest for
