@@ -871,7 +871,7 @@ void text_conclusion(const struct view *v, struct text *out)
 	locks_outside(res, &line);
 	waits_like_locks(res, &line);
 	if (no_score)
-		text_untold(&untold, line.n == said, &line);
+		text_untold(v->result, &untold, line.n == said, &line);
 	else if (line.n == said)
 		runs_elsewhere(res, &line);
 	else

@@ -103,13 +103,21 @@ static void name_function(const struct untold_function *f, struct text *out)
 	text_printf(out, " %.0f%%", 100 * f->share);
 }
 
-void text_untold(const struct untold_functions *untold, bool alone, struct text *out)
+/* Returns whether the program has never had a second thread; without switches that is not known. */
+static bool has_one_thread(const struct result *res)
+{
+	return res->threads.n == 1 && res->calls.threads.have_switch;
+}
+
+void text_untold(const struct result *res, const struct untold_functions *untold, bool alone,
+		 struct text *out)
 {
 	text_new_sentence(out);
-	text_printf(out,
-		    alone ? "Cannot tell whether threads interfere: %.0f%% of the CPU time is "
-			    "outside the calls that were compared"
-			  : "%.0f%% of the CPU time is outside the calls that were compared",
+	if (alone)
+		text_add(out, has_one_thread(res)
+				      ? "The program has one thread, which no other one slows: "
+				      : "Cannot tell whether threads interfere: ");
+	text_printf(out, "%.0f%% of the CPU time is outside the calls that were compared",
 		    100 * untold->share);
 	for (size_t i = 0; i < untold->n && i < NAMES_MAX; i++) {
 		if (untold->data[i].share < NAME_LEAST)

@@ -10,6 +10,7 @@
 
 struct block;
 struct cause;
+struct result;
 struct text;
 struct thread;
 struct untold_function;
@@ -25,7 +26,8 @@ const struct cause *text_cache_misses(const struct block *b);
 void text_unexplained(const struct view *v, const struct block *b, struct text *out);
 
 /* Adds which functions take CPU time without a score. alone: no other sentence precedes it. */
-void text_untold(const struct untold_functions *untold, bool alone, struct text *out);
+void text_untold(const struct result *res, const struct untold_functions *untold, bool alone,
+		 struct text *out);
 
 /* Adds "work (app.c:12)", with the loop's line if there is a loop. */
 void text_untold_name(const struct untold_function *f, struct text *out);
