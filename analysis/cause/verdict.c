@@ -10,6 +10,7 @@
 #include "analysis/score/sci.h"
 #include "analysis/threads/threads.h"
 #include "analysis/threads/wait.h"
+#include "base/place.h"
 #include "trace/meta/meta.h"
 
 /* Returns whether most of the block's time is idle. A block that also sleeps between tries for a
@@ -52,21 +53,9 @@ double block_loop_share(const struct block *b)
 	return own_ns / (double)b->observed_ns * (double)s->loop_ns / (double)s->own_ns;
 }
 
-bool cause_is_installed(const char *path)
-{
-	static const char *const places[] = { "/usr/",	     "/lib",	    "/bin/", "/sbin/",
-					      "/nix/store/", "/gnu/store/", "/snap/" };
-
-	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
-		if (!strncmp(path, places[i], strlen(places[i])))
-			return strncmp(path, "/usr/local/", strlen("/usr/local/")) != 0 &&
-			       strncmp(path, "/usr/src/", strlen("/usr/src/")) != 0;
-	return false;
-}
-
 bool loop_can_be_marked(const struct meta_frame *f)
 {
-	return f->loop && !cause_is_installed(f->object);
+	return f->loop && !place_is_installed(f->object);
 }
 
 const struct meta_frame *block_loop(const struct block *b)

@@ -29,11 +29,6 @@ double block_unexplained_waits_ns(const struct block *b);
 /* Whether that is most of the block's unexplained time. */
 bool block_waits_for_unknown(const struct block *b);
 
-/*
- * Whether the file belongs to the system (/usr, /lib, …), so that the user will not edit its
- * source.
- */
-bool cause_is_installed(const char *path);
 /* Whether the function has a loop and is in a file that does not belong to the system. */
 bool loop_can_be_marked(const struct meta_frame *f);
 /*

@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/place.h"
 #include "base/text.h"
 #include "probes/inject/budget.h"
 #include "probes/inject/ownswitches.h"
@@ -128,8 +129,8 @@ static void write_nameless(struct recording *r)
 
 	if (!program)
 		return;
-	text_printf(&words, "%s has no symbols; install its -dbgsym package",
-		    text_base_name(dso_path(program)));
+	text_printf(&words, "%s has no symbols; %s", text_base_name(dso_path(program)),
+		    place_symbols_from(dso_path(program)));
 	log_notice("%s", words.s);
 	inproc_write_notice(r->writer, "no-symbols", words.s);
 	text_release(&words);

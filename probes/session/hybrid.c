@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "base/place.h"
 #include "base/text.h"
 #include "probes/kernel/bpfprog.h"
 #include "probes/recording/costs.h"
@@ -474,9 +475,9 @@ static void report_unnamed(const struct hybrid *h, struct recording *r)
 	if (!o || o->time_ns < UNNAMED_SHARE * h->profile.total_ns ||
 	    h->profile.total_samples < UNNAMED_SAMPLES)
 		return;
-	snprintf(words, sizeof(words),
-		 "%.600s (%.0f%% of the CPU time) has no symbols; install its -dbgsym package",
-		 text_base_name(dso_path(o->dso)), 100 * o->time_ns / h->profile.total_ns);
+	snprintf(words, sizeof(words), "%.600s (%.0f%% of the CPU time) has no symbols; %s",
+		 text_base_name(dso_path(o->dso)), 100 * o->time_ns / h->profile.total_ns,
+		 place_symbols_from(dso_path(o->dso)));
 	recording_write_notice(r, "no-symbols", words);
 }
 

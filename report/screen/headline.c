@@ -19,6 +19,7 @@
 #include "analysis/threads/standard.h"
 #include "analysis/threads/wait.h"
 #include "symbol/name.h"
+#include "base/place.h"
 #include "base/text.h"
 #include "report/block/coactive.h"
 #include "report/block/stacks.h"
@@ -263,7 +264,7 @@ void text_via(const struct result *res, const struct block *b, struct text *out)
 	/* the reader knows the program's own functions; of a lock, as in the sentence on it, a
 	 * traced caller may have joined late */
 	if ((!caller || row_lock(b)) && function && b->object &&
-	    cause_is_installed(b->object->path))
+	    place_is_installed(b->object->path))
 		f = stack_caller(res, b, &direct);
 	if (f && !strcmp(f->object, b->object->path))
 		f = NULL;

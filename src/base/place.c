@@ -186,3 +186,21 @@ bool place_is_plain(const char *path)
 			return false;
 	return true;
 }
+
+bool place_is_installed(const char *path)
+{
+	static const char *const places[] = { "/usr/",	     "/lib",	    "/bin/", "/sbin/",
+					      "/nix/store/", "/gnu/store/", "/snap/" };
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
+		if (!strncmp(path, places[i], strlen(places[i])))
+			return strncmp(path, "/usr/local/", strlen("/usr/local/")) != 0 &&
+			       strncmp(path, "/usr/src/", strlen("/usr/src/")) != 0;
+	return false;
+}
+
+const char *place_symbols_from(const char *path)
+{
+	return place_is_installed(path) ? "install its -dbgsym package"
+					: "build it without -s, and do not strip it";
+}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Paths that other users may be able to change. */
+/* Paths: whether other users may be able to change a file, and whether it belongs to the system. */
 #ifndef ISPOT_BASE_PLACE_H
 #define ISPOT_BASE_PLACE_H
 
@@ -21,6 +21,14 @@ bool place_is_fixed(const char *real, uid_t user);
 /* The kernel's command lines for probes can name it: they are parted at blanks, of which 0xa0 is
  * one to it. */
 bool place_is_plain(const char *path);
+
+/*
+ * Whether the file belongs to the system (/usr, /lib, …), so that the user will not edit its
+ * source.
+ */
+bool place_is_installed(const char *path);
+/* Returns how to get the names of functions in a file without symbols, as an imperative. */
+const char *place_symbols_from(const char *path);
 
 /*
  * Opens the directory that holds a path's last part. Follows the path part by part through

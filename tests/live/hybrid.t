@@ -276,8 +276,10 @@ if command -v strip >/dev/null; then
 	record nameless -- ./nameless -n 2000000011
 	like nameless.err 'nameless \([0-9]+% of the CPU time\) has no symbols' \
 		"hot code without symbols: its object is named"
+	like nameless.err 'build it without -s' "hot code without symbols: no package has those of a program of one's own"
 else
 	skip "hot code without symbols" "no strip here"
+	skip "hot code without symbols: no package has those of a program of one's own" "no strip here"
 fi
 
 # An explicit -F is honoured whatever it costs, with a warning.
