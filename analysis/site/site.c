@@ -11,6 +11,7 @@
 #include "analysis/cause/verdict.h"
 #include "analysis/score/pools.h"
 #include "analysis/threads/setclock.h"
+#include "analysis/threads/standard.h"
 #include "base/text.h"
 #include "trace/meta/meta.h"
 #include "trace/record.h"
@@ -156,12 +157,30 @@ static struct site_cell *cell_of(struct sites *s, uint32_t site, uint32_t thread
 	return &s->cells.data[i];
 }
 
-/* Returns the class of the futex, as far as it is known now. */
+/* Returns what the standard function that the thread sleeps in waits for. */
+static enum futex_class class_of_stack(const struct sites *s, const struct thread *t)
+{
+	const struct meta *meta = s->calls->threads.meta;
+
+	if (!t->sleep.stack)
+		return FUTEX_CONDITION;
+	switch (standard_wait_in(meta, &meta->stacks.data[t->sleep.stack - 1])) {
+	case STANDARD_LOCK:
+		return FUTEX_LOCK;
+	case STANDARD_BARRIER:
+		return FUTEX_BARRIER;
+	default:
+		return FUTEX_CONDITION;
+	}
+}
+
+/* Returns the class of the futex, as far as it is known now. Without a record of the futex, as of
+ * the first and the last sleep of a recording, the function tells. */
 static enum futex_class class_of(const struct sites *s, const struct thread *t)
 {
 	uint32_t word = t->sleep.word;
 
-	return word == SLEEP_NOBODY ? FUTEX_CONDITION
+	return word == SLEEP_NOBODY ? class_of_stack(s, t)
 				    : futex_judge(&s->calls->threads.futexes.all.data[word]).class;
 }
 
