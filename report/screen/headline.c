@@ -81,6 +81,7 @@ static void place(const struct meta *meta, const struct block *b, struct text *o
 	if (b->kind == BLOCK_LOCK || b->kind == BLOCK_SEQUENCE)
 		return;
 	if (b->function && b->function->file && *b->function->file && b->function->line &&
+	    !meta_symbol_in_std(b->function->name) &&
 	    !standard_is_library(meta_object(meta, b->function->object)->path))
 		text_printf(out, " (%s:%u)",
 			    text_printable(file, sizeof(file), text_base_name(b->function->file)),

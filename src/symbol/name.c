@@ -213,11 +213,38 @@ static void add_name(struct text *out, struct part p, unsigned depth)
 	}
 }
 
+/*
+ * Returns the lambda that libstdc++'s first function of a thread runs, which its template's
+ * arguments name: "main::{lambda()#1}". n 0: p is another function, or runs no lambda.
+ */
+static struct part lambda_of_thread(struct part p)
+{
+	static const char first[] = "std::thread::_State_impl<", run[] = "::_M_run",
+			  of[] = "std::tuple<";
+	size_t at = 0, n;
+
+	if (!begins(p, first) || !begins(from(p, find_outside(p, run)), run))
+		return (struct part){ 0 };
+	while (at < p.n && !begins(from(p, at), of))
+		at++;
+	if (at == p.n)
+		return (struct part){ 0 };
+	p = from(p, at + strlen(of));
+	for (n = 0; n < p.n && !is_any_of(p.s[n], ",>"); n += step(p, n))
+		;
+	p.n = n;
+	at = find_outside(p, "::{lambda");
+	return at < n ? p : (struct part){ 0 };
+}
+
 /* Appends one function. Something declared in it, such as a lambda, follows its parameters. */
 static void add_function(struct text *out, struct part p)
 {
-	size_t end = find_parameters(p), at;
+	struct part lambda = lambda_of_thread(p);
+	size_t end, at;
 
+	p = lambda.n ? lambda : p;
+	end = find_parameters(p);
 	if (end == p.n) {
 		add_name(out, p, 0);
 		return;

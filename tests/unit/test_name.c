@@ -41,6 +41,14 @@ static const char *const names[][2] = {
 	{ "app::map::<fn(u8) -> u8, 3>::apply", "app::map::apply" },
 	{ "app::sum::<u32>", "app::sum" },
 	{ "app::main::{closure#0}", "app::main::{closure#0}" },
+	/* what a thread of libstdc++ runs */
+	{ "std::thread::_State_impl<std::thread::_Invoker<std::tuple<main::{lambda()#1}> > >::_M_run()",
+	  "main::{lambda()#1}" },
+	{ "std::thread::_State_impl<std::thread::_Invoker<std::tuple<ns::Pool<int>::Pool(int)::{lambda("
+	  "unsigned long)#2}, unsigned long> > >::_M_run()",
+	  "ns::Pool<>::Pool::{lambda(unsigned long)#2}" },
+	{ "std::thread::_State_impl<std::thread::_Invoker<std::tuple<void (*)(int), int> > >::_M_run()",
+	  "std::thread::_State_impl<>::_M_run" },
 	/* chains of callers, and places */
 	{ "Map<int, long>::get(int const&) const in worker(void*)", "Map<>::get in worker" },
 	{ "f(int) const in g(char) in main", "f in g in main" },
