@@ -12,7 +12,7 @@ fi
 # bomb KIND FILE: big: 64 MiB of records for each of 3 CPUs; threads: a thread for every record;
 # names: 180 MB of notices
 bomb() {
-	python3 - "$1" "$planted/chunk" <<'EOP' || return
+	python3 -S - "$1" "$planted/chunk" <<'EOP' || return
 import struct, sys, zlib
 kind, path = sys.argv[1:]
 def chunk(kind, cpu, n, body):
@@ -93,7 +93,7 @@ ok "names without control characters: dump" escaped dump
 
 # A perf.data that says of itself what is not so: pieces that unpack to very much, and lengths beyond its end.
 perf_lies() { # perf_lies KIND FILE
-	python3 - "$1" "$2" <<'EOP'
+	python3 -S - "$1" "$2" <<'EOP'
 import struct, subprocess, sys
 kind, path = sys.argv[1:]
 def packed(n):
@@ -152,7 +152,7 @@ for kind in bomb piece ids attrs trace formats section words names; do
 done
 # What takes time is in proportion to the file.
 bombs_end() {
-	"$ISPOT" dump -i "$planted/svc.data" | python3 tests/check/import.py --pipe >"$planted/bombs.perf"
+	"$ISPOT" dump -i "$planted/svc.data" | python3 -S tests/check/import.py --pipe >"$planted/bombs.perf"
 	perf_lies bombs "$planted/bombs.perf" && "$ISPOT" dump --meta -i "$planted/bombs.perf"
 }
 ok "small pieces of a perf.data that unpack to very much are left out" loud "cut off or damaged" bombs_end

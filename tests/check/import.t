@@ -34,7 +34,7 @@ same() { # same TRACE OPTIONS...: the trace, whose numbers are made once, and th
 	if [ "$work/$trace.text" -nt "$own" ]; then
 		"$ISPOT" dump --from-text "$work/$trace.text" -o "$work/own.data" && numbers "$work/own.data" >"$own" || return
 	fi
-	python3 tests/check/import.py "$@" <"$work/$trace.text" >"$work/perf.data" && numbers "$work/perf.data" >"$work/perf" || return
+	python3 -S tests/check/import.py "$@" <"$work/$trace.text" >"$work/perf.data" && numbers "$work/perf.data" >"$work/perf" || return
 	[ -s "$own" ] && diff "$own" "$work/perf" | sed 's/^/# /' && cmp -s "$own" "$work/perf"
 }
 
@@ -75,7 +75,7 @@ fetched() { # fetched KEY OPTIONS...: what --key makes of the values in samples,
 	if [ "$work/keys.text" -nt "$own" ]; then
 		"$ISPOT" dump --from-text "$work/keys.text" -o "$work/own.data" && keys "$work/own.data" "$key" >"$own" || return
 	fi
-	python3 tests/check/import.py "$@" <"$work/keys.text" >"$work/perf.data" && keys "$work/perf.data" "$key" >"$work/perf" || return
+	python3 -S tests/check/import.py "$@" <"$work/keys.text" >"$work/perf.data" && keys "$work/perf.data" "$key" >"$work/perf" || return
 	grep -q "${key#*@}=" "$own" && diff "$own" "$work/perf" | sed 's/^/# /' && cmp -s "$own" "$work/perf"
 }
 "$ISPOT" dump --from-text tests/golden/keys.trace -o "$work/whole.data"
@@ -90,21 +90,21 @@ for kind in usual moved words32; do
 done
 
 unplaced() { # without debug information a name says nothing of the place: no lock's address, not the first argument
-	sed 's/\<write\>/put/g' "$work/keys.text" | python3 tests/check/import.py --formats usual >"$work/perf.data" &&
+	sed 's/\<write\>/put/g' "$work/keys.text" | python3 -S tests/check/import.py --formats usual >"$work/perf.data" &&
 		"$ISPOT" dump -i "$work/perf.data" --meta | grep -q '"bit":7,"name":"fd".*"number":1008,"name":"fd"' &&
 		keys "$work/perf.data" put@fd | grep -q '^put fd=3 60 ' && ! "$ISPOT" report -i "$work/perf.data" --key put@arg1 2>"$work/err"
 }
 ok "a value whose place is unknown is not the first argument" unplaced
 
 locks() { # FILE: each lock, its calls, how often it was found taken, how long it was held
-	"$ISPOT" report -i "$1" --by lock --json 2>/dev/null | python3 -c '
+	"$ISPOT" report -i "$1" --by lock --json 2>/dev/null | python3 -S -c '
 import json, sys
 for b in sorted(json.load(sys.stdin)["blocks"], key=lambda b: b["name"]):
     print(b["name"], b["calls"], b["total_ns"], b["lock"])'
 }
 
 locked() { # of well-known functions the arguments are known by their names: which lock it is
-	python3 tests/check/import.py --formats usual --pipe <"$work/keys.text" >"$work/perf.data" || return
+	python3 -S tests/check/import.py --formats usual --pipe <"$work/keys.text" >"$work/perf.data" || return
 	"$ISPOT" dump --from-text "$work/keys.text" -o "$work/own.data" && locks "$work/own.data" >"$work/own" &&
 		locks "$work/perf.data" >"$work/perf" || return
 	[ "$(wc -l <"$work/own")" = 4 ] && diff "$work/own" "$work/perf" | sed 's/^/# /' && cmp -s "$work/own" "$work/perf"
@@ -112,7 +112,7 @@ locked() { # of well-known functions the arguments are known by their names: whi
 ok "locks by what perf fetched" locked
 
 unfetched() { # a value that the probe does not have: how perf gets it
-	python3 tests/check/import.py --formats usual <"$work/keys.text" >"$work/perf.data" &&
+	python3 -S tests/check/import.py --formats usual <"$work/keys.text" >"$work/perf.data" &&
 		! "$ISPOT" report -i "$work/perf.data" --key write@buf 2>"$work/err" &&
 		grep -q "write was recorded with fd, count, .*, not with its buf" "$work/err" &&
 		grep -q "^hint: have perf fetch it: perf probe -x FILE 'write buf'" "$work/err"
@@ -120,7 +120,7 @@ unfetched() { # a value that the probe does not have: how perf gets it
 ok "an argument that was not fetched" unfetched
 
 halves() { # the scheduler's event of single processes: no switch-in, and no word that there were no switches
-	python3 tests/check/import.py --formats usual --sched process <"$work/svc.text" >"$work/half.data" &&
+	python3 -S tests/check/import.py --formats usual --sched process <"$work/svc.text" >"$work/half.data" &&
 		"$ISPOT" report -i "$work/half.data" >"$work/half" 2>&1 &&
 		grep -q 'sched_switch was recorded of single processes' "$work/half" &&
 		grep -q 'when threads ran again was not recorded' "$work/half" && ! grep -qi 'no \(context \)\?switch' "$work/half"
@@ -129,8 +129,8 @@ ok "switches of single processes are not none" halves
 
 loses() { # a loss is said, and what it hides is not timed
 	local now
-	python3 tests/check/import.py --no-sp --lost "1:$1:7" <"$work/svc.text" >"$work/lost.data" &&
-		now=$("$ISPOT" report -i "$work/lost.data" --json 2>/dev/null | python3 -c '
+	python3 -S tests/check/import.py --no-sp --lost "1:$1:7" <"$work/svc.text" >"$work/lost.data" &&
+		now=$("$ISPOT" report -i "$work/lost.data" --json 2>/dev/null | python3 -S -c '
 import json, sys
 t = json.load(sys.stdin)["trace"]
 print(t["lost_records"], t["coverage"] is not None)') && [ "${now% *}" = 7 ]
@@ -138,7 +138,7 @@ print(t["lost_records"], t["coverage"] is not None)') && [ "${now% *}" = 7 ]
 ok "losses are counted" loses "$(awk '/ entry /{ t[n++] = $1 } END { print t[int(n / 2)] }' "$work/svc.text")"
 
 reads() { # every command reads it
-	python3 tests/check/import.py <"$work/svc.text" >"$work/svc.perf" &&
+	python3 -S tests/check/import.py <"$work/svc.text" >"$work/svc.perf" &&
 		"$ISPOT" report -i "$work/svc.perf" >/dev/null 2>&1 &&
 		"$ISPOT" report -i - <"$work/svc.perf" >/dev/null 2>&1 &&
 		"$ISPOT" dump -i "$work/svc.perf" --meta | grep -q '"producer":"import"' &&
@@ -150,8 +150,8 @@ ok "report, dump, export and diff read it" reads
 # Ctrl-C while it is converted, or read afterwards: what there is until then is reported, and said to
 # be that; nothing is left behind. (Where exactly it stops is tests/unit/test_perfdata.c's.)
 interrupted() {
-	python3 tests/check/import.py --pipe <"$work/svc.text" >"$work/pipe.perf" && mkdir "$work/tmp" || return
-	python3 - "$ISPOT" "$work/pipe.perf" "$work/tmp" <<-'EOP'
+	python3 -S tests/check/import.py --pipe <"$work/svc.text" >"$work/pipe.perf" && mkdir "$work/tmp" || return
+	python3 -S - "$ISPOT" "$work/pipe.perf" "$work/tmp" <<-'EOP'
 	import json, os, signal, subprocess, sys, time
 	ispot, path, tmp = sys.argv[1:]
 	one = open(path, "rb").read()
@@ -186,10 +186,10 @@ ok "Ctrl-C: what was read until then is reported, and nothing is left" interrupt
 
 # Nothing in the file is believed: cut off anywhere, or with any byte wrong, ispot ends in order.
 damaged() {
-	python3 tests/check/import.py --zstd --shuffle <"$work/svc.text" >"$work/z.perf"
-	python3 tests/check/import.py --formats moved <"$work/keys.text" >"$work/f.perf"
-	python3 tests/check/import.py --formats words32 --pipe --no-names <"$work/keys.text" >"$work/p.perf"
-	python3 - "$ISPOT" "$work/svc.perf" "$work/z.perf" "$work/f.perf" "$work/p.perf" <<-'EOP'
+	python3 -S tests/check/import.py --zstd --shuffle <"$work/svc.text" >"$work/z.perf"
+	python3 -S tests/check/import.py --formats moved <"$work/keys.text" >"$work/f.perf"
+	python3 -S tests/check/import.py --formats words32 --pipe --no-names <"$work/keys.text" >"$work/p.perf"
+	python3 -S - "$ISPOT" "$work/svc.perf" "$work/z.perf" "$work/f.perf" "$work/p.perf" <<-'EOP'
 	import random, subprocess, sys
 	random.seed(5)
 	ispot, bad = sys.argv[1], 0

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # TAP for the checks. A check is a function that prints one line per violation in the tree it is
 # given: `holds` says that there is none here, `catches` that a planted one is found.
+# Checks that start python often start it with -S: its own library is all that they need, and looking for other
+# packages takes longer than most of what they do.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 top=$PWD

@@ -24,7 +24,7 @@ done
 
 # Every text of a recording at once, but for the words of a list that readers know.
 poison() { # poison TRACE
-	python3 - "tests/golden/$1.trace" <<'EOP'
+	python3 -S - "tests/golden/$1.trace" <<'EOP'
 import json, sys
 WORDS = {"session": ["clock", "producer"], "function": ["class", "exit", "block"], "counter": ["role", "source", "unit"],
          "calibration": ["class", "exit", "when"]}

@@ -20,7 +20,7 @@ awk 'BEGIN {
 # agree CELLS SCRIPT ARGUMENTS...: it compares at least so many cells, and finds none that differ
 agree() {
 	local n
-	python3 "tests/check/$2.py" "${@:3}" >"$work/out" 2>&1
+	python3 -S "tests/check/$2.py" "${@:3}" >"$work/out" 2>&1
 	n=$(sed -n '$s/ cells compared$//p' "$work/out")
 	sed '$d' "$work/out" | head -20 | sed 's/^/# /'
 	[ "$(wc -l <"$work/out")" -eq 1 ] && [ "${n:-0}" -ge "$1" ] && return
@@ -305,7 +305,7 @@ ok "and what tells for them" grep -q 'calls 7, 27, 47' <("$ISPOT" outliers -i "$
 holds "that of uneven threads is one" screen_fits imbalance imbalance
 # wide COLUMNS HEAD COMMAND...: a terminal of more than 100 columns has that head of a column, and no other has
 wide() {
-	python3 - "$ISPOT" "$@" <<-'EOP'
+	python3 -S - "$ISPOT" "$@" <<-'EOP'
 		import fcntl, os, pty, struct, subprocess, sys, termios
 		ispot, columns, extra, *command = sys.argv[1:]
 		master, slave = pty.openpty()
