@@ -126,6 +126,13 @@ static uint64_t loaded_bytes(struct dso *dso)
 	return sum;
 }
 
+static bool is_worth_timing(struct inject_beside *b, const struct selected *c)
+{
+	const struct patch_function *f = patch_plan_function(plan_of(b, c->dso), c->function);
+
+	return !f->refusal && !f->is_brief;
+}
+
 /* Planning stops when its time is over: samples choose among the functions that are left. */
 static void choose(void *ctx, struct selection *s, struct dso *const *objects, size_t n,
 		   size_t n_programs)
@@ -143,7 +150,7 @@ static void choose(void *ctx, struct selection *s, struct dso *const *objects, s
 		all.chosen.n = 0;
 	vec_for_each (&all.chosen, const struct selected, c)
 		if (clock_now_ns() < until_ns && loaded_bytes(c->dso) <= CODE_BYTES_MAX &&
-		    !patch_plan_function(plan_of(b, c->dso), c->function)->refusal)
+		    is_worth_timing(b, c))
 			selection_add_function(s, c->dso, c->function);
 	selection_release(&all);
 }

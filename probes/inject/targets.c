@@ -228,12 +228,16 @@ static bool may_lock_memory(const struct inject_targets *t)
 
 /* ---- functions ---- */
 
-/* Asks the planner that `ispot check` asks, so that both name the same functions. */
-static void plan_function(struct patched_function *f, struct patch_plan *plan)
+/* Asks the planner that `ispot check` asks, so that both name the same functions. No site: nobody
+ * asked for the function, and its calls are too brief. */
+static void plan_function(const struct inject_targets *t, struct patched_function *f,
+			  struct patch_plan *plan)
 {
 	const struct patch_function *planned = patch_plan_function(plan, f->function);
 
 	f->why = planned->refusal;
+	if (planned->is_brief && !t->is_chosen)
+		return;
 	for (size_t i = 0; !f->why && i < planned->n_sites; i++)
 		*vec_add(&f->sites) = planned->sites[i];
 }
@@ -254,10 +258,10 @@ static void plan_functions(struct inject_targets *t)
 		if (s->marker)
 			f.why = "is a marker";
 		else
-			plan_function(&f, plan);
+			plan_function(t, &f, plan);
 		if (f.why)
 			*vec_add(&t->left) = f;
-		else
+		else if (f.sites.n)
 			*vec_add(&t->functions) = f;
 	}
 	patch_plan_free(plan);

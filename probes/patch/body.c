@@ -7,6 +7,8 @@
 #include "symbol/dso/called.h"
 #include "symbol/dso/dso.h"
 
+#define BRIEF_INSNS_MAX 64
+
 struct reading {
 	struct body *b;
 	const struct targets *t;
@@ -301,4 +303,17 @@ const char *body_read(struct body *b, const struct targets *t, const struct dso_
 void body_release(struct body *b)
 {
 	forget(b);
+}
+
+bool body_is_brief(const struct body *b)
+{
+	for (size_t i = 0; i < b->code.n; i++) {
+		const struct insn *insn = &b->code.insns[i];
+		const bool is_branch = insn->flow == FLOW_BRANCH || insn->flow == FLOW_JUMP;
+
+		if (insn->is_call || insn->ordered ||
+		    (is_branch && insn->target <= insn->address && body_contains(b, insn->target)))
+			return false;
+	}
+	return b->code.n <= BRIEF_INSNS_MAX;
 }

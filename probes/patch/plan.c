@@ -106,7 +106,7 @@ static const char *refuse_by_frame(const struct targets *t, uint64_t address)
 }
 
 static const char *plan_sites(struct patch_plan *plan, const struct dso_function *f,
-			      struct sites *sites)
+			      struct sites *sites, bool *is_brief)
 {
 	const char *refusal = plan->refusal;
 	struct body body = { 0 };
@@ -122,6 +122,7 @@ static const char *plan_sites(struct patch_plan *plan, const struct dso_function
 	refusal = body_read(&body, &plan->targets, f);
 	if (!refusal)
 		refusal = sites_choose(sites, &body, &plan->targets);
+	*is_brief = !refusal && body_is_brief(&body);
 	body_release(&body);
 	return refusal;
 }
@@ -134,7 +135,7 @@ static void plan_function(struct patch_plan *plan, struct planned_function *p)
 		p->shown.refusal = "is in a file whose functions take too long to look at";
 		return;
 	}
-	p->shown.refusal = plan_sites(plan, p->shown.function, &p->sites);
+	p->shown.refusal = plan_sites(plan, p->shown.function, &p->sites, &p->shown.is_brief);
 	p->shown.sites = p->sites.data;
 	p->shown.n_sites = p->sites.n;
 	parser_has_worked(plan->dso, began_ns);

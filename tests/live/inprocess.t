@@ -128,7 +128,7 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 		-o theirs/user.data theirs/patched 1 0 101 0 >user.out 2>user.err
 	is "$?" 0 "an ordinary user who names no engine and no function" || diag user.err
 	cp theirs/user.data user.data
-	is "$(trace_of user producer)/$(calls user leaf)" "in-process/$(awk '/ leaf/ { print $3 }' user.out)" \
+	is "$(trace_of user producer)/$(calls user deep)" "in-process/$(awk '/ deep/ { print $3 }' user.out)" \
 		"is recorded in process, each call"
 	like <("$ISPOT" dump --meta -i user.data) 'sudo ispot record adds' "and the file says what root would add"
 	setpriv --reuid 65534 --regid 65534 --clear-groups env TMPDIR="$DIR/theirs" theirs/ispot record \
@@ -243,7 +243,8 @@ cat >chosen.c <<'EOF'
 #define FUNCTION __attribute__((noinline, noclone, used, aligned(64)))
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static volatile long sum;
-FUNCTION long often(long x) { volatile long s = x; return s + 1; }
+FUNCTION long brief(long x) { volatile long s = x; return s + 1; }
+FUNCTION long often(long x) { volatile long s = x; return s + brief(x); }
 FUNCTION long round_of(long n) { long s = 0; for (long i = 0; i < n; i++) s += often(i); return s; }
 FUNCTION void locked(long n) { volatile long s = n; pthread_mutex_lock(&mutex); sum += s; pthread_mutex_unlock(&mutex); }
 int main(int argc, char **argv)
@@ -259,7 +260,7 @@ if cc -O2 -o chosen chosen.c -pthread 2>compile.err; then
 	is "$status/$(calls chosen often)/$(calls chosen round_of)" 0/1477/211 "without -F: functions of the program" || diag chosen.err
 	[ "$(calls chosen pthread_mutex_lock)" -ge 211 ] # its libraries lock, too
 	ok $? "without -F: and those that wait"
-	is "$(calls chosen main)" 0 "without -F: not main"
+	is "$(calls chosen main)/$(calls chosen brief)" 0/0 "without -F: neither main nor what is too brief"
 	record chosen --engine in-process -F '!often' -- ./chosen 211 7
 	is "$(calls chosen often)/$(calls chosen round_of)" 0/211 "without -F: not what it excludes" || diag chosen.err
 	given_up() {

@@ -215,6 +215,34 @@ static void every_row(void **state)
 	}
 	close_object(&o);
 }
+
+/* Calls that take no longer than their records: no loop, call, system call or atomic operation. */
+static void brief(void **state)
+{
+	static const struct {
+		const char *name;
+		bool is_brief;
+	} functions[] = {
+		{ "returns_0", true },	 { "virtual_call", true }, { "padding_is_used", true },
+		{ "push_first", false }, { "long_first", false },  { "loop_behind_first", false },
+	};
+	const struct dso_function *all;
+	struct object o;
+
+	(void)state;
+	write_rows();
+	open_object(&o, fixture_path("rows.so"));
+	dso_functions(o.dso, &all);
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+		const uint32_t *found;
+
+		assert_int_equal(dso_find(o.dso, functions[i].name, &found), 1);
+		if (patch_plan_function(o.plan, &all[*found])->is_brief != functions[i].is_brief)
+			fail_msg("%s", functions[i].name);
+	}
+	close_object(&o);
+}
+
 /* No instruction of a section that the kernel restarts may run elsewhere. */
 static void restartable(void **state)
 {
@@ -304,6 +332,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #if defined(__x86_64__)
 		cmocka_unit_test(every_row),
+		cmocka_unit_test(brief),
 		cmocka_unit_test(restartable),
 		cmocka_unit_test(the_c_library),
 #endif
