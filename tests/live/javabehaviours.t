@@ -45,8 +45,8 @@ done
 unlike <(behaviours accessors 'Accessors.work(') G "G: a method that works is none"
 "$ISPOT" report --json -i accessors.data >accessors.json
 is "$(jq '[.blocks[] | select(.name | test("^Accessors.[gs]et")) |
-	.floor > 0 and (.verdict == "noise" or .causes[0].kind == "cpu-wait")] | all and length == 2' accessors.json)" true \
-	"G: their times are below what the probes add, or somebody had their CPU" || diag "$(jq -c '.blocks[] | {name, floor, verdict, causes}' accessors.json)"
+	.floor > 0 and (.verdict != "interference" or .causes[0].kind == "cpu-wait")] | all and length == 2' accessors.json)" true \
+	"G: what they vary by is not called interference, but where somebody had their CPU" || diag "$(jq -c '.blocks[] | {name, floor, verdict, causes}' accessors.json)"
 is "$(jq '.self_cost | .pair_min_ns > 0 and .pair_p50_ns >= .pair_min_ns' accessors.json)" true "G: what the agent costs is measured" ||
 	diag "$(jq -c .self_cost accessors.json)"
 
@@ -71,12 +71,16 @@ named() {
 }
 # Where others have the CPUs nearly all of the time, what is left is too unlike from call to call for that.
 busy() { [ "$("$ISPOT" report --json -i locality.data | jq '[.blocks[].causes[] | select(.kind == "cpu-wait") | .share] | add > 0.8')" = true ]; }
+# No miss takes as long as the first touch of a page does in some virtual machines, 5 us and more.
+slow() { [ "$("$ISPOT" report --json -i locality.data | jq '.blocks[] | select(.name | startswith("Locality.walk")) | (.p99_ns - .p50_ns) / 512 > 4000')" = true ]; }
 if [ $switches = 1 ]; then
 	for _ in 1 2 3; do
 		named && break
 		record locality --java -e @standin.group -- java Locality
 	done
-	if ! named && busy; then
+	if ! named && slow; then
+		skip "D: report names cache misses" "the first touch of a page takes longer here than any miss"
+	elif ! named && busy; then
 		skip "D: report names cache misses" "the machine is busy: nearly all that varies is waiting for a CPU"
 	else
 		named
