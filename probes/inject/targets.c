@@ -228,41 +228,42 @@ static bool may_lock_memory(const struct inject_targets *t)
 
 /* ---- functions ---- */
 
-/* Asks the planner that `ispot check` asks, so that both name the same functions. No site: nobody
- * asked for the function, and its calls are too brief. */
-static void plan_function(const struct inject_targets *t, struct patched_function *f,
-			  struct patch_plan *plan)
+/* Asks the planner that `ispot check` asks, so that both name the same functions. */
+static void add_planned(struct inject_targets *t, struct patched_function *f,
+			const struct patch_function *planned)
 {
-	const struct patch_function *planned = patch_plan_function(plan, f->function);
-
 	f->why = planned->refusal;
-	if (planned->is_brief && !t->is_chosen)
-		return;
 	for (size_t i = 0; !f->why && i < planned->n_sites; i++)
 		*vec_add(&f->sites) = planned->sites[i];
+	if (f->why)
+		*vec_add(&t->left) = *f;
+	else
+		*vec_add(&t->functions) = *f;
 }
 
-static void plan_functions(struct inject_targets *t)
+/* with_brief: functions whose calls are brief are patched, too. */
+static void plan_functions(struct inject_targets *t, bool with_brief)
 {
 	struct patch_plan *plan = NULL;
 	const struct dso *of = NULL;
 
 	vec_for_each (&t->selection.chosen, const struct selected, s) {
 		struct patched_function f = { .dso = s->dso, .function = s->function };
+		const struct patch_function *planned;
 
 		if (!s->marker && of != s->dso) { /* functions are sorted by file */
 			patch_plan_free(plan);
 			plan = patch_plan_new(s->dso);
 			of = s->dso;
 		}
-		if (s->marker)
+		if (s->marker) {
 			f.why = "is a marker";
-		else
-			plan_function(t, &f, plan);
-		if (f.why)
 			*vec_add(&t->left) = f;
-		else if (f.sites.n)
-			*vec_add(&t->functions) = f;
+			continue;
+		}
+		planned = patch_plan_function(plan, s->function);
+		if (with_brief || !planned->is_brief)
+			add_planned(t, &f, planned);
 	}
 	patch_plan_free(plan);
 }
@@ -294,7 +295,7 @@ static int select_functions(struct inject_targets *t, const struct session_optio
 	if (!ret)
 		ret = refuse_arguments(t, err);
 	if (!ret)
-		plan_functions(t);
+		plan_functions(t, true);
 	patterns_free(patterns);
 	return ret;
 }
@@ -312,9 +313,14 @@ static int choose_functions(struct inject_targets *t, const struct session_optio
 	t->selection.excluding = t->excluding;
 	if (!ret)
 		ret = choice_make(&t->selection, &of, &t->named, err);
-	if (!ret)
-		plan_functions(t);
-	return ret;
+	if (ret)
+		return ret;
+	plan_functions(t, false);
+	if (!t->functions.n) { /* brief functions are better than none */
+		t->left.n = 0;
+		plan_functions(t, true);
+	}
+	return 0;
 }
 
 static int check_functions(const struct inject_targets *t, struct err *err)

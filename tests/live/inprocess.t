@@ -488,6 +488,11 @@ else
 	skip "it is recorded" "no gcc or readelf here"
 fi
 
+echo '__attribute__((noinline, noclone, used, aligned(64))) long brief(long x) { volatile long s = x; return s + 1; }
+int main(void) { for (long i = 0; i < 101; i++) brief(i); return 7; }' | cc -O2 -o only_brief -x c -
+record only_brief --engine in-process -- ./only_brief
+is "$status/$(calls only_brief brief)" 7/101 "a program with brief functions alone has these" || diag only_brief.err
+
 if command -v strip >/dev/null; then
 	strip -o nameless "$patched"
 	record nameless --engine in-process -- ./nameless 1 0 1 0
