@@ -305,15 +305,28 @@ void body_release(struct body *b)
 	forget(b);
 }
 
+/* Returns whether the function may go on with an earlier instruction from there. Jumps through
+ * registers and memory may lead anywhere, unless they leave the function. */
+static bool may_loop(const struct body *b, size_t i)
+{
+	const struct insn *insn = &b->code.insns[i];
+
+	switch (insn->flow) {
+	case FLOW_BRANCH:
+	case FLOW_JUMP:
+		return insn->target <= insn->address && body_contains(b, insn->target);
+	case FLOW_JUMP_REG:
+	case FLOW_JUMP_MEM:
+		return !body_exit_at(b, i);
+	default:
+		return false;
+	}
+}
+
 bool body_is_brief(const struct body *b)
 {
-	for (size_t i = 0; i < b->code.n; i++) {
-		const struct insn *insn = &b->code.insns[i];
-		const bool is_branch = insn->flow == FLOW_BRANCH || insn->flow == FLOW_JUMP;
-
-		if (insn->is_call || insn->ordered ||
-		    (is_branch && insn->target <= insn->address && body_contains(b, insn->target)))
+	for (size_t i = 0; i < b->code.n; i++)
+		if (b->code.insns[i].is_call || b->code.insns[i].ordered || may_loop(b, i))
 			return false;
-	}
 	return b->code.n <= BRIEF_INSNS_MAX;
 }

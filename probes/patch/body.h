@@ -37,12 +37,12 @@ struct body {
 const char *body_read(struct body *b, const struct targets *t, const struct dso_function *f);
 void body_release(struct body *b);
 bool body_contains(const struct body *b, uint64_t address);
-/*
- * Returns whether a call takes tens of nanoseconds, whatever happens: it is a few instructions
- * without a loop, call, system call or atomic operation.
- */
-bool body_is_brief(const struct body *b);
 /* Returns the exit at that instruction, or NULL if it is none. */
 const struct body_exit *body_exit_at(const struct body *b, size_t insn);
+/*
+ * Returns whether a call takes tens of nanoseconds if nothing interrupts it: it is a few
+ * instructions without a loop, call, system call or atomic operation.
+ */
+bool body_is_brief(const struct body *b);
 
 #endif

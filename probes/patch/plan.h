@@ -76,7 +76,8 @@ struct patch_function {
 	const char *refusal;		/* a clause, "calls setjmp"; NULL: it has sites */
 	const struct patch_site *sites; /* the entry, then all exits by address */
 	size_t n_sites;
-	/* A call takes tens of nanoseconds, like its records: not worth timing unless asked for. */
+	/* A call takes no longer than its records, so the function is only timed if the user asks
+	 * for it. */
 	bool is_brief;
 };
 

@@ -223,8 +223,10 @@ static void brief(void **state)
 		const char *name;
 		bool is_brief;
 	} functions[] = {
-		{ "returns_0", true },	 { "virtual_call", true }, { "padding_is_used", true },
-		{ "push_first", false }, { "long_first", false },  { "loop_behind_first", false },
+		{ "returns_0", true },	     { "virtual_call", true },
+		{ "padding_is_used", true }, { "push_first", false },
+		{ "long_first", false },     { "loop_behind_first", false },
+		{ "switch_inside", false },  { "red_zone", false },
 	};
 	const struct dso_function *all;
 	struct object o;
