@@ -34,7 +34,7 @@
 /* The command waits while its functions are planned. */
 #define CHOSEN_MOST    4000 /* functions */
 #define CHOOSING_NS    500000000ull
-#define CODE_BYTES_MAX (16u << 20) /* of an object, whose code is read for branch targets */
+#define CODE_BYTES_MAX (16u << 20) /* the planner reads all of an object's code */
 
 struct inject_beside {
 	struct session_beside hooks;
@@ -117,23 +117,27 @@ bool inject_beside_is_for_kernel(const struct planned *p)
 	       p->exit.mech != EXIT_NONE && !is_stepped(p);
 }
 
-static uint64_t loaded_bytes(struct dso *dso)
+static uint64_t code_bytes(const struct dso *dso)
 {
 	uint64_t sum = 0, start, end;
 
-	for (size_t i = 0; dso_loaded_stretch(dso, i, &start, &end); i++)
+	for (size_t i = 0; dso_code_stretch(dso, i, &start, &end); i++)
 		sum += end - start;
 	return sum;
 }
 
 static bool is_worth_timing(struct inject_beside *b, const struct selected *c)
 {
-	const struct patch_function *f = patch_plan_function(plan_of(b, c->dso), c->function);
+	const struct patch_function *f;
 
+	if (code_bytes(c->dso) > CODE_BYTES_MAX)
+		return false;
+	f = patch_plan_function(plan_of(b, c->dso), c->function);
 	return !f->refusal && !f->is_brief;
 }
 
-/* Planning stops when its time is over: samples choose among the functions that are left. */
+/* Stops when the time for planning is over. The remaining functions can still be chosen by samples.
+ */
 static void choose(void *ctx, struct selection *s, struct dso *const *objects, size_t n,
 		   size_t n_programs)
 {
@@ -149,8 +153,7 @@ static void choose(void *ctx, struct selection *s, struct dso *const *objects, s
 	if (choice_make(&all, &of, NULL, NULL))
 		all.chosen.n = 0;
 	vec_for_each (&all.chosen, const struct selected, c)
-		if (clock_now_ns() < until_ns && loaded_bytes(c->dso) <= CODE_BYTES_MAX &&
-		    is_worth_timing(b, c))
+		if (clock_now_ns() < until_ns && is_worth_timing(b, c))
 			selection_add_function(s, c->dso, c->function);
 	selection_release(&all);
 }
