@@ -33,7 +33,6 @@ struct planned {
 	 * is in the state of that part, by the function's index in the plan.
 	 */
 	bool is_beside;	 /* code in the processes times the function, not probes */
-	bool is_dropped; /* it was to be timed so, but is not: its place can be selected again */
 	uint32_t set;	 /* in which it is or was traced; PLANNED_NO_SET: none yet */
 	uint64_t out_ns; /* when the throttle removed its probes from the set; 0: they are there */
 	bool told;	 /* the file names it as left out */

@@ -49,7 +49,7 @@ struct selected {
 	const char *arguments; /* the text behind '@' of all patterns for it; "": none */
 	bool by_name;	       /* chosen by its exact name, not by a glob or regex */
 	struct marker *marker; /* NULL: a function; otherwise function is the marker's own */
-	bool is_dropped;       /* see selection_drop() */
+	bool is_dropped;       /* it is not traced after all; its place can be chosen again */
 };
 
 /* A function that a pattern wants but that cannot be traced, or a near miss worth reporting. */
@@ -91,8 +91,8 @@ int selection_add(struct selection *s, struct patterns *p, struct dso *const *ds
 void selection_add_function(struct selection *s, struct dso *dso, const struct dso_function *f);
 /* Sorts by the order of these objects and by address. No index into chosen may be in use. */
 void selection_sort(struct selection *s, struct dso *const *dsos, size_t n);
-/* Drops one that keeps its index, because indices are in use. It can be chosen again, and has
- * another index then. */
+/* Drops the function at index i of chosen, which stays there because other indices are in use. If
+ * the function is chosen again, it is added at the end. */
 void selection_drop(struct selection *s, size_t i);
 /* Drops all but the first n; the dropped ones can be chosen again. */
 void selection_keep(struct selection *s, size_t n);

@@ -32,13 +32,11 @@ static void hand_over(struct beside *beside, struct planned *p)
 	beside->n++;
 }
 
-void session_beside_choose(const struct beside *beside, const struct recording *r,
-			   struct selection *s, struct dso *const *objects, size_t n,
-			   size_t n_programs)
+void session_beside_choose(const struct recording *r, struct selection *s,
+			   struct dso *const *objects, size_t n, size_t n_programs)
 {
 	const struct session_beside *b = r->options->beside;
 
-	(void)beside;
 	if (b && r->is_hybrid && !r->open_ns && !r->options->n_pids && !r->options->scout)
 		b->choose(b->ctx, s, objects, n, n_programs);
 }
@@ -123,11 +121,11 @@ static void give_back(struct beside *beside, const struct recording *r, struct p
 	log_detail("%s is left to kernel probes: not timed in process: %s",
 		   dso_function_name(p->what.dso, p->what.function), why);
 	p->is_beside = false;
-	/* One that was selected before anything was known of the program is selected once more if
-	 * samples find it hot. */
-	p->is_dropped = r->is_hybrid && p->reason != session_over_budget;
+	/* choose() selected it before anything was known of the program. Kernel probes are for hot
+	 * functions, so it is selected again only if samples find it hot. */
+	p->what.is_dropped = r->is_hybrid && p->reason != session_over_budget;
 	/* A function that was over the budget is so again, and may have its turn. */
-	p->possible = !*p->reason && !p->is_dropped;
+	p->possible = !*p->reason && !p->what.is_dropped;
 	beside->n--;
 }
 
@@ -148,14 +146,13 @@ static int settle(struct beside *beside, struct recording *r, uint64_t since_ns,
 
 	for (size_t i = 0; i < r->plan.n; i++) {
 		struct planned *p = r->plan.data[i];
-
-		/* Rings fill up while the names and lines of many functions are looked up. */
-		if (!why && i % DRAIN_EVERY == DRAIN_EVERY - 1)
-			b->drain(b->ctx);
 		const char *left = !p->is_beside ? NULL
 				   : why	 ? why
 						 : b->drop_untimed(b->ctx, (uint32_t)i);
 
+		/* Rings fill up while the names and lines of many functions are looked up. */
+		if (!why && i % DRAIN_EVERY == DRAIN_EVERY - 1)
+			b->drain(b->ctx);
 		if (left)
 			give_back(beside, r, p, left);
 		else if (p->is_beside)

@@ -31,9 +31,8 @@ struct beside {
 
 /* Selects the functions of a command that are timed from its first instruction on, though the user
  * chose none. The first n_programs objects are programs. */
-void session_beside_choose(const struct beside *beside, const struct recording *r,
-			   struct selection *s, struct dso *const *objects, size_t n,
-			   size_t n_programs);
+void session_beside_choose(const struct recording *r, struct selection *s,
+			   struct dso *const *objects, size_t n, size_t n_programs);
 /* Offers the planned functions from index first on. */
 void session_beside_offer(struct beside *beside, struct recording *r, size_t first);
 /* Offers the functions from index first on that do not fit into the budget. Returns how many of all

@@ -18,7 +18,7 @@
 
 #define LOOK_NS	    15000000ull
 #define DEBT_MAX_NS 10000000.0 /* time of the target; a larger debt is noticed too late */
-#define DEBT_MIN_NS 2000000.0  /* even in a short recording, as single calls are no rate */
+#define DEBT_MIN_NS 2000000.0  /* tolerated however short the recording: a few calls are no rate */
 /* of the budget so far; turns become longer, so that there are few of them */
 #define DEBT_IN_TURNS 0.2
 /* time of the target: unused budget of more time than this is not kept */
@@ -245,13 +245,12 @@ double session_spent(double spent, double share_now, double elapsed_ns)
 
 static double debt_allowed_ns(struct budget *b, struct recording *r, double budget)
 {
+	const double budget_ns = budget * (double)cputime_recorded_ns(b->cputime, r);
+
 	vec_for_each (&r->plan, struct planned *, p)
 		if ((*p)->in_turns && planned_is_traced(*p))
-			return fmax(DEBT_IN_TURNS * budget *
-					    (double)cputime_recorded_ns(b->cputime, r),
-				    DEBT_MAX_NS);
-	return fmin(DEBT_MAX_NS,
-		    fmax(DEBT_MIN_NS, budget * (double)cputime_recorded_ns(b->cputime, r)));
+			return fmax(DEBT_IN_TURNS * budget_ns, DEBT_MAX_NS);
+	return fmin(DEBT_MAX_NS, fmax(DEBT_MIN_NS, budget_ns));
 }
 
 int session_throttle(struct budget *b, struct recording *r, uint64_t now, struct err *err)

@@ -25,7 +25,7 @@ struct recording;
 
 #define SCHEDULING_MOST 0.5 /* of the budget: what recording context switches may use */
 
-/* What is known of a function's cost. Shares are of the target's CPU time. */
+/* The measured and the expected cost of a function. A share is a part of the target's CPU time. */
 struct function_cost {
 	uint64_t calls_before; /* at the last check of the cost of tracing */
 	double cost_ns;	       /* of its calls since then */
@@ -67,7 +67,7 @@ double session_share_spent(const struct budget *b);
 /* Remembers that tracing the function at this index of the plan takes a share of the target's CPU
  * time. If it is left out, it is to be counted again only once that has faded. */
 void session_remember_cost(struct budget *b, size_t function, double share);
-/* Forgets these costs, so that functions that were left out are counted again. */
+/* Forgets the remembered costs of all functions, so that those left out are counted again. */
 void session_forget_costs(struct budget *b);
 /* Lets the remembered cost of the function fade by one window, and returns the rest. */
 double session_fade_cost(struct budget *b, size_t function);

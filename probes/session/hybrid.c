@@ -204,9 +204,9 @@ static void add_imported_waits(const struct traced_object *o, struct names *name
 }
 
 /*
- * Before a command runs, nothing is known of it but what it imports. The functions in which its
- * threads wait for each other are traced from its first instruction on, so that a short recording
- * has them. The budget removes those that are called too often, and the first choice counts them.
+ * Before a command runs, only its imports are known. The functions in which its threads wait for
+ * each other are traced from its first instruction on, so that a short recording has their calls,
+ * too. If they are called too often, the budget removes them, and the first round counts them.
  */
 int session_hybrid_trace_waits(struct hybrid *h, struct recording *r, struct err *err)
 {
@@ -387,7 +387,7 @@ static int begin_round(struct hybrid *h, struct recording *r, bool window_over, 
 	int ret = add_candidates(h, r, window_over ? HYBRID_HOT_SHARE : LARGE_SHARE, err);
 
 	h->has_looked = true;
-	/* What functions cost while the program began says little. */
+	/* The costs that were measured while the program started do not hold for the rest of it. */
 	if (!h->rounds)
 		session_forget_costs(h->budget);
 	if (!ret && window_over && !r->options->scout)
@@ -504,7 +504,7 @@ static void report_shares(struct hybrid *h, struct recording *r)
 	vec_for_each (&r->plan, struct planned *, each) {
 		struct planned *p = *each;
 		double share = profile_share(&h->profile, p->what.function);
-		bool out = !p->possible && !p->is_beside && !p->is_dropped && *p->reason &&
+		bool out = !p->possible && !p->is_beside && !p->what.is_dropped && *p->reason &&
 			   p->set == PLANNED_NO_SET;
 
 		if (isnan(share))

@@ -42,7 +42,7 @@ struct hybrid {
 	uint64_t since_ns; /* when sampling began */
 	uint64_t window_since_ns, looked_ns;
 	unsigned rounds;      /* selections made so far */
-	bool has_looked;      /* for what is hot, whether or not anything was */
+	bool has_looked;      /* the first window is over, even if nothing was hot in it */
 	uint32_t first_hertz; /* rate of samples before anything is chosen */
 	bool seldom;	      /* samples come at the low rate */
 	struct profile profile;

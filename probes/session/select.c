@@ -78,9 +78,10 @@ static int select_in(struct select *sel, struct recording *r, size_t first, size
 	ret = n && !r->is_hybrid
 		      ? selection_add(&sel->selection, r->patterns, dsos, n, n_executables, err)
 		      : 0;
-	session_beside_choose(sel->beside, r, &sel->selection, dsos, n, n_executables);
-	if (!ret)
+	if (!ret) {
+		session_beside_choose(r, &sel->selection, dsos, n, n_executables);
 		session_plan_selected(sel, r, chosen);
+	}
 	for (size_t i = chosen; i < r->plan.n && !ret; i++) {
 		struct planned *p = r->plan.data[i];
 
@@ -518,7 +519,7 @@ void session_select_function(struct select *sel, struct dso *dso, const struct d
 void session_select_dropped_again(struct select *sel, const struct recording *r)
 {
 	for (size_t i = 0; i < r->plan.n; i++)
-		if (r->plan.data[i]->is_dropped)
+		if (r->plan.data[i]->what.is_dropped)
 			selection_drop(&sel->selection, i);
 }
 

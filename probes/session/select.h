@@ -51,7 +51,7 @@ int session_select_matching(struct select *sel, const struct recording *r,
 			    struct patterns *patterns, struct err *err);
 void session_select_function(struct select *sel, struct dso *dso, const struct dso_function *f);
 void session_select_keep(struct select *sel, size_t n);
-/* Lets functions be selected that were to be timed in process, but are not. */
+/* Lets functions be selected again that were to be timed in process, but are not. */
 void session_select_dropped_again(struct select *sel, const struct recording *r);
 size_t session_n_selected(const struct select *sel);
 /* Plans the functions that were selected from the first on. */

@@ -198,7 +198,7 @@ int session_build_set(struct recording *r, const struct costs *costs, size_t fir
 			describe_function(r, p, i, set.id);
 			p->set = set.id;
 			r->sets.n_probed++;
-		} else if (!p->is_beside && !p->is_dropped && !p->told &&
+		} else if (!p->is_beside && !p->what.is_dropped && !p->told &&
 			   (!r->is_hybrid || p->what.marker || p->cost_share > 0 ||
 			    p->cpu_share >= HYBRID_HOT_SHARE)) {
 			session_describe_left_out(r, p, 0);
