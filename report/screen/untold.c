@@ -115,7 +115,7 @@ void text_untold(const struct result *res, const struct untold_functions *untold
 	text_new_sentence(out);
 	if (alone)
 		text_add(out, has_one_thread(res)
-				      ? "The program has one thread, which no other one slows: "
+				      ? "The program has one thread, so none waits for another. "
 				      : "Cannot tell whether threads interfere: ");
 	text_printf(out, "%.0f%% of the CPU time is outside the calls that were compared",
 		    100 * untold->share);
