@@ -34,7 +34,7 @@ const char *ending_reason(const struct ending *e);
  * Returns NULL while there is memory. Otherwise warns the user and returns why the recording ends.
  */
 const char *ending_without_memory(void);
-/* What can end a recording of a command or of processes, apart from a signal. */
+/* The conditions, other than signals, on which a recording ends. */
 struct ending_facts {
 	const pid_t *pids;
 	size_t n_pids;	   /* 0: the launch has a command */

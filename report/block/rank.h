@@ -48,6 +48,7 @@ double report_elsewhere_ns(const struct view *v);
 const char *report_elsewhere(const struct view *v);
 /* Whether the table lists the block; the lines below the table count the others. */
 bool report_listed(const struct view *v, const struct block *b);
+/* Returns whether the table lists any block. */
 bool report_any_listed(const struct view *v);
 /* Returns whether the block is a row of the view. */
 bool report_is_row(const struct view *v, const struct block *b);
