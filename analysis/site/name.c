@@ -175,6 +175,9 @@ static bool add_callers(struct naming *n, uint32_t i, bool of_library)
 			add_closure(n, f);
 			return true;
 		}
+		/* the C library begins the program or a thread there */
+		if (n->named > 1 && f && standard_is_start(f->object, f->symbol))
+			break;
 		if (says_nothing(n, i)) {
 			wrapped |= *f->object != '\0';
 			continue;

@@ -279,7 +279,7 @@ static const struct {
 	    { .symbol = "", .object = "/bin/app", .offset = 0x1234, .calls = "sem_wait" },
 	    { .symbol = "", .object = "/bin/app", .offset = 0x2345, .calls = "" } } },
 	/* how it came there is not known, and what is known is said */
-	{ "futex_wait in worker in start_thread",
+	{ "futex_wait in worker",
 	  { { .symbol = "futex_wait", .object = "/lib/libc.so.6", .calls = "" },
 	    { .symbol = "worker", .object = "/bin/app", .calls = "" },
 	    { .symbol = "start_thread", .object = "/lib/libc.so.6", .calls = "" } } },
