@@ -80,13 +80,9 @@ static enum verdict verdict_on_waiting(const struct block *b)
 	return waits_for_work(b) ? VERDICT_IDLE : VERDICT_INTERFERENCE;
 }
 
-enum verdict block_verdict(const struct block *b)
+/* Judges a block whose fastest call is known. */
+static enum verdict verdict_on_calls(const struct block *b)
 {
-	if (b->function && b->function->contended_only)
-		return verdict_on_waiting(b);
-	if (b->timed_calls < CALLS_MIN)
-		return mostly_untimed(b) && b->calls >= CALLS_MIN ? VERDICT_CANNOT_TELL
-								  : VERDICT_TOO_FEW_CALLS;
 	if (isnan(b->sci) || mostly_untimed(b))
 		return VERDICT_CANNOT_TELL;
 	if (b->never_fast && b->sci < SCI_LOW)
@@ -104,6 +100,23 @@ enum verdict block_verdict(const struct block *b)
 	if (b->estimated_calls != BLOCK_NONE && b->sci_low < SCI_SMALL)
 		return VERDICT_CANNOT_TELL;
 	return VERDICT_INTERFERENCE;
+}
+
+enum verdict block_verdict(const struct block *b)
+{
+	bool few = b->timed_calls < CALLS_MIN;
+	enum verdict verdict;
+
+	if (b->function && b->function->contended_only)
+		return verdict_on_waiting(b);
+	if (few && !b->fastest_known)
+		return mostly_untimed(b) && b->calls >= CALLS_MIN ? VERDICT_CANNOT_TELL
+								  : VERDICT_TOO_FEW_CALLS;
+	verdict = verdict_on_calls(b);
+	/* a few waits prove that time was lost, but not that none was */
+	return few && verdict != VERDICT_INTERFERENCE && verdict != VERDICT_IDLE
+		       ? VERDICT_TOO_FEW_CALLS
+		       : verdict;
 }
 
 double block_unexplained_waits_ns(const struct block *b)

@@ -10,6 +10,7 @@
 #include "analysis/score/pools.h"
 #include "analysis/score/sci.h"
 #include "analysis/stat/bootstrap.h"
+#include "analysis/threads/standard.h"
 #include "trace/meta/meta.h"
 
 const char *block_kind_name(enum block_kind kind)
@@ -142,6 +143,24 @@ static void copy_solo(struct block *b)
 				       .own_error_ns = sqrt(fmax(0, variance) / n) };
 }
 
+static uint64_t without(uint64_t ns, const struct offcpu *off)
+{
+	return ns == BLOCK_NONE || ns < off->blocked_ns ? ns : ns - off->blocked_ns;
+}
+
+/*
+ * Takes the wait out of the fastest call of a function that waits for a lock or at a barrier. If
+ * all calls waited, and equally long, none of them would lose anything otherwise.
+ */
+static void free_fastest(struct block *b, struct fastest *min)
+{
+	if (!isnan(min->d))
+		min->d = (double)without((uint64_t)min->d, &b->off_fastest);
+	if (!isnan(min->own))
+		min->own = (double)without((uint64_t)min->own, &b->own_off_fastest);
+	b->off_fastest.blocked_ns = b->own_off_fastest.blocked_ns = 0;
+}
+
 /* Takes the fastest call from this recording or from the baseline, with its time off the CPU from
  * the same recording. */
 static void set_fastest(struct block *b, const struct sci *sci, const struct block_options *o,
@@ -157,6 +176,8 @@ static void set_fastest(struct block *b, const struct sci *sci, const struct blo
 	if (min->own < (double)b->sums->own_min_ns)
 		o->baseline_off(o->baseline_ctx, b, true, &b->own_off_fastest);
 	replace_by_solo(b, min);
+	if (b->fastest_known)
+		free_fastest(b, min);
 }
 
 /* Counts open calls that were shorter than the fastest call known when they ended, but are not
@@ -172,6 +193,19 @@ static void settle_short(struct sci *sci, const struct block *b, const struct fa
 		*(s->own ? &cell->own_open : &cell->open) += 1;
 		*(s->own ? &cell->own_open_ns : &cell->open_ns) += s->ns;
 	}
+}
+
+/* Returns whether the function is a standard one whose calls only wait until threads release a
+ * lock, or reach a barrier. */
+static bool waits_for_threads(const struct block *b)
+{
+	enum standard_wait wait =
+		b->object ? standard_wait_of(b->object->path, b->function->symbol) : STANDARD_NONE;
+
+	return (wait == STANDARD_LOCK || wait == STANDARD_BARRIER) &&
+	       wait_part(b->all_threads, b->waits, "lock").lost_share +
+			       wait_part(b->all_threads, b->waits, "barrier").lost_share >
+		       0.5;
 }
 
 static void name_block(struct block *b, const struct sci *sci)
@@ -414,6 +448,7 @@ static void begin_block(struct block *b, const struct sci *sci, uint32_t id)
 	b->off_known = sci->calls->threads.have_switch;
 	b->sci_worst_thread = NAN;
 	name_block(b, sci);
+	b->fastest_known = !sci->of_holds && waits_for_threads(b);
 	copy_sums(b);
 	copy_solo(b);
 }

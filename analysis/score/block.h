@@ -124,7 +124,13 @@ struct block {
 	struct block_solo solo;			    /* its calls in the windows of record --solo */
 	struct offcpu off_fastest, own_off_fastest; /* time off the CPU of the calls that set
 						     * min_ns and self_min_ns */
-	bool never_fast;	  /* the fastest call itself mostly waited for a lock or a CPU */
+	bool never_fast; /* the fastest call itself mostly waited for a lock or a CPU */
+	/*
+	 * A call that need not wait takes next to no time, as when the lock is free or all others
+	 * have reached the barrier. So however few calls there were, the fastest possible one is
+	 * known.
+	 */
+	bool fastest_known;
 	uint32_t shapes;	  /* number of distinct paths */
 	uint64_t shapes_overflow; /* calls of further paths */
 	struct workload_fit fit;

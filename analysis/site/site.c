@@ -462,9 +462,21 @@ void sites_end(struct sites *s)
 /* ---- what was gathered becomes blocks ---- */
 
 #define IDLE_MUCH 0.01 /* threads that wait for work; fewer are not worth a verdict */
+/* Few waits at a futex show a lock or a barrier only if a standard function says so. */
+#define FEW_CERTAIN 1
 /* Stacks get different names if each path, and all other paths together, have at least a tenth of
  * the time. */
 #define WAY_LEAST 10
+
+/*
+ * Returns how long a sleep takes at best: the shortest one that was seen, or 0 at a lock and at a
+ * barrier, where a thread at best need not sleep. Nor need it between tries for a lock, where a
+ * sleep is as long as the program asks for.
+ */
+static uint64_t shortest(const struct site *site)
+{
+	return site->free ? 0 : site->sleeps.min;
+}
 
 static void copy_sums(struct block *b, const struct site *site)
 {
@@ -478,7 +490,7 @@ static void copy_sums(struct block *b, const struct site *site)
 	if (!h->count)
 		return;
 	b->total_ns = h->sum;
-	b->min_ns = h->min;
+	b->min_ns = shortest(site);
 	b->p50_ns = hist_quantile(h, 0.5);
 	b->p90_ns = hist_quantile(h, 0.9);
 	b->p99_ns = hist_quantile(h, 0.99);
@@ -486,11 +498,25 @@ static void copy_sums(struct block *b, const struct site *site)
 	b->shapes = 1;
 }
 
-/* A sleep between tries for a lock is as long as the program asks for, whenever the lock is free:
- * the shortest one is lost, too. */
+/* Returns the part of the site's lost time that threads spent waiting for locks and at barriers, if
+ * the evidence for that is at least so certain. */
+static double free_at_best(const struct sites *s, const struct site *site, double certain)
+{
+	static const char *const kinds[] = { "lock", "barrier" };
+	double sum = 0;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		struct wait_part part = wait_part(&s->calls->threads, &site->waits, kinds[i]);
+
+		if (part.confidence >= certain)
+			sum += part.lost_share;
+	}
+	return sum;
+}
+
 static double excess_of(const struct site_cell *c, const struct site *site, double *open)
 {
-	double min = site->tried ? 0 : (double)site->sleeps.min;
+	double min = (double)shortest(site);
 
 	*open = (double)c->open_ns - (double)c->open * min;
 	if (*open < 0 || !site->sleeps.count)
@@ -819,7 +845,8 @@ void sites_build(struct sites *s, const struct block_options *o, struct blocks *
 	join_visits(s, whole_of);
 	free(whole_of);
 	vec_for_each (&s->all, struct site, site)
-		site->tried = wait_tried(&s->calls->threads, &site->waits) != NULL;
+		site->free = wait_tried(&s->calls->threads, &site->waits) ||
+			     free_at_best(s, site, 0) > 0.5;
 	for (size_t i = 0; i < s->all.n; i++) {
 		struct block *b = vec_add(blocks);
 
@@ -830,6 +857,7 @@ void sites_build(struct sites *s, const struct block_options *o, struct blocks *
 		copy_sums(b, &s->all.data[i]);
 		b->waits = &s->all.data[i].waits;
 		b->all_threads = &s->calls->threads;
+		b->fastest_known = free_at_best(s, &s->all.data[i], FEW_CERTAIN) > 0.5;
 	}
 	vec_for_each (&s->cells, const struct site_cell, c)
 		add_cell(s, &blocks->data[first + c->site], c, o);

@@ -91,7 +91,9 @@ struct site {
 	enum futex_class class; /* FUTEX_CONDITION also stands for waits that are not at a futex */
 	uint32_t word;		/* the futex of a part; SLEEP_NOBODY: not at one futex */
 	bool idle;		/* threads are idle here for most of the time; known at the end */
-	bool tried;		/* they sleep between tries for a lock (tries.h) */
+	/* at best no thread sleeps here: at a lock, also between tries for it (tries.h), or at a
+	 * barrier */
+	bool free;
 	struct hist sleeps;
 	struct wait_sums waits;
 	uint64_t blocked_ns, idle_ns, open;

@@ -348,7 +348,11 @@ static void typical(const struct block *b, struct text *out)
 	else
 		text_printf(out, "the slowest %s took %s", unit(b), text_time(slow, b->max_ns));
 	/* the shortest wait ended early by chance, so other waits are not compared with it */
-	if (b->function && !b->function->contended_only)
+	if (!b->function || b->function->contended_only)
+		return;
+	if (b->sums && b->fastest_known && b->min_ns < b->sums->min_ns)
+		text_printf(out, ", %s without the wait", min);
+	else
 		text_printf(out, ", the fastest %s", min);
 }
 

@@ -649,6 +649,12 @@ static void next_of_harmless_locks(const struct view *v, struct text *out)
 		next_view(v, "ispot report", "the functions that lose time, and why", out);
 }
 
+/* Returns whether the block's threads mainly wait for the last one to arrive. */
+static bool is_at_barrier(const struct block *b)
+{
+	return b->causes.n && !strcmp(b->causes.data[0].kind, "barrier");
+}
+
 /*
  * Suggests the views that lead on. The suggestions form no circle: `report` leads to --slow and
  * --by thread, --slow of a lock to --by lock, that to --by thread, each to -v --slow, and that to
@@ -677,6 +683,10 @@ static void what_next(const struct view *v, struct text *out)
 	if (!worst) {
 		if (!next_is_imbalance(v, out) && !next_is_burst(v, out) && !next_is_solo(v, out))
 			next_for_untold(v, out);
+		return;
+	}
+	if (v->file && is_at_barrier(worst)) {
+		next_view(v, "ispot imbalance", "which threads come late, and why", out);
 		return;
 	}
 	if (!worst->function) {
