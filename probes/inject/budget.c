@@ -135,9 +135,10 @@ void budget_choose(struct budget *b, const struct patched_functions *functions, 
  * functions were taken out just now: then they are mostly of these. A call has two records. */
 static double lost_factor(struct budget *b, const struct inproc_drain *d, uint64_t calls)
 {
-	uint64_t lost = d->lost_records - b->lost;
+	/* with a region that its program has cut, what its threads had counted is not known */
+	uint64_t known = inproc_drain_lost(d), lost = known > b->lost ? known - b->lost : 0;
 
-	b->lost = d->lost_records;
+	b->lost = known;
 	return calls && b->checked_ns >= b->settled_ns ? 1 + (double)lost / 2 / (double)calls : 1;
 }
 

@@ -644,6 +644,16 @@ void inproc_drain_finish(struct inproc_drain *d, uint64_t now_ns)
 	inproc_end_all(d, now_ns);
 }
 
+uint64_t inproc_drain_lost(const struct inproc_drain *d)
+{
+	uint64_t n = d->lost_records;
+
+	vec_for_each (&d->regions, const struct inproc_region, g)
+		for (uint32_t i = 0; g->shared && i < g->n_rings && g->slots[i].tid; i++)
+			n += g->seen[i].n_missing;
+	return n;
+}
+
 bool inproc_drain_lost_most(const struct inproc_drain *d)
 {
 	vec_for_each (&d->regions, const struct inproc_region, g)

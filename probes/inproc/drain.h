@@ -175,6 +175,9 @@ void inproc_drain_safepoint(struct inproc_drain *d, pid_t pid, uint64_t end_ns, 
 void inproc_drain_stop(struct inproc_drain *d);
 /* Called after the last run. Writes losses that no record showed. */
 void inproc_drain_finish(struct inproc_drain *d, uint64_t now_ns);
+/* Returns the number of lost records that are known so far: those in the file, and those that
+ * threads have counted and that come after a record that is not read yet. */
+uint64_t inproc_drain_lost(const struct inproc_drain *d);
 /* Returns whether stamped rings have lost more records than were read. Then what the lost calls
  * cost is unknown. */
 bool inproc_drain_lost_most(const struct inproc_drain *d);

@@ -119,6 +119,24 @@ static void lost_calls_cost_too(void **state)
 	assert_true(out[2]);
 }
 
+/* A thread that goes on losing records has counted more than are in the file so far. */
+static void calls_being_lost_cost_too(void **state)
+{
+	static struct inproc_slot slots[2] = { { .tid = 7 } };
+	static struct inproc_header header;
+	struct inproc_seen seen = { .n_missing = 1600000 };
+
+	(void)state;
+	*vec_add(&drain.regions) = (struct inproc_region){
+		.shared = &header, .slots = slots, .seen = &seen, .n_rings = 1
+	};
+	budget_begin(&budget, &drain, 100 * MS);
+	call(2, 1000);
+	assert_true(budget_is_exceeded(&budget, &drain, &functions, 110 * MS, out));
+	assert_true(out[2]);
+	vec_release(&drain.regions);
+}
+
 /* They are of the function that was taken out, whose records came faster than they were read. */
 static void what_is_lost_before_a_function_is_out_is_not_of_others(void **state)
 {
@@ -175,6 +193,7 @@ int main(void)
 		TEST(few_calls_cost_little),
 		TEST(a_process_that_cannot_be_stopped_is_let_alone_for_a_while),
 		TEST(lost_calls_cost_too),
+		TEST(calls_being_lost_cost_too),
 		TEST(what_is_lost_before_a_function_is_out_is_not_of_others),
 		TEST(pages_of_many_rings_cost_too),
 		TEST(without_a_bound_nothing_is_given_up),
