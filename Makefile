@@ -255,6 +255,13 @@ $(B)/unit/%.o: tests/unit/%.c $(B)/flags
 	$(call say,CC  )
 	$(Q)$(CC) $(UNIT_CFLAGS) -Itests/unit -include unit.h -Dmain=$*_main -MMD -MP -c -o $@ $<
 
+# One of them by itself, for guests of another machine; CMOCKA: where its library is.
+$(B)/alone/%: tests/unit/%.c $(B)/libispot.a $(B)/flags
+	$(folder)
+	$(call say,LINK)
+	$(Q)$(CC) $(ALL_CFLAGS) $(CMOCKA:%=-I%/usr/include) -Itests/unit -include unit.h -o $@ $< $(B)/libispot.a \
+		$(CMOCKA:%=-L%/usr/lib/$(MACHINE)) -l:libcmocka.so.0 $(LIBS)
+
 # The table of names and functions that tests/unit/all.c reads.
 $(B)/unit/names.h: $(UNIT_OBJ)
 	@printf 'TEST(%s)\n' $(notdir $(UNIT)) >$@

@@ -337,7 +337,7 @@ static void add_island(struct patched *p, const struct patch_site *s, uint64_t b
 	patch->function = function;
 	patch->is_island = true;
 	memcpy(patch->original, s->island_original, PATCH_JUMP_BYTES);
-	patch_jump(patch->at, stub, patch->jump);
+	patch_jump(s->machine, patch->at, stub, patch->jump);
 }
 
 static void add_patch(struct patched *p, const struct patch_site *s, uint64_t bias, uint64_t stub,
@@ -347,13 +347,13 @@ static void add_patch(struct patched *p, const struct patch_site *s, uint64_t bi
 
 	patch->at = s->address + bias;
 	patch->n = s->n_bytes;
-	patch->n_jump = s->island ? PATCH_SHORT_BYTES : PATCH_JUMP_BYTES;
+	patch->n_jump = (uint8_t)patch_jump_bytes(s);
 	patch->function = function;
 	memcpy(patch->original, s->original, patch->n_jump);
 	if (s->island)
 		patch_short_jump(patch->at, s->island + bias, patch->jump);
 	else
-		patch_jump(patch->at, stub, patch->jump);
+		patch_jump(s->machine, patch->at, stub, patch->jump);
 	if (s->island)
 		add_island(p, s, bias, stub, function);
 }

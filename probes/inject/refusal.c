@@ -19,14 +19,21 @@
 #include "probes/process/translator.h"
 #include "symbol/dso/dso.h"
 
+int refusal_of_processor(struct err *err)
+{
+	if (blob_get().bytes)
+		return 0;
+	return err_set(
+		err, -ENOTSUP,
+		"--engine in-process works on x86-64 only so far; record it with --engine kernel");
+}
+
 int refusal_of_machine(struct err *err)
 {
 	const char *unstable = clock_cycles_unstable();
 
-	if (!blob_get().bytes)
-		return err_set(
-			err, -ENOTSUP,
-			"--engine in-process works on x86-64 only so far; record it with --engine kernel");
+	if (refusal_of_processor(err))
+		return err->code;
 	if (unstable)
 		return err_set(
 			err, -ENOTSUP,

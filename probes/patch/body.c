@@ -13,7 +13,7 @@ struct reading {
 	struct body *b;
 	const struct targets *t;
 	uint64_t part_at; /* address in a part that is still to be read; 0: none */
-	bool has_switch, is_unclear;
+	bool has_switch, is_unclear, leaves_by_register;
 	const char *refusal;
 };
 
@@ -59,7 +59,8 @@ static bool is_stub(const struct targets *t, uint64_t address)
 	size_t n;
 	const uint8_t *code = targets_code(t, address, &n);
 
-	return code && dso_stub_jump(code, n);
+	return code && (t->machine == CODE_AARCH64 ? dso_is_stub_arm64(code, n)
+						   : dso_stub_jump(code, n) != NULL);
 }
 
 /*
@@ -138,9 +139,15 @@ static void direct_jump(struct reading *r, size_t i)
 static void indirect_jump(struct reading *r, size_t i)
 {
 	const struct stack *s = &r->b->walk.at[i];
+	const uint8_t *marks = targets_marks(r->t, r->b->code.insns[i].address);
 
+	if (marks && *marks & MARK_JUMPS) {
+		r->has_switch = true;
+		return;
+	}
 	switch (exits_jump_kind(&r->b->walk, i)) {
 	case JUMP_LEAVES:
+		r->leaves_by_register = true;
 		add_exit(r, i, PATCH_JUMP);
 		return;
 	case JUMP_SWITCH:
@@ -242,6 +249,9 @@ static void judge_entries(struct reading *r)
 		refuse(r, "jumps to addresses that it computes");
 	if (r->is_unclear && marks & (MARK_SWITCH | MARK_WORD | MARK_COMPUTED))
 		refuse(r, "may be left by an indirect jump");
+	/* Hand-written code jumps to an instruction whose address it computes. */
+	if (r->t->machine == CODE_AARCH64 && r->leaves_by_register && marks & MARK_COMPUTED)
+		refuse(r, "may be left by an indirect jump");
 	if (code_is_target(&r->b->code, r->b->in.address))
 		refuse(r, "begins with its own loop");
 }
@@ -261,7 +271,7 @@ static void read_once(struct reading *r)
 
 	forget(b);
 	r->part_at = 0;
-	r->has_switch = r->is_unclear = false;
+	r->has_switch = r->is_unclear = r->leaves_by_register = false;
 	r->refusal = NULL;
 	code_read(&b->code, &b->in);
 	if (!b->code.n_main || b->code.insns[0].address != b->in.address || b->code.incomplete) {
@@ -283,7 +293,7 @@ const char *body_read(struct body *b, const struct targets *t, const struct dso_
 	struct reading r = { .b = b, .t = t };
 	size_t readable;
 
-	b->in.machine = CODE_X86_64;
+	b->in.machine = t->machine;
 	b->in.address = f->address;
 	b->in.code = targets_code(t, f->address, &readable);
 	b->in.size_bytes = f->size < readable ? f->size : readable;

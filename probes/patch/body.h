@@ -8,8 +8,9 @@
 #include "base/vec.h"
 #include "probes/code/flow.h"
 #include "probes/code/input.h"
-#include "probes/patch/plan.h"
+#include "probes/patch/site.h"
 
+struct dso_function;
 struct targets;
 
 #define BODY_PARTS_MAX 8

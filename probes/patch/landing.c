@@ -119,7 +119,9 @@ static void read_augmentation(struct bytes *b, const char *text, struct entry_fo
 		case 'S':
 			form->is_signal = true;
 			break;
-		case 'B':
+		case 'B': /* aarch64: the return address is signed with the other key; tagged memory
+			   */
+		case 'G':
 			break;
 		default:
 			b->failed = true;

@@ -32,9 +32,7 @@ struct patch_plan {
 
 static const char *refuse_object(struct dso *dso)
 {
-	if (dso_machine(dso) == DSO_AARCH64)
-		return "is aarch64 code, which ispot does not patch yet";
-	if (dso_machine(dso) != DSO_X86_64)
+	if (dso_machine(dso) != DSO_X86_64 && dso_machine(dso) != DSO_AARCH64)
 		return "is code of another machine";
 	if (dso_is_go(dso))
 		return "is Go, which moves its stacks";

@@ -9,12 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct patch_site;
+#include "probes/code/input.h"
+#include "probes/patch/site.h"
 
-#define PATCH_JUMP_BYTES  5 /* e9 and a displacement: at the site, or in its island */
-#define PATCH_SHORT_BYTES 2 /* eb and a displacement: at a site that has an island */
-
-#define PATCH_CODE_MAX 128
+#define PATCH_CODE_MAX	 128
+#define RELOCATE_GAP_MAX 16384
 
 /*
  * The code of a stub without its gaps, whose sizes the caller chooses:
@@ -27,7 +26,7 @@ struct patch_site;
  * The code ends with the way out: a jump behind the site, the ret, or the tail call. The caller's
  * code in a gap runs once for each entry or exit, falls through to its end, and preserves all
  * registers, and, if the site says that they are live, the flags and the 128 bytes below the stack
- * pointer.
+ * pointer. On aarch64 a gap is a multiple of four bytes and at most RELOCATE_GAP_MAX.
  */
 struct patch_code {
 	uint8_t bytes[PATCH_CODE_MAX];
@@ -37,13 +36,17 @@ struct patch_code {
 /*
  * Relocates the displaced instructions of a site. site_address is where site->address is loaded in
  * the process. A gap that the site does not have must be 0. Returns 0, or -ERANGE if something that
- * the instructions name or jump to is more than 2 GB away from the stub.
+ * the instructions name or jump to is too far away from the stub: 2 GB on x86-64, 128 MB on
+ * aarch64.
  */
 int patch_relocate(const struct patch_site *site, uint64_t site_address, uint64_t stub_address,
 		   size_t entry_gap, size_t exit_gap, struct patch_code *out);
 
-/* Write PATCH_JUMP_BYTES or PATCH_SHORT_BYTES. -ERANGE: to is too far away. */
-int patch_jump(uint64_t from, uint64_t to, uint8_t bytes[PATCH_JUMP_BYTES]);
+/* Returns the bytes of the jump at the site's address. */
+size_t patch_jump_bytes(const struct patch_site *site);
+/* Write a long or a short jump. -ERANGE: to is too far away. */
+int patch_jump(enum code_machine machine, uint64_t from, uint64_t to,
+	       uint8_t bytes[PATCH_JUMP_BYTES]);
 int patch_short_jump(uint64_t from, uint64_t to, uint8_t bytes[PATCH_SHORT_BYTES]);
 
 #endif

@@ -4,7 +4,7 @@
 #define ISPOT_PROBES_PATCH_SITES_H
 
 #include "base/vec.h"
-#include "probes/patch/plan.h"
+#include "probes/patch/site.h"
 
 struct body;
 struct targets;
@@ -14,8 +14,8 @@ struct sites {
 };
 
 /*
- * Adds the sites, the entry first, marks their bytes as used and returns NULL. If there is no room,
- * marks nothing and returns the reason, a clause.
+ * Adds the sites, the entry first, then all exits by address, marks their bytes as used and returns
+ * NULL. If there is no room, marks nothing and returns the reason, a clause.
  */
 const char *sites_choose(struct sites *out, const struct body *b, struct targets *t);
 

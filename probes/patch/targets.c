@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "probes/patch/landing.h"
-#include "probes/patch/layout.h"
+#include "probes/patch/sweep.h"
 #include "symbol/dso/dso.h"
 #include "symbol/dso/symbols.h"
 
@@ -55,6 +55,7 @@ static const char *read_stretches(struct targets *t, struct dso *dso)
 	uint64_t start, end, lowest = UINT64_MAX, last = 0;
 	size_t n = 0;
 
+	t->machine = dso_machine(dso) == DSO_AARCH64 ? CODE_AARCH64 : CODE_X86_64;
 	for (size_t i = 0; dso_code_stretch(dso, i, &start, &end); i++) {
 		size_t readable;
 		const uint8_t *code = dso_code(dso, start, &readable);
@@ -111,100 +112,7 @@ const struct frame *targets_frame(const struct targets *t, uint64_t address)
 	return &t->frames.data[low - 1];
 }
 
-/* ---- reading all code ---- */
-
-struct sweep {
-	struct targets *t;
-	struct {
-		VEC(uint64_t)
-	} tables;	     /* data whose address is in the code: perhaps tables of offsets */
-	uint64_t start, end; /* the range between two starts of functions */
-	bool dead;	     /* control does not get here from above */
-};
-
-static void note_branch(struct sweep *s, const struct layout *l, const uint8_t *code, uint64_t at)
-{
-	uint64_t target = layout_leads_to(l, code, at);
-	bool is_call = layout_is_call(l);
-
-	targets_mark(s->t, target, is_call ? MARK_TARGET | MARK_CALLED : MARK_TARGET);
-	if (!is_call && (target < s->start || target >= s->end))
-		*vec_add(&s->t->crossings) = (struct crossing){ target, at };
-}
-
-static void note_address(struct sweep *s, uint64_t address)
-{
-	uint8_t *marks = targets_marks(s->t, address);
-
-	if (marks)
-		*marks |= MARK_COMPUTED;
-	else if (address % 4 == 0)
-		*vec_add(&s->tables) = address;
-}
-
-static void note_number(struct sweep *s, const struct layout *l, const uint8_t *code)
-{
-	uint64_t value = 0;
-
-	memcpy(&value, code + l->imm_at, l->imm_bytes);
-	note_address(s, value);
-}
-
-static void note_insn(struct sweep *s, const struct layout *l, const uint8_t *code, uint64_t at)
-{
-	if (l->relative)
-		note_branch(s, l, code, at);
-	else if (s->t->is_absolute && (l->imm_bytes == 4 || l->imm_bytes == 8))
-		note_number(s, l, code);
-	if (l->rip)
-		note_address(s, layout_names(l, code, at));
-}
-
-/* Marks nops behind an instruction that does not go on: they belong to no function. */
-static void note_padding(struct sweep *s, const struct layout *l, uint64_t at)
-{
-	if (!s->dead || !(layout_is_nop(l) || (l->map == MAP_BYTE && l->opcode == 0xcc)))
-		s->dead = layout_is_jump(l) || layout_is_ret(l);
-	else
-		for (size_t i = 0; i < l->length; i++)
-			targets_mark(s->t, at + i, MARK_PADDING);
-}
-
-static void sweep_part(struct sweep *s)
-{
-	size_t n;
-	const uint8_t *code = targets_code(s->t, s->start, &n);
-	struct layout l;
-
-	if (n > s->end - s->start)
-		n = s->end - s->start;
-	for (size_t at = 0; code && at < n;) {
-		if (!layout_read(code + at, n - at, &l)) {
-			s->dead = false;
-			at++;
-			continue;
-		}
-		note_insn(s, &l, code + at, s->start + at);
-		note_padding(s, &l, s->start + at);
-		at += l.length;
-	}
-}
-
-static void sweep_stretch(struct sweep *s, const struct code_stretch *c)
-{
-	const struct targets *t = s->t;
-	size_t i = 0;
-
-	s->dead = false;
-	s->start = c->start;
-	while (s->start < c->end) {
-		while (i < t->starts.n && t->starts.data[i] <= s->start)
-			i++;
-		s->end = i < t->starts.n && t->starts.data[i] < c->end ? t->starts.data[i] : c->end;
-		sweep_part(s);
-		s->start = s->end;
-	}
-}
+/* ---- padding ---- */
 
 /* A branch may lead into the nops. The nops from there on are reached, and no padding. */
 static void end_padding(struct targets *t)
@@ -294,7 +202,7 @@ size_t targets_first_crossing(const struct targets *t, uint64_t address)
 const char *targets_read(struct targets *t, struct dso *dso)
 {
 	const char *refusal = read_stretches(t, dso);
-	struct sweep s = { .t = t };
+	struct sweep s = { .t = t, .dso = dso };
 	uint64_t start, end;
 
 	if (!refusal)
@@ -302,8 +210,7 @@ const char *targets_read(struct targets *t, struct dso *dso)
 	if (refusal)
 		return refusal;
 	add_starts(t, dso);
-	vec_for_each (&t->code, struct code_stretch, c)
-		sweep_stretch(&s, c);
+	sweep_code(&s);
 	read_tables(&s, dso);
 	for (size_t i = 0; dso_loaded_stretch(dso, i, &start, &end); i++)
 		read_words(t, dso, start, end);

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/vec.h"
+#include "probes/code/input.h"
 
 struct dso;
 
@@ -24,6 +25,7 @@ enum mark {
 	MARK_SWITCH = 16,  /* a table of offsets leads there */
 	MARK_PADDING = 32, /* nops behind code that does not go on, which nothing reaches */
 	MARK_USED = 64,	   /* part of a site or an island */
+	MARK_JUMPS = 128,  /* aarch64: of an indirect jump, which reads a table of offsets */
 	MARK_ANY_TARGET = MARK_TARGET | MARK_CALLED | MARK_COMPUTED | MARK_WORD | MARK_SWITCH,
 };
 
@@ -45,6 +47,7 @@ struct frame {
 };
 
 struct targets {
+	enum code_machine machine;
 	struct {
 		VEC(struct code_stretch)
 	} code;		/* sorted by address */

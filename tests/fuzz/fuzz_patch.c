@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 #include "given.h"
-#include "probes/patch/layout.h"
+#include "probes/patch/layout_x86.h"
 #include "probes/patch/plan.h"
 #include "probes/patch/targets.h"
 #include "symbol/dso/cache.h"
@@ -40,7 +40,7 @@ static void look_at(const struct targets *t, const struct patch_site *s)
 	struct patch_code code;
 
 	must(s->n_code && s->n_code <= s->n_bytes && s->n_bytes <= PATCH_BYTES_MAX);
-	must(s->n_bytes >= (s->island ? PATCH_SHORT_BYTES : PATCH_JUMP_BYTES));
+	must(s->n_bytes >= patch_jump_bytes(s));
 	take(t, s->address, s->n_bytes);
 	if (s->island)
 		take(t, s->island, PATCH_JUMP_BYTES);

@@ -28,9 +28,10 @@
 #include "symbol/dso/dso.h"
 #include "symbol/dso/symbols.h"
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__aarch64__)
 
-#define STUBS_BYTES (64u << 20)
+#define STUBS_BYTES (16u << 20)
+#define REACH	    (96u << 20) /* of every machine's jumps, less what the library has */
 #define GAP_MAX	    128
 
 struct counts {
@@ -67,6 +68,24 @@ static int find_loaded(struct dl_phdr_info *info, size_t size, void *arg)
 	return 1;
 }
 
+/* Returns memory for stubs within reach of the library, below it or above. */
+static uint8_t *map_stubs(uint64_t bias)
+{
+	for (int64_t distance = STUBS_BYTES; distance <= REACH; distance += STUBS_BYTES / 4) {
+		for (int side = -1; side <= 1; side += 2) {
+			void *at = (void *)((bias + (uint64_t)(side * distance)) & ~4095ull);
+			void *got = mmap(at, STUBS_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC,
+					 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+
+			if (got == at)
+				return got;
+			if (got != MAP_FAILED)
+				munmap(got, STUBS_BYTES);
+		}
+	}
+	return NULL;
+}
+
 static void open_library(struct library *l, const char *name)
 {
 	struct search s = { .name = name };
@@ -79,9 +98,8 @@ static void open_library(struct library *l, const char *name)
 	l->bias = s.bias;
 	l->plan = patch_plan_new(l->dso);
 	assert_null(patch_plan_refusal(l->plan));
-	l->stubs = mmap((void *)((s.bias - STUBS_BYTES) & ~4095ull), STUBS_BYTES,
-			PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	assert_ptr_not_equal(l->stubs, MAP_FAILED);
+	l->stubs = map_stubs(s.bias);
+	assert_non_null(l->stubs);
 	l->counts = (struct counts *)l->stubs;
 	l->next = l->stubs + 4096;
 }
@@ -95,6 +113,7 @@ static void close_library(struct library *l)
 
 /* ---- what is put in gaps ---- */
 
+#if defined(__x86_64__)
 /* movq $-1, below(%rsp) */
 static size_t put_store(uint8_t *to, int8_t below)
 {
@@ -125,6 +144,31 @@ static size_t put_gap(uint8_t *to, uint64_t at, const uint64_t *counter, bool fl
 		n += put_count(to + n, at + n, counter);
 	return n;
 }
+#else
+/*
+ * Counts, and leaves flags as hardly any code does. Registers are kept, and what is below the stack
+ * pointer is changed, as a signal handler may do it at any time.
+ */
+static size_t put_gap(uint8_t *to, uint64_t at, const uint64_t *counter, bool flags, bool red_zone)
+{
+	const uint32_t code[] = {
+		0xa9bf47f0, /* stp x16, x17, [sp, #-16]! */
+		0x58000050, /* ldr x16, .+8 */
+		0x14000003, /* b .+12 */
+		(uint32_t)(uint64_t)counter,
+		(uint32_t)((uint64_t)counter >> 32),
+		0xf9400211, /* ldr x17, [x16] */
+		0x91000631, /* add x17, x17, #1 */
+		0xf9000211, /* str x17, [x16] */
+		0xeb11023f, /* cmp x17, x17 */
+		0xa8c147f0, /* ldp x16, x17, [sp], #16 */
+	};
+
+	(void)at, (void)flags, (void)red_zone;
+	memcpy(to, code, sizeof(code));
+	return sizeof(code);
+}
+#endif
 
 /* ---- patching ---- */
 
@@ -146,14 +190,17 @@ struct jump {
 static struct jump *jumps;
 static size_t n_jumps;
 
-static void add_jump(uint64_t at, uint64_t to, bool is_short)
+static void add_jump(enum code_machine machine, uint64_t at, uint64_t to, bool is_short)
 {
 	struct jump *j = &jumps[n_jumps++];
 
 	j->at = at;
-	j->n = is_short ? PATCH_SHORT_BYTES : PATCH_JUMP_BYTES;
-	assert_int_equal(
-		is_short ? patch_short_jump(at, to, j->bytes) : patch_jump(at, to, j->bytes), 0);
+	j->n = is_short			 ? PATCH_SHORT_BYTES
+	       : machine == CODE_AARCH64 ? PATCH_JUMP_BYTES_ARM64
+					 : PATCH_JUMP_BYTES;
+	assert_int_equal(is_short ? patch_short_jump(at, to, j->bytes)
+				  : patch_jump(machine, at, to, j->bytes),
+			 0);
 }
 
 static void make_stub(struct library *l, const struct patch_site *s)
@@ -181,9 +228,9 @@ static void make_stub(struct library *l, const struct patch_site *s)
 	if (s->island) {
 		assert_memory_equal((void *)(l->bias + s->island), s->island_original,
 				    PATCH_JUMP_BYTES);
-		add_jump(l->bias + s->island, stub, false);
+		add_jump(s->machine, l->bias + s->island, stub, false);
 	}
-	add_jump(site, s->island ? l->bias + s->island : stub, s->island);
+	add_jump(s->machine, site, s->island ? l->bias + s->island : stub, s->island);
 }
 
 /* The two by which this file makes code writable are left alone meanwhile. */
@@ -213,6 +260,9 @@ static void patch(struct library *l)
 	}
 	for (size_t i = 0; i < n_jumps; i++)
 		write_bytes(jumps[i].at, jumps[i].bytes, jumps[i].n);
+	for (size_t i = 0; i < n_jumps; i++)
+		__builtin___clear_cache((char *)jumps[i].at, (char *)jumps[i].at + jumps[i].n);
+	__builtin___clear_cache((char *)l->stubs, (char *)l->next);
 }
 
 /* ---- using it ---- */
@@ -380,7 +430,7 @@ static void libzstd_lives(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__aarch64__)
 		cmocka_unit_test(libzstd_lives),
 		cmocka_unit_test(libc_lives),
 #endif

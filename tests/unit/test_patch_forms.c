@@ -2,7 +2,7 @@
 /*
  * Every form of instruction that the libraries of this machine have, where it stands and relocated:
  * executed with the same registers, flags, stack and memory, both must leave the same. And the
- * lengths that layout.h reads must be those that the disassembler of the other planner reads.
+ * lengths that layout_x86.h reads must be those that the disassembler of the other planner reads.
  */
 #include "probes/code/decode_x86.h"
 #include "unit.h"
@@ -20,7 +20,7 @@
 #include "base/hash.h"
 #include "base/vec.h"
 #include "probes/code/decode.h"
-#include "probes/patch/layout.h"
+#include "probes/patch/layout_x86.h"
 #include "probes/patch/plan.h"
 #include "probes/patch/targets.h"
 #include "symbol/dso/cache.h"

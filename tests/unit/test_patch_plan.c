@@ -11,7 +11,7 @@
 
 #include "base/err.h"
 #include "base/vec.h"
-#include "probes/patch/layout.h"
+#include "probes/patch/layout_x86.h"
 #include "probes/patch/plan.h"
 #include "probes/patch/targets.h"
 #include "symbol/dso/cache.h"

@@ -88,20 +88,40 @@ static uint64_t called_slot_x86(const struct dso *dso, uint64_t returns_to)
 	return call && call[1] == 0xe8 ? slot_of_stub_x86(dso, returns_to + relative) : NOWHERE;
 }
 
+#define STUB_BYTES_ARM64 12u /* up to the load of the slot */
+
 /* The stub is adrp x16, page; ldr x17, [x16, #offset], which may come behind bti. */
+static bool is_stub_arm64(uint32_t adrp, uint32_t ldr)
+{
+	return (adrp & 0x9f00001f) == 0x90000010 && (ldr & 0xffc003ff) == 0xf9400211;
+}
+
+static bool is_bti_c(const uint8_t *code)
+{
+	return (uint32_t)signed_at(code) == 0xd503245f;
+}
+
+bool dso_is_stub_arm64(const uint8_t *code, size_t n)
+{
+	if (n < STUB_BYTES_ARM64)
+		return false;
+	code += is_bti_c(code) ? 4 : 0;
+	return is_stub_arm64((uint32_t)signed_at(code), (uint32_t)signed_at(code + 4));
+}
+
 static uint64_t slot_of_stub_arm64(const struct dso *dso, uint64_t stub)
 {
-	const uint8_t *code = dso_bytes(dso, stub, 12);
+	const uint8_t *code = dso_bytes(dso, stub, STUB_BYTES_ARM64);
 	uint32_t adrp, ldr;
 	int64_t pages;
 
 	if (!code)
 		return NOWHERE;
-	if ((uint32_t)signed_at(code) == 0xd503245f)
+	if (is_bti_c(code))
 		code += 4, stub += 4;
 	adrp = (uint32_t)signed_at(code);
 	ldr = (uint32_t)signed_at(code + 4);
-	if ((adrp & 0x9f00001f) != 0x90000010 || (ldr & 0xffc003ff) != 0xf9400211)
+	if (!is_stub_arm64(adrp, ldr))
 		return NOWHERE;
 	pages = (int32_t)((adrp >> 5 & 0x7ffff) << 13) >> 11 | (adrp >> 29 & 3);
 	return (stub & ~0xfffull) + (uint64_t)pages * 4096 + (ldr >> 10 & 0xfff) * 8;

@@ -18,6 +18,8 @@ const char *dso_called_import(struct dso *dso, uint64_t returns_to);
  * of the procedure linkage table, else NULL.
  */
 const uint8_t *dso_stub_jump(const uint8_t *code, size_t n);
+/* Returns whether n bytes of aarch64 code are such a stub. */
+bool dso_is_stub_arm64(const uint8_t *code, size_t n);
 
 /* Fills slots and slot_names of the dso. */
 void dso_load_slots(struct dso *dso);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "probes/patch/layout.h"
+#include "probes/patch/layout_x86.h"
 
 #include <string.h>
 

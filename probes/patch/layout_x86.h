@@ -4,8 +4,8 @@
  * write an instruction at another address. decode.h knows what instructions do; this reader is a
  * hundred times as fast and knows encodings that capstone does not.
  */
-#ifndef ISPOT_PROBES_PATCH_LAYOUT_H
-#define ISPOT_PROBES_PATCH_LAYOUT_H
+#ifndef ISPOT_PROBES_PATCH_LAYOUT_X86_H
+#define ISPOT_PROBES_PATCH_LAYOUT_X86_H
 
 #include <stdbool.h>
 #include <stddef.h>
