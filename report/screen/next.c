@@ -239,6 +239,45 @@ static bool may_be_in_process(const struct meta *meta)
 	       s->program && strlen(s->program) == n && !strncmp(s->program, word, n);
 }
 
+void text_next_command(unsigned width, const char *command, const char *what, struct text *out)
+{
+	next_line(out, width, strlen(command), "Next:", command, what);
+}
+
+void text_next_line(const struct view *v, const char *command, const char *what, struct text *out)
+{
+	text_next_command(v->width, command, what, out);
+}
+
+/* Suggests another view of the same recording. */
+static void next_view(const struct view *v, const char *command, const char *what, struct text *out)
+{
+	struct text line = { 0 };
+
+	text_add(&line, command);
+	text_input_option(v, &line);
+	text_next_line(v, line.s, what, out);
+	text_release(&line);
+}
+
+static bool has_regions(const struct result *res)
+{
+	vec_for_each (&res->blocks, const struct block, b)
+		if (b->calls && b->function && parallel_role(b->function, NULL) == ROLE_REGION)
+			return true;
+	return false;
+}
+
+/* Suggests to compare the threads of parallel regions: each has few calls, of which every one may
+ * have another share of the work. Threads that are made and joined once have no calls at all. */
+static bool next_is_imbalance(const struct view *v, struct text *out)
+{
+	if (!v->file || (!has_regions(v->result) && !threads_end_apart(&v->result->calls.threads)))
+		return false;
+	next_view(v, "ispot imbalance", "how evenly the threads share the work", out);
+	return true;
+}
+
 /* Suggests what to record if no function was called. */
 static void next_after_nothing(const struct view *v, struct text *out)
 {
@@ -249,7 +288,8 @@ static void next_after_nothing(const struct view *v, struct text *out)
 	bool in_process = false;
 	size_t width;
 
-	if (!chosen_by_user(v) && next_is_burst(v, out))
+	/* the threads' ends are known without calls */
+	if (!chosen_by_user(v) && (next_is_imbalance(v, out) || next_is_burst(v, out)))
 		return;
 	if (s->attached) {
 		text_add(&again, "ispot record -p ");
@@ -471,27 +511,6 @@ void text_slow_name(const struct block *b, struct text *out)
 	text_release(&whole);
 }
 
-void text_next_command(unsigned width, const char *command, const char *what, struct text *out)
-{
-	next_line(out, width, strlen(command), "Next:", command, what);
-}
-
-void text_next_line(const struct view *v, const char *command, const char *what, struct text *out)
-{
-	text_next_command(v->width, command, what, out);
-}
-
-/* Suggests another view of the same recording. */
-static void next_view(const struct view *v, const char *command, const char *what, struct text *out)
-{
-	struct text line = { 0 };
-
-	text_add(&line, command);
-	text_input_option(v, &line);
-	text_next_line(v, line.s, what, out);
-	text_release(&line);
-}
-
 #define SOLO_CPUS  1.2	   /* busy CPUs from which on threads run at the same time */
 #define SOLO_SHARE 0.1	   /* of thread time in one function: from here on worth the command */
 #define SOLO_NS	   5000000 /* a longer call seldom fits into a window */
@@ -528,24 +547,6 @@ static bool next_is_solo(const struct view *v, struct text *out)
 	same_program(v, &line);
 	next_line(out, v->width, line.n, "Next:", line.s, "whether its threads slow each other");
 	text_release(&line);
-	return true;
-}
-
-static bool has_regions(const struct result *res)
-{
-	vec_for_each (&res->blocks, const struct block, b)
-		if (b->calls && b->function && parallel_role(b->function, NULL) == ROLE_REGION)
-			return true;
-	return false;
-}
-
-/* Suggests to compare the threads of parallel regions: each has few calls, of which every one may
- * have another share of the work. Threads that are made and joined once have no calls at all. */
-static bool next_is_imbalance(const struct view *v, struct text *out)
-{
-	if (!v->file || (!has_regions(v->result) && !threads_end_apart(&v->result->calls.threads)))
-		return false;
-	next_view(v, "ispot imbalance", "how evenly the threads share the work", out);
 	return true;
 }
 
