@@ -360,6 +360,37 @@ static const struct cause_kind tried = {
 	.advice = { { .text = "these threads sleep while another one works: if it has a lock, wait for its release (a mutex, a condition) instead of sleeping" } },
 };
 
+/* The lock of an interpreter: no change to what its holder does lets two threads run at once. */
+static const struct cause_kind of_interpreter[LANGUAGES] = {
+	[LANGUAGE_PYTHON] = {
+		.kind = "lock",
+		.group = CAUSE_LOCK,
+		.name = "interpreter lock",
+		.story = "Waiting for Python's interpreter lock",
+		.idle = "waits for the interpreter lock",
+		.needs_cpu = true,
+		.advice = { { .text = "one thread at a time runs Python code: use processes (multiprocessing), or calls that release the lock" } },
+	},
+	[LANGUAGE_RUBY] = {
+		.kind = "lock",
+		.group = CAUSE_LOCK,
+		.name = "interpreter lock",
+		.story = "Waiting for Ruby's interpreter lock",
+		.idle = "waits for the interpreter lock",
+		.needs_cpu = true,
+		.advice = { { .text = "one thread at a time runs Ruby code: use processes, or Ractors" } },
+	},
+	[LANGUAGE_OCAML] = {
+		.kind = "lock",
+		.group = CAUSE_LOCK,
+		.name = "interpreter lock",
+		.story = "Waiting for OCaml's runtime lock",
+		.idle = "waits for the runtime lock",
+		.needs_cpu = true,
+		.advice = { { .text = "one thread of a domain at a time runs OCaml code: use domains, or processes" } },
+	},
+};
+
 /* Waits without sleeping in a library of OpenMP, where no name says for what. */
 static const struct cause_kind in_openmp = {
 	.kind = "lock",
@@ -389,6 +420,7 @@ static bool spins_in_openmp(const struct block *b)
 const struct cause_kind *cause_kind_of(const struct block *b, const char *kind)
 {
 	bool lock = !strcmp(kind, either[0].kind);
+	enum standard_language language;
 	const struct wait_cell *most;
 
 	if (lock && spins_in_openmp(b))
@@ -396,6 +428,9 @@ const struct cause_kind *cause_kind_of(const struct block *b, const char *kind)
 	most = lock || !strcmp(kind, for_a_thread.kind) ? part_of(b, kind).largest : NULL;
 	if (!most)
 		return cause_kind_find(kind);
+	language = lock ? wait_is_at_interpreter(b->all_threads, most) : LANGUAGE_NONE;
+	if (language)
+		return &of_interpreter[language];
 	if (wait_is_either(b->all_threads, most))
 		return &either[!lock];
 	if (lock)

@@ -166,6 +166,7 @@ static enum futex_class class_of_stack(const struct sites *s, const struct threa
 		return FUTEX_CONDITION;
 	switch (standard_wait_in(meta, &meta->stacks.data[t->sleep.stack - 1])) {
 	case STANDARD_LOCK:
+	case STANDARD_INTERPRETER:
 		return FUTEX_LOCK;
 	case STANDARD_BARRIER:
 		return FUTEX_BARRIER;

@@ -377,7 +377,7 @@ bool futex_is_end(const struct futex *word)
 {
 	enum standard_wait wait = standard_of(word);
 
-	if (wait == STANDARD_LOCK || wait == STANDARD_BARRIER)
+	if (wait == STANDARD_LOCK || wait == STANDARD_BARRIER || wait == STANDARD_INTERPRETER)
 		return false;
 	return wait == STANDARD_END || share(word->ends, word->waits) > 0.5 ||
 	       (!is_state(word) && share(word->last_acts, word->releases) > 0.5);
@@ -441,6 +441,7 @@ static struct futex_judgement judge_standard(const struct futex *word, enum stan
 {
 	switch (wait) {
 	case STANDARD_LOCK:
+	case STANDARD_INTERPRETER:
 		return judged(FUTEX_LOCK, 1);
 	case STANDARD_BARRIER:
 		return judged(FUTEX_BARRIER, 1);
@@ -494,6 +495,7 @@ static const char *standard_fact(const struct futex *word)
 		[STANDARD_SEMAPHORE] = "a semaphore",
 		[STANDARD_END] = "a thread's end",
 		[STANDARD_RESULT] = "a result",
+		[STANDARD_INTERPRETER] = "an interpreter's lock",
 	};
 
 	return facts[standard_of(word)];

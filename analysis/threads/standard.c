@@ -188,11 +188,77 @@ enum standard_wait standard_wait_of(const char *object, const char *symbol)
 	return STANDARD_NONE;
 }
 
+/* Returns whether the file is an interpreter of that name, or its library: python3.11,
+ * libpython3.11.so.1.0. */
+static bool is_interpreter(const char *object, const char *name)
+{
+	const char *file = text_base_name(object);
+
+	if (!strncmp(file, "lib", 3))
+		file += 3;
+	return !strncmp(file, name, strlen(name));
+}
+
+/*
+ * Returns the language whose interpreter's lock the function takes; waits: what the C library's
+ * function that it calls waits for. Python's own files call no function of conditions but for that
+ * lock: its other locks are semaphores. So it is known without names, which distributions strip.
+ */
+static enum standard_language takes_interpreter_lock(const struct meta_frame *f,
+						     enum standard_wait waits)
+{
+	static const struct {
+		enum standard_language language;
+		const char *file, *symbol; /* file NULL: it is linked into the program */
+	} rows[] = {
+		{ LANGUAGE_PYTHON, "pypy", "RPyGilAcquire*" },
+		{ LANGUAGE_RUBY, "ruby", "gvl_acquire*" },
+		{ LANGUAGE_RUBY, "ruby", "thread_sched_to_running*" },
+		{ LANGUAGE_RUBY, "ruby", "thread_sched_wait_running_turn*" },
+		{ LANGUAGE_OCAML, NULL, "st_masterlock_acquire" },
+	};
+
+	if (waits == STANDARD_CONDITION && is_interpreter(f->object, "python") &&
+	    strncmp(f->symbol, "PyThread_", strlen("PyThread_")) != 0)
+		return LANGUAGE_PYTHON;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if ((!rows[i].file || is_interpreter(f->object, rows[i].file)) &&
+		    is_named(f->symbol, rows[i].symbol))
+			return rows[i].language;
+	return LANGUAGE_NONE;
+}
+
+#define INTERPRETER_FRAMES 3 /* deeper ones are in the middle of something else */
+
+enum standard_language standard_interpreter_in(const struct meta *meta,
+					       const struct meta_stack *stack)
+{
+	enum standard_language language;
+	enum standard_wait waits = STANDARD_NONE;
+	const struct meta_frame *callee = NULL, *f;
+	unsigned own = 0;
+
+	for (uint32_t i = 0; own < INTERPRETER_FRAMES && (f = meta_frame_at(meta, stack, i)); i++) {
+		bool of_libc = is_of(LIBC, text_base_name(f->object));
+
+		if (!of_libc && !own++ && callee && *f->calls)
+			waits = standard_wait_of(callee->object, f->calls);
+		language = of_libc ? LANGUAGE_NONE : takes_interpreter_lock(f, waits);
+		if (language)
+			return language;
+		waits = of_libc ? standard_wait_of(f->object, f->symbol) : STANDARD_NONE;
+		callee = f;
+	}
+	return LANGUAGE_NONE;
+}
+
 /* A frame whose function has no name is identified by the function that its caller calls there. */
 enum standard_wait standard_wait_in(const struct meta *meta, const struct meta_stack *stack)
 {
 	const struct meta_frame *callee = NULL, *f;
 
+	if (standard_interpreter_in(meta, stack))
+		return STANDARD_INTERPRETER;
 	for (uint32_t i = 0; (f = meta_frame_at(meta, stack, i)); i++) {
 		enum standard_wait wait = STANDARD_NONE;
 
@@ -404,7 +470,10 @@ void standard_see_stack(struct thread *t, uint64_t stack)
 
 void standard_see_wait(struct thread *t)
 {
-	enum standard_wait wait = of_call(t);
+	enum standard_wait wait = of_call(t), in = STANDARD_NONE;
 
-	set_wait(t, wait ? wait : t->sleep.stack ? of_stack(t->all, t->sleep.stack - 1) : wait);
+	if (t->sleep.stack)
+		in = of_stack(t->all, t->sleep.stack - 1);
+	/* the call that an interpreter's lock is made of waits for a condition */
+	set_wait(t, wait && in != STANDARD_INTERPRETER ? wait : in);
 }

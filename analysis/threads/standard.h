@@ -21,9 +21,10 @@ enum standard_wait {
 	STANDARD_LOCK,
 	STANDARD_CONDITION, /* or the mutex that belongs to a condition */
 	STANDARD_BARRIER,
-	STANDARD_SEMAPHORE, /* a lock if threads that wait there release it */
-	STANDARD_END,	    /* the end of a thread */
-	STANDARD_RESULT,    /* what another thread makes once: a future, a latch */
+	STANDARD_SEMAPHORE,   /* a lock if threads that wait there release it */
+	STANDARD_END,	      /* the end of a thread */
+	STANDARD_RESULT,      /* what another thread makes once: a future, a latch */
+	STANDARD_INTERPRETER, /* the lock of an interpreter, whose holder alone runs the program */
 	STANDARD_WAITS,
 };
 
@@ -34,6 +35,12 @@ enum standard_wait {
 enum standard_wait standard_wait_of(const char *object, const char *symbol);
 /* Returns what the innermost frame that is in the table waits for. */
 enum standard_wait standard_wait_in(const struct meta *meta, const struct meta_stack *stack);
+
+/* Languages whose interpreter has one lock for all threads, so that one of them runs at a time. */
+enum standard_language { LANGUAGE_NONE, LANGUAGE_PYTHON, LANGUAGE_RUBY, LANGUAGE_OCAML, LANGUAGES };
+/* Returns the language whose interpreter's lock a thread with this stack waits for. */
+enum standard_language standard_interpreter_in(const struct meta *meta,
+					       const struct meta_stack *stack);
 
 /* Returns how many waiters of a condition the standard function that a thread is in releases. */
 enum standard_release { RELEASE_UNKNOWN, RELEASE_ONE, RELEASE_ALL };

@@ -7,6 +7,7 @@
 #include "analysis/threads/threads.h"
 #include "base/mem.h"
 #include "trace/format.h"
+#include "trace/meta/meta.h"
 
 #define TRIED_PART 10
 
@@ -470,6 +471,12 @@ const char *wait_maybe_tried(const struct threads *th, const struct wait_sums *s
 	return c ? tries_function(&th->tries, c->tries) : NULL;
 }
 
+enum standard_language wait_is_at_interpreter(const struct threads *th, const struct wait_cell *c)
+{
+	return c->stack ? standard_interpreter_in(th->meta, &th->meta->stacks.data[c->stack - 1])
+			: LANGUAGE_NONE;
+}
+
 bool wait_is_either(const struct threads *th, const struct wait_cell *c)
 {
 	const struct futex *word = c->kind == WAIT_FUTEX && c->word != SLEEP_NOBODY
@@ -511,6 +518,9 @@ static struct wait_cause of_function(const struct wait_cell *c)
 				   "asleep in a function that waits for an end" },
 		[STANDARD_RESULT] = { "condition-wait", 0.8,
 				      "asleep in a function that waits for a result" },
+		[STANDARD_INTERPRETER] = { "lock", 0.8,
+					   "asleep in an interpreter's function that takes its "
+					   "lock" },
 	};
 
 	return causes[c->standard];

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analysis/threads/standard.h"
 #include "analysis/threads/wakeup_chain.h"
 #include "base/vec.h"
 
@@ -91,6 +92,9 @@ bool wait_is_queue(const struct threads *th, const struct wait_cell *cell);
 bool wait_is_tried(const struct threads *th, const struct wait_cell *cell);
 /* Returns whether the wait is in a standard function of semaphores, such as sem_wait(). */
 bool wait_is_at_semaphore(const struct threads *th, const struct wait_cell *cell);
+/* Returns the language whose interpreter's lock the wait is for. */
+enum standard_language wait_is_at_interpreter(const struct threads *th,
+					      const struct wait_cell *cell);
 /* Returns the name of the function with such sleeps, "" if it has none, or NULL if they take at
  * most a tenth of the time. */
 const char *wait_tried(const struct threads *th, const struct wait_sums *sums);

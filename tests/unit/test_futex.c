@@ -444,6 +444,52 @@ static void openmp_without_names_is_told_by_the_call(void **state)
 	vec_release(&meta.frames);
 }
 
+/* A program's frame above one of the C library that waits: whether it takes an interpreter's lock.
+ */
+static void interpreters_are_known_by_their_files(void **state)
+{
+	static const struct {
+		const char *waits, *object, *symbol, *calls;
+		enum standard_language language;
+	} rows[] = {
+		{ "pthread_cond_timedwait", "/usr/bin/python3.11", "take_gil", "",
+		  LANGUAGE_PYTHON },
+		{ "pthread_cond_timedwait", "/usr/lib/libpython3.11.so.1.0", "", "",
+		  LANGUAGE_PYTHON },
+		{ "", "/usr/bin/python3.11", "", "pthread_cond_timedwait", LANGUAGE_PYTHON },
+		{ "sem_clockwait", "/usr/bin/python3.11", "PyThread_acquire_lock_timed", "",
+		  LANGUAGE_NONE },
+		{ "pthread_cond_wait", "/usr/lib/python3/numpy/core.so", "take_gil", "",
+		  LANGUAGE_NONE },
+		{ "pthread_cond_wait", "/usr/bin/app", "take_gil", "", LANGUAGE_NONE },
+		{ "pthread_cond_wait", "/usr/lib/libruby-3.1.so.3.1", "rb_native_cond_wait", "",
+		  LANGUAGE_NONE },
+		{ "pthread_cond_wait", "/usr/lib/libruby-3.1.so.3.1", "gvl_acquire_common", "",
+		  LANGUAGE_RUBY },
+		{ "pthread_cond_wait", "/home/me/a.out", "st_masterlock_acquire", "",
+		  LANGUAGE_OCAML },
+	};
+	static const uint32_t frames[] = { 0, 1 };
+	const struct meta_stack stack = { .n_frames = 2, .frames = frames };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct meta meta = { 0 };
+
+		*vec_add(&meta.frames) = (struct meta_frame){
+			.symbol = rows[i].waits, .object = "/lib/libc.so.6", .file = "", .calls = ""
+		};
+		*vec_add(&meta.frames) = (struct meta_frame){ .symbol = rows[i].symbol,
+							      .object = rows[i].object,
+							      .file = "",
+							      .calls = rows[i].calls };
+		assert_int_equal(standard_interpreter_in(&meta, &stack), rows[i].language);
+		assert_int_equal(standard_wait_in(&meta, &stack) == STANDARD_INTERPRETER,
+				 rows[i].language != LANGUAGE_NONE);
+		vec_release(&meta.frames);
+	}
+}
+
 static void functions_count_in_their_own_library(void **state)
 {
 	static const char libc[] = "/lib/x86_64-linux-gnu/libc.so.6";
@@ -539,6 +585,7 @@ int main(void)
 		cmocka_unit_test(a_condition_that_all_are_told_of),
 		cmocka_unit_test(a_mutex_of_a_condition),
 		cmocka_unit_test(a_condition_of_one_thread_s_own),
+		cmocka_unit_test(interpreters_are_known_by_their_files),
 		cmocka_unit_test(functions_count_in_their_own_library),
 		cmocka_unit_test(functions_that_wait_without_sleeping),
 		cmocka_unit_test(openmp_without_names_is_told_by_the_call),
