@@ -699,22 +699,55 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 			      contended && !unclear);
 }
 
+/* Returns whether the set has functions on locks; releasing: those that release locks. */
+static bool is_of_locks(const struct sections *s, uint64_t set, bool releasing)
+{
+	for (uint32_t id = 0; id < s->meta->functions.n; id++) {
+		const struct lock_function *row = s->functions[id];
+
+		if (row && s->meta->functions.data[id].set == set &&
+		    (!releasing || row->action == LOCK_RELEASE || row->action == LOCK_WAIT))
+			return true;
+	}
+	return false;
+}
+
+static void drop_holds(struct sections *s, struct lock *l)
+{
+	while (l->holds.n)
+		remove_hold(s, l, l->holds.n - 1);
+}
+
 /* Drops all holds and waits when the probes of lock functions are switched off, because locks are
  * then taken and released without records. */
 static void set_off(struct sections *s, uint64_t set, uint64_t tgid)
 {
-	bool of_locks = false;
-
-	for (uint32_t id = 0; id < s->meta->functions.n; id++)
-		of_locks |= s->functions[id] && s->meta->functions.data[id].set == set;
-	if (!of_locks)
+	if (!is_of_locks(s, set, false))
 		return;
 	vec_for_each (&s->locks, struct lock, l)
 		if (!tgid || l->tgid == tgid) {
-			while (l->holds.n)
-				remove_hold(s, l, l->holds.n - 1);
+			drop_holds(s, l);
 			l->waiters.n = 0;
 		}
+}
+
+/* Forgets who took locks when the probes of functions that release them are switched on: they may
+ * join later than those of functions that take locks, and until then no release has a record. */
+static void set_on(struct sections *s, uint64_t set, uint64_t tgid)
+{
+	if (!is_of_locks(s, set, true))
+		return;
+	vec_for_each (&s->locks, struct lock, l)
+		if (!tgid || l->tgid == tgid) {
+			drop_holds(s, l);
+			l->taken = l->unclear = 0;
+		}
+	for (size_t i = 0; i < s->all.n; i++) {
+		const struct keyed_group *g = &s->waits->groups.data[i];
+
+		if (!g->rest && (!tgid || s->locks.data[g->key >> 32].tgid == tgid))
+			s->all.data[i].acquired = s->all.data[i].contended = 0;
+	}
 }
 
 /* Returns the index of the frame of the function that the program's author knows: not one of the
@@ -781,6 +814,8 @@ static void on_record(void *self, const struct thread *t, const struct record *r
 		add_sample_to_holds(self, t, r);
 	if (r->kind == REC_SET_OFF)
 		set_off(self, r->values[0], r->values[1]);
+	if (r->kind == REC_SET_ON)
+		set_on(self, r->values[0], r->values[1]);
 	if (t && r->kind == REC_HELD)
 		on_held(self, t, r);
 	if (t && r->kind == REC_ARGS && t->entered && t->n_open &&

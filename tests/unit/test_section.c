@@ -325,6 +325,33 @@ static void probes_that_were_out(void **state)
 	end(&s);
 }
 
+/* The probes of releases come later than those of the function that takes locks: what was taken
+ * until then shows no release that was missed. */
+static void releases_that_join_late(void **state)
+{
+	static const uint64_t set[RECORD_VALUES_MIN] = { 2, 0 };
+	const struct block *b;
+	struct story s;
+
+	begin(&s);
+	s.meta.functions.data[UNLOCK].set = 2;
+	for (uint32_t i = 0; i < 10; i++)
+		calls(&s, 1000 + 100 * i, 1010 + 100 * i, 1 + i % 2, LOCK, MUTEX);
+	record(&s, REC_SET_ON, 5000, 0, 0, set, 2);
+	calls(&s, 6000, 6100, 1, LOCK, MUTEX);
+	starts(&s, 6200, 2, LOCK, MUTEX);
+	calls(&s, 6500, 6600, 1, UNLOCK, MUTEX);
+	ends(&s, 6700, 2, LOCK);
+	calls(&s, 6800, 6900, 2, UNLOCK, MUTEX);
+	b = finish(&s, LOCK);
+	assert_true(b->section->is_clear);
+	assert_int_equal(s.sections.unclear, 0);
+	assert_int_equal(b->section->acquired, 2);
+	assert_int_equal(b->section->contended, 1);
+	assert_int_equal(b->section->hold->calls, 2);
+	end(&s);
+}
+
 /* Who waits for a condition without a probe releases the mutex unseen: the next one to take it
  * shows that, and then it is not known whether that one had to wait. */
 static void unseen_releases_are_unclear(void **state)
@@ -438,6 +465,7 @@ int main(void)
 		cmocka_unit_test(held_to_the_end),
 		cmocka_unit_test(left_at_the_end),
 		cmocka_unit_test(probes_that_were_out),
+		cmocka_unit_test(releases_that_join_late),
 		cmocka_unit_test(unseen_releases_are_unclear),
 		cmocka_unit_test(without_releases),
 		cmocka_unit_test(only_the_latest_locks_tell_what_is_done),
