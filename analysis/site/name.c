@@ -27,21 +27,25 @@ static const struct meta_frame *frame_of(const struct naming *n, uint32_t i)
 
 /*
  * Returns the name of the function that the program called: the name by which the first frame
- * outside of the library calls it, whatever frames the library has inside. NULL: the thread sleeps
- * in the program itself, or it is not known how it came to the library. *caller: the caller's place
- * in the stack.
+ * outside of the library calls it, whatever frames the library has inside, or, if that is unknown
+ * as after a tail call, the outermost of these. NULL: the thread sleeps in the program itself, or
+ * it is not known how it came to the library. *caller: the caller's place in the stack.
  */
 static const char *called(const struct naming *n, uint32_t *caller)
 {
-	const struct meta_frame *first = frame_of(n, 0), *f = first;
+	const struct meta_frame *first = frame_of(n, 0), *f = first, *outermost = NULL;
+	const char *function = NULL;
 	uint32_t i = 0;
 
-	while (f && !strcmp(f->object, first->object))
-		f = frame_of(n, ++i);
-	if (!f || !*f->calls)
-		return NULL;
-	*caller = i;
-	return f->calls;
+	for (; f && !strcmp(f->object, first->object); f = frame_of(n, ++i))
+		outermost = f;
+	if (f && *f->calls)
+		function = f->calls;
+	else if (f && outermost && standard_is_library(first->object) && *outermost->symbol)
+		function = outermost->symbol;
+	if (function)
+		*caller = i;
+	return function;
 }
 
 static void add(struct naming *n, const char *name)

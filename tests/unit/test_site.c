@@ -278,6 +278,13 @@ static const struct {
 	  { { .symbol = "", .object = "/lib/libc.so.6", .offset = 0x10, .calls = "" },
 	    { .symbol = "", .object = "/bin/app", .offset = 0x1234, .calls = "sem_wait" },
 	    { .symbol = "", .object = "/bin/app", .offset = 0x2345, .calls = "" } } },
+	/* a function that the program called last, in place of its own end */
+	{ "usleep in worker",
+	  { { .symbol = "clock_nanosleep", .object = "/lib/libc.so.6", .calls = "" },
+	    { .symbol = "nanosleep", .object = "/lib/libc.so.6", .calls = "" },
+	    { .symbol = "usleep", .object = "/lib/libc.so.6", .calls = "" },
+	    { .symbol = "worker", .object = "/bin/app", .calls = "" },
+	    { .symbol = "start_thread", .object = "/lib/libc.so.6", .calls = "" } } },
 	/* how it came there is not known, and what is known is said */
 	{ "futex_wait in worker",
 	  { { .symbol = "futex_wait", .object = "/lib/libc.so.6", .calls = "" },
