@@ -67,6 +67,19 @@ static bool has_descriptor(const struct meta_function *f)
 	return false;
 }
 
+/* Whether the function changes the mappings of its process, for which the kernel has one lock. */
+static bool changes_mappings(const struct meta_function *f)
+{
+	static const char *const symbols[] = { "mmap",	   "mmap64",  "munmap", "mremap",
+					       "mprotect", "madvise", "brk",	"sbrk" };
+	const char *symbol = f && f->symbol ? f->symbol + strspn(f->symbol, "_") : "";
+
+	for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++)
+		if (!strcmp(symbol, symbols[i]))
+			return true;
+	return false;
+}
+
 /* Where the kernel holds threads up. */
 enum kernel_place { AT_UNKNOWN, AT_FILES, AT_MAPPINGS };
 
@@ -75,9 +88,9 @@ static enum kernel_place kernel_place(const struct block *b)
 	struct wait_part part = part_of(b, "kernel");
 	uint32_t wait = part.largest ? part.largest->kind : WAIT_UNKNOWN;
 
-	return wait == WAIT_PAGE_FAULT				  ? AT_MAPPINGS
-	       : wait == WAIT_DISK || has_descriptor(b->function) ? AT_FILES
-								  : AT_UNKNOWN;
+	return wait == WAIT_PAGE_FAULT || changes_mappings(b->function) ? AT_MAPPINGS
+	       : wait == WAIT_DISK || has_descriptor(b->function)	? AT_FILES
+									: AT_UNKNOWN;
 }
 
 static bool not_at_files(const struct block *b)
@@ -391,6 +404,55 @@ static const struct cause_kind of_interpreter[LANGUAGES] = {
 	},
 };
 
+/* Locks that the C library has for itself, whose critical sections the program cannot change. */
+static const struct cause_kind inside_library[INSIDE_LOCKS] = {
+	[INSIDE_MALLOC] = {
+		.kind = "lock",
+		.group = CAUSE_LOCK,
+		.name = "lock contention",
+		.story = "Lock contention",
+		.idle = "waits for a lock",
+		.needs_cpu = true,
+		.advice = { { .text = "allocate less often, or use an allocator with memory for each thread (jemalloc, tcmalloc); glibc's arenas are limited by MALLOC_ARENA_MAX" } },
+	},
+	[INSIDE_STDIO] = {
+		.kind = "lock",
+		.group = CAUSE_LOCK,
+		.name = "lock contention",
+		.story = "Lock contention",
+		.idle = "waits for a lock",
+		.needs_cpu = true,
+		.advice = { { .text = "let each thread use a FILE of its own, or format apart and write in larger pieces" } },
+	},
+	[INSIDE_RANDOM] = {
+		.kind = "lock",
+		.group = CAUSE_LOCK,
+		.name = "lock contention",
+		.story = "Lock contention",
+		.idle = "waits for a lock",
+		.needs_cpu = true,
+		.advice = { { .text = "give each thread random numbers of its own (rand_r, random_r, a generator of C++)" } },
+	},
+	[INSIDE_LOADER] = {
+		.kind = "lock",
+		.group = CAUSE_LOCK,
+		.name = "lock contention",
+		.story = "Lock contention",
+		.idle = "waits for a lock",
+		.needs_cpu = true,
+		.advice = { { .text = "the loader has one lock: load libraries once, and keep what was looked up" } },
+	},
+	[INSIDE_OTHER] = {
+		.kind = "lock",
+		.group = CAUSE_LOCK,
+		.name = "lock contention",
+		.story = "Lock contention",
+		.idle = "waits for a lock",
+		.needs_cpu = true,
+		.advice = { { .text = "the lock is the C library's own: call that function less often, or from fewer threads" } },
+	},
+};
+
 /* Waits without sleeping in a library of OpenMP, where no name says for what. */
 static const struct cause_kind in_openmp = {
 	.kind = "lock",
@@ -421,6 +483,7 @@ const struct cause_kind *cause_kind_of(const struct block *b, const char *kind)
 {
 	bool lock = !strcmp(kind, either[0].kind);
 	enum standard_language language;
+	enum inside_lock inside;
 	const struct wait_cell *most;
 
 	if (lock && spins_in_openmp(b))
@@ -431,6 +494,9 @@ const struct cause_kind *cause_kind_of(const struct block *b, const char *kind)
 	language = lock ? wait_is_at_interpreter(b->all_threads, most) : LANGUAGE_NONE;
 	if (language)
 		return &of_interpreter[language];
+	inside = lock ? wait_is_inside(b->all_threads, most) : INSIDE_NONE;
+	if (inside)
+		return &inside_library[inside];
 	if (wait_is_either(b->all_threads, most))
 		return &either[!lock];
 	if (lock)

@@ -102,6 +102,11 @@ static bool is_of(enum library library, const char *file)
 	return false;
 }
 
+bool standard_is_libc(const char *object)
+{
+	return is_of(LIBC, text_base_name(object));
+}
+
 bool standard_is_library(const char *object)
 {
 	const char *file = text_base_name(object);

@@ -48,6 +48,8 @@ enum standard_release standard_release_in(const struct thread *t);
 
 /* Whether object is the path of one of the libraries whose functions are known. */
 bool standard_is_library(const char *object);
+/* Whether object is the path of the C library. */
+bool standard_is_libc(const char *object);
 /* Whether a function is where the C library begins a thread or a program. */
 bool standard_is_start(const char *object, const char *symbol);
 /* Returns the innermost function of the program that has a name, or else its innermost frame. */

@@ -477,6 +477,13 @@ enum standard_language wait_is_at_interpreter(const struct threads *th, const st
 			: LANGUAGE_NONE;
 }
 
+enum inside_lock wait_is_inside(const struct threads *th, const struct wait_cell *c)
+{
+	return c->kind == WAIT_FUTEX && c->stack
+		       ? inside_lock_of(th->meta, &th->meta->stacks.data[c->stack - 1])
+		       : INSIDE_NONE;
+}
+
 bool wait_is_either(const struct threads *th, const struct wait_cell *c)
 {
 	const struct futex *word = c->kind == WAIT_FUTEX && c->word != SLEEP_NOBODY

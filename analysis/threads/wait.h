@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analysis/threads/inside.h"
 #include "analysis/threads/standard.h"
 #include "analysis/threads/wakeup_chain.h"
 #include "base/vec.h"
@@ -95,6 +96,8 @@ bool wait_is_at_semaphore(const struct threads *th, const struct wait_cell *cell
 /* Returns the language whose interpreter's lock the wait is for. */
 enum standard_language wait_is_at_interpreter(const struct threads *th,
 					      const struct wait_cell *cell);
+/* Returns which lock of the C library's own the wait is for, if it is for a lock. */
+enum inside_lock wait_is_inside(const struct threads *th, const struct wait_cell *cell);
 /* Returns the name of the function with such sleeps, "" if it has none, or NULL if they take at
  * most a tenth of the time. */
 const char *wait_tried(const struct threads *th, const struct wait_sums *sums);

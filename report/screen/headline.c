@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/cause/coactivity_find.h"
@@ -19,6 +20,7 @@
 #include "analysis/threads/standard.h"
 #include "analysis/threads/wait.h"
 #include "symbol/name.h"
+#include "base/mem.h"
 #include "base/place.h"
 #include "base/text.h"
 #include "report/block/coactive.h"
@@ -49,6 +51,23 @@ static void short_name(const char *s, size_t columns, struct text *out)
 	text_add(out, name_brief(buf, sizeof(buf), s, columns));
 }
 
+/* Names a place where threads wait, without the kind of futex that tells its rows apart: the
+ * sentence says it. */
+static void place_name(const char *s, struct text *out)
+{
+	static const char *const kinds[] = { ", at locks", ", at barriers" };
+	char *name = xstrdup(s);
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		char *end = strstr(name, kinds[i]);
+
+		if (end && !end[strlen(kinds[i])])
+			*end = '\0';
+	}
+	short_name(name, PLACE_COLUMNS, out);
+	free(name);
+}
+
 /* Names the block. A lock is a place in memory and a sequence has several functions. A bare address
  * helps only in the block's own row. */
 static void name(const struct block *b, struct text *out)
@@ -67,8 +86,10 @@ static void name(const struct block *b, struct text *out)
 	if (b->kind == BLOCK_SEQUENCE)
 		text_add(out,
 			 text_shortened(sequence, sizeof(sequence), b->name, SEQUENCE_COLUMNS));
+	else if (block_is_wait(b))
+		place_name(b->name, out);
 	else
-		short_name(b->name, block_is_wait(b) ? PLACE_COLUMNS : NAME_COLUMNS, out);
+		short_name(b->name, NAME_COLUMNS, out);
 	if (b->key && block_is_call(b) && strncmp(b->key, "0x", 2) != 0)
 		text_printf(out, " %s", text_printable(buf, sizeof(buf), b->key));
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/threads/futex.h"
+#include "analysis/threads/inside.h"
 #include "analysis/threads/standard.h"
 #include "base/text.h"
 #include "trace/meta/meta.h"
@@ -490,6 +491,47 @@ static void interpreters_are_known_by_their_files(void **state)
 	}
 }
 
+/* The C library's frames, and the program's above them: whose lock it is that a thread sleeps at.
+ */
+static void locks_of_the_library(void **state)
+{
+	static const struct {
+		const char *inner, *outer, *calls;
+		enum inside_lock lock;
+	} rows[] = {
+		{ "__lll_lock_wait_private", "malloc", "malloc", INSIDE_MALLOC },
+		{ "__lll_lock_wait_private", "_int_free", "free", INSIDE_MALLOC },
+		{ "__lll_lock_wait_private", "random", "", INSIDE_RANDOM },
+		{ "__lll_lock_wait_private", "__vfprintf_internal", "fprintf", INSIDE_STDIO },
+		{ "pthread_mutex_lock", "dlopen", "dlopen", INSIDE_LOADER },
+		{ "__lll_lock_wait_private", "tzset", "localtime_r", INSIDE_OTHER },
+		{ "__lll_lock_wait", "pthread_mutex_lock", "pthread_mutex_lock", INSIDE_NONE },
+		{ "__lll_lock_wait", "___pthread_mutex_lock", "", INSIDE_NONE },
+		{ "syscall", "syscall", "syscall", INSIDE_NONE },
+		{ "", "", "", INSIDE_NONE },
+	};
+	static const uint32_t frames[] = { 0, 1, 2 };
+	const struct meta_stack stack = { .n_frames = 3, .frames = frames };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct meta meta = { 0 };
+
+		*vec_add(&meta.frames) = (struct meta_frame){ .symbol = rows[i].inner,
+							      .object = "/lib/libc.so.6",
+							      .calls = "" };
+		*vec_add(&meta.frames) =
+			(struct meta_frame){ .symbol = rows[i].outer,
+					     .object = "/lib64/ld-linux-x86-64.so.2",
+					     .calls = "" };
+		*vec_add(&meta.frames) = (struct meta_frame){ .symbol = "f",
+							      .object = "/bin/app",
+							      .calls = rows[i].calls };
+		assert_int_equal(inside_lock_of(&meta, &stack), rows[i].lock);
+		vec_release(&meta.frames);
+	}
+}
+
 static void functions_count_in_their_own_library(void **state)
 {
 	static const char libc[] = "/lib/x86_64-linux-gnu/libc.so.6";
@@ -586,6 +628,7 @@ int main(void)
 		cmocka_unit_test(a_mutex_of_a_condition),
 		cmocka_unit_test(a_condition_of_one_thread_s_own),
 		cmocka_unit_test(interpreters_are_known_by_their_files),
+		cmocka_unit_test(locks_of_the_library),
 		cmocka_unit_test(functions_count_in_their_own_library),
 		cmocka_unit_test(functions_that_wait_without_sleeping),
 		cmocka_unit_test(openmp_without_names_is_told_by_the_call),

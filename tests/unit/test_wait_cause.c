@@ -193,16 +193,21 @@ static void advice_depends_on_what_the_kernel_does(void **state)
 	static const struct {
 		uint32_t kind;
 		enum argument_class class;
+		const char *symbol;
 		bool file, map;
-	} cases[] = { { WAIT_DISK, ARGUMENT_VALUE, true, false },
-		      { WAIT_OTHER, ARGUMENT_FD, true, false },
-		      { WAIT_PAGE_FAULT, ARGUMENT_FD, false, true },
-		      { WAIT_OTHER, ARGUMENT_VALUE, true, true } };
+	} cases[] = { { WAIT_DISK, ARGUMENT_VALUE, "f", true, false },
+		      { WAIT_OTHER, ARGUMENT_FD, "f", true, false },
+		      { WAIT_PAGE_FAULT, ARGUMENT_FD, "f", false, true },
+		      { WAIT_OTHER, ARGUMENT_VALUE, "__munmap", false, true },
+		      { WAIT_OTHER, ARGUMENT_VALUE, "munmap_all", true, true },
+		      { WAIT_OTHER, ARGUMENT_VALUE, "f", true, true } };
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct meta_argument argument = { .class = cases[i].class };
-		struct meta_function f = { .arguments = &argument, .n_arguments = 1 };
+		struct meta_function f = { .symbol = cases[i].symbol,
+					   .arguments = &argument,
+					   .n_arguments = 1 };
 		struct wait_cell cell = { .kind = cases[i].kind,
 					  .end = SLEEP_BY_THREAD,
 					  .uninterruptible = true,

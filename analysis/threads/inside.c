@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/threads/inside.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "analysis/threads/standard.h"
+#include "base/text.h"
+#include "trace/meta/meta.h"
+
+/* A name that ends in * stands for all names with that beginning. */
+static const struct {
+	const char *symbol;
+	enum inside_lock lock;
+} rows[] = {
+	{ "malloc", INSIDE_MALLOC },	    { "calloc", INSIDE_MALLOC },
+	{ "realloc*", INSIDE_MALLOC },	    { "free", INSIDE_MALLOC },
+	{ "cfree", INSIDE_MALLOC },	    { "memalign", INSIDE_MALLOC },
+	{ "aligned_alloc", INSIDE_MALLOC }, { "posix_memalign", INSIDE_MALLOC },
+	{ "valloc", INSIDE_MALLOC },	    { "strdup", INSIDE_MALLOC },
+	{ "strndup", INSIDE_MALLOC },	    { "printf*", INSIDE_STDIO },
+	{ "fprintf*", INSIDE_STDIO },	    { "vprintf*", INSIDE_STDIO },
+	{ "vfprintf*", INSIDE_STDIO },	    { "put*", INSIDE_STDIO },
+	{ "fput*", INSIDE_STDIO },	    { "get*", INSIDE_STDIO },
+	{ "fget*", INSIDE_STDIO },	    { "fwrite", INSIDE_STDIO },
+	{ "fread", INSIDE_STDIO },	    { "fflush", INSIDE_STDIO },
+	{ "_IO_*", INSIDE_STDIO },	    { "flockfile", INSIDE_STDIO },
+	{ "getenv", INSIDE_OTHER },	    { "rand", INSIDE_RANDOM },
+	{ "random", INSIDE_RANDOM },	    { "drand48", INSIDE_RANDOM },
+	{ "lrand48", INSIDE_RANDOM },	    { "mrand48", INSIDE_RANDOM },
+	{ "dlopen*", INSIDE_LOADER },	    { "dlclose*", INSIDE_LOADER },
+	{ "dlsym*", INSIDE_LOADER },	    { "dlvsym*", INSIDE_LOADER },
+	{ "dladdr*", INSIDE_LOADER },	    { "dl_iterate_phdr", INSIDE_LOADER },
+};
+
+/* Returns whether the file is the C library, or its loader, which has a part of the library. */
+static bool is_of_c_library(const char *object)
+{
+	const char *file = text_base_name(object);
+
+	return standard_is_libc(object) || !strncmp(file, "ld-linux", strlen("ld-linux"));
+}
+
+/* Returns the name of the C library's function that the program, or another library, called, or
+ * NULL. */
+static const char *called(const struct meta *meta, const struct meta_stack *stack)
+{
+	const struct meta_frame *f, *outermost = NULL;
+	uint32_t i = 0;
+
+	while ((f = meta_frame_at(meta, stack, i)) && is_of_c_library(f->object)) {
+		outermost = f;
+		i++;
+	}
+	if (!f || !outermost)
+		return NULL;
+	return *f->calls ? f->calls : *outermost->symbol ? outermost->symbol : NULL;
+}
+
+static bool is_named(const char *symbol, const char *name)
+{
+	size_t n = strlen(name);
+
+	if (name[n - 1] == '*')
+		return !strncmp(symbol, name, n - 1);
+	return !strncmp(symbol, name, n) && (!symbol[n] || symbol[n] == '@');
+}
+
+/* Returns whether the function itself takes a lock of the program, or waits otherwise. */
+static bool waits_for_the_program(const char *symbol)
+{
+	const char *plain = symbol + strspn(symbol, "_");
+
+	return standard_wait_of("libc.so.6", symbol) || !strcmp(plain, "syscall") ||
+	       !strncmp(plain, "pthread_", strlen("pthread_")) ||
+	       !strncmp(plain, "lll_", strlen("lll_"));
+}
+
+enum inside_lock inside_lock_of(const struct meta *meta, const struct meta_stack *stack)
+{
+	const char *symbol = called(meta, stack);
+
+	if (!symbol || waits_for_the_program(symbol))
+		return INSIDE_NONE;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (is_named(symbol, rows[i].symbol) ||
+		    is_named(symbol + strspn(symbol, "_"), rows[i].symbol))
+			return rows[i].lock;
+	return INSIDE_OTHER;
+}
