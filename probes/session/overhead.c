@@ -150,15 +150,27 @@ static void what_probes_did(const struct stretch *x, struct text *out)
 			    text_overhead(number, share, most));
 }
 
+static bool is_mostly_scheduling(const struct overhead *o, const struct recording *r)
+{
+	return (double)session_scheduling_cost_ns(o->follow, r) >
+	       (double)session_probes_cost_ns(o, r) / 2;
+}
+
 static void add_advice(const struct overhead *o, const struct recording *r, struct text *out)
 {
-	bool scheduling = (double)session_scheduling_cost_ns(o->follow, r) >
-			  (double)session_probes_cost_ns(o, r) / 2;
-
 	text_add(out, "; ");
-	text_add(out, scheduling
+	text_add(out, is_mostly_scheduling(o, r)
 			      ? scheduling_advice(o, r)
 			      : "trace fewer functions, or functions that are called less often");
+}
+
+/*
+ * Returns whether the recorder itself ends what exceeds the budget: it takes functions out that it
+ * has chosen. Until then a user can do nothing about them.
+ */
+static bool will_be_less(const struct overhead *o, const struct recording *r)
+{
+	return r->is_hybrid && r->options->overhead > 0 && !is_mostly_scheduling(o, r);
 }
 
 /*
@@ -231,7 +243,7 @@ void session_warn_cost(struct overhead *o, struct recording *r, uint64_t now_ns,
 	o->look_ns = now_ns;
 	o->cpu_ns = cpu_ns;
 	o->cost_ns = cost_ns;
-	if (!is_over_budget(r, &x))
+	if (!is_over_budget(r, &x) || (!at_end && will_be_less(o, r)))
 		return;
 	warn(o, r, &x, at_end);
 	if (at_end)
