@@ -34,14 +34,14 @@ record mutex -F pthread_join -- "$MB/mutex" -n 10007
 "$ISPOT" imbalance --json -i mutex.data >mutex.json
 is "$(section mutex.json '"\(.kind) \(.instances)"')" "join 1" "threads made and joined are a section"
 
-# Nothing is named, and threads are waited for before any call of pthread_join could be recorded.
-# waited_for NAME THREADS PROGRAM...: one section, of those threads, which ends in the program
+# waited_for NAME THREADS PROGRAM...: one section, of those threads, which ends in the program, recorded with the
+# functions that $named names, or none
 waited_for() {
 	command -v "$3" >/dev/null || {
 		skip "$1: the threads that it makes and waits for are a section" "no $3 here"
 		return
 	}
-	record "$1" -- "${@:3}"
+	record "$1" ${named:+-F "$named"} -- "${@:3}"
 	"$ISPOT" imbalance --json -i "$1.data" >"$1.json"
 	is "$(jq -c '[.sections[] | select(.kind == "join") | [.instances, (.threads | length)]]' "$1.json")" "[[1,$2]]" \
 		"$1: the threads that it makes and waits for are a section" || diag "$1.json"
@@ -50,7 +50,7 @@ waited_for() {
 }
 waited_for sysbench 4 sysbench cpu --threads=4 --time=2 run
 
-# The last thread to end is waited for first, in a call that began before its function had a probe.
+# The last thread to end is waited for first, in a call that has no probe, as one that began before its function had one.
 cat >early.c <<-'EOC'
 	#include <pthread.h>
 	#include <time.h>
@@ -71,9 +71,9 @@ cat >early.c <<-'EOC'
 	}
 EOC
 if gcc -g -O1 -pthread early.c -o early 2>cc.err; then
-	waited_for early 3 ./early
+	named=run waited_for early 3 ./early
 	"$ISPOT" dump --events -i early.data | awk '/ task-exit/ { exit } / entry pthread_join/ { n++ } END { print n + 0 }' >calls
-	is "$(cat calls)" 0 "while its threads run no call of pthread_join begins"
+	is "$(cat calls)" 0 "no call of pthread_join is recorded"
 	is "$(jq -r '[.sections[] | select(.kind == "join") | [(.name | split("/") | last | split(")") | first), .worst]] | flatten | join(" ")' early.json)" \
 		"early.c:$(grep -n waits early.c | cut -d: -f1) 2" "its line is known, and that the last thread made comes last" || diag early.json
 
