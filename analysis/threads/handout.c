@@ -165,6 +165,7 @@ static void note_round(struct handouts *h, uint32_t place, const struct thread *
 	const struct sleep *s = &t->sleep;
 
 	p->sleeps++;
+	p->messages += s->kind == WAIT_PIPE || s->kind == WAIT_SOCKET || s->kind == WAIT_POLL;
 	if (map_get(&h->waits_at, pair_key(place, t->index)) == MAP_NONE) {
 		map_put(&h->waits_at, pair_key(place, t->index), 1);
 		p->waiters++;
@@ -535,7 +536,11 @@ static void note_sides(struct threads *th, const struct handout *rows, size_t n)
 static void judge_place(struct threads *th, const struct handout *rows, size_t n,
 			const struct all_waits *all)
 {
+	const struct handout_place *place = &th->handouts.rounds.data[rows->place - 1];
 	struct sides x = { 0 };
+
+	if (place->messages > place->sleeps / 2 && is_given(work_of(th, rows, n, all)))
+		map_put(&th->handouts.given, rows->place, 1);
 
 	for (size_t i = 0; i < n; i++) {
 		x.given_ns += rows[i].ns;
@@ -582,6 +587,14 @@ static bool gives_work(const struct threads *th, const struct handout *row)
 	enum futex_work work = work_at(th, row);
 
 	return work == WORK_HANDED_OUT || work == WORK_IN_TURN;
+}
+
+/* The same, or at no futex in a place where work is given by a pipe or a socket. */
+static bool limits(const struct threads *th, const struct handout *row)
+{
+	return row->word == SLEEP_NOBODY
+		       ? row->place && map_get(&th->handouts.given, row->place) != MAP_NONE
+		       : gives_work(th, row);
 }
 
 /* Returns the thread of nearly all sleeps in the rows, or SLEEP_NOBODY, also if it stands for
@@ -920,7 +933,8 @@ static bool gives_alone(const struct given *given)
 
 static double busy_ns(const struct thread *t)
 {
-	return (double)(t->end_ns - t->born_ns) - (double)(t->off.blocked_ns + t->off.idle_ns);
+	return (double)(t->end_ns - t->born_ns) - (double)(t->off.blocked_ns + t->off.idle_ns) +
+	       (double)sleep_naps_ns(t);
 }
 
 /*
@@ -937,7 +951,7 @@ static bool gives_most_sleeps(const struct threads *th, const struct thread *giv
 		uint64_t own_here = 0, others_here = 0;
 
 		n = n_judged(&th->handouts, &rows[i], th->handouts.rows.n - i);
-		if (!gives_work(th, &rows[i]))
+		if (!limits(th, &rows[i]))
 			continue;
 		for (size_t k = i; k < i + n; k++)
 			if (rows[k].waker == giver->index)
@@ -963,10 +977,12 @@ const struct thread *handouts_giver(const struct threads *th, uint64_t *waited_n
 	*waited_ns = 0;
 	for (size_t i = 0, n; i < th->handouts.rows.n; i += n) {
 		n = n_judged(&th->handouts, &rows[i], th->handouts.rows.n - i);
-		if (!gives_work(th, &rows[i]))
+		if (!limits(th, &rows[i]))
 			continue;
 		add_given(given, &rows[i], n,
-			  rows[i].word == word ? 0 : behind_given_ns(&th->behind, rows[i].word));
+			  rows[i].word == word || rows[i].word == SLEEP_NOBODY
+				  ? 0
+				  : behind_given_ns(&th->behind, rows[i].word));
 		word = rows[i].word;
 	}
 	vec_for_each (&th->all, struct thread *, t)
@@ -988,6 +1004,7 @@ void handouts_release(struct handouts *h)
 	map_release(&h->place_of);
 	map_release(&h->queues);
 	map_release(&h->results);
+	map_release(&h->given);
 	map_release(&h->split);
 	map_release(&h->work_of_side);
 	vec_release(&h->rounds);

@@ -55,6 +55,7 @@ struct handouts {
 	/* at the end, of places without a futex: */
 	struct map queues;  /* where threads queue -> 1 */
 	struct map results; /* where one waits for the results of several -> 1 */
+	struct map given;   /* where others give work, by a pipe or a socket -> 1 */
 	bool full;
 };
 
@@ -66,6 +67,7 @@ struct handout_place {
 	uint64_t rounds, shared;	  /* shared: of more than one sleep */
 	uint64_t sleeps, waiters;	  /* waiters: different threads */
 	uint64_t since_ns, spans_ns;	  /* the first round's first end; sum of last - first */
+	uint64_t messages;		  /* sleeps for what comes by a pipe or a socket */
 	uint32_t n_frames;		  /* of the stacks there; of the first one */
 	uint64_t function; /* in which the program waits there, as a hash; 0: not known */
 };

@@ -525,6 +525,7 @@ void threads_restart(struct threads *th, uint64_t time_ns)
 		t->held_ns = t->lost_ns = t->covered_ns = 0;
 		if (t->born_ns < time_ns)
 			t->born_ns = time_ns;
+		t->naps.ns = 0;
 		if (t->unseen_ns && t->unseen_ns < time_ns)
 			t->unseen_ns = time_ns;
 		if (t->end_ns < t->born_ns)

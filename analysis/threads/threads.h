@@ -132,6 +132,7 @@ struct thread {
 	uint32_t n_releases, n_awoken; /* ever */
 	struct history history;	       /* what it has waited for so far */
 	struct thread_depth depth;     /* of its waits */
+	struct thread_naps naps;
 	struct oversubscription_member oversubscription;
 	bool recorder_took; /* it is preempted, and the CPU went to the recorder */
 	uint64_t ready_ns;  /* its time in the run queue that no taker has been charged with yet */

@@ -350,6 +350,23 @@ uint32_t sleep_place(const struct thread *t)
 			       standard_own_function(meta, &meta->stacks.data[s->stack - 1]));
 }
 
+static void note_nap(struct thread *t)
+{
+	const struct sleep *s = &t->sleep;
+
+	if (s->end == SLEEP_BY_THREAD && !is_held(t->all, s))
+		t->naps.served++;
+	if (s->kind != WAIT_SLEEP || s->end != SLEEP_BY_TIMER)
+		return;
+	t->naps.n++;
+	t->naps.ns += s->woken_ns - s->since_ns;
+}
+
+uint64_t sleep_naps_ns(const struct thread *t)
+{
+	return t->naps.served >= t->naps.n ? t->naps.ns : 0;
+}
+
 /* Threads that are summed up when they have ended give their numbers to others. */
 static void note_timed(const struct thread *t)
 {
@@ -392,6 +409,7 @@ void sleep_wake(struct thread *t, struct thread *waker, bool inside, const struc
 	judge(t->all, s, r->time_ns);
 	handouts_add(&t->all->handouts, t);
 	note_timed(t);
+	note_nap(t);
 }
 
 bool sleep_woken_by(const struct thread *t, const struct thread *waker, uint64_t time_ns)

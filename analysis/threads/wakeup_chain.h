@@ -94,6 +94,13 @@ struct sleep {
 	uint64_t pause_ns;	 /* part of idle_ns in which the releasing thread let a time pass */
 };
 
+/* A thread's sleeps until a time has passed, in nanosleep() and the like. */
+struct thread_naps {
+	uint64_t n, ns;	 /* ns: in the reported window */
+	uint64_t served; /* times that it waited for something else, and another thread gave it that
+			  */
+};
+
 /* Notes that the thread may sleep since time_ns, for an unknown reason. */
 void sleep_unknown(struct thread *t, uint64_t time_ns);
 /* Called when the thread leaves the CPU to sleep. */
@@ -119,6 +126,11 @@ uint64_t sleep_idle_behind(const struct threads *th, uint32_t thread, uint32_t w
 			   uint64_t from_ns, uint64_t to_ns);
 /* Returns the place of a timed sleep (tries.h); 0: it is not timed, or its place is unknown. */
 uint32_t sleep_place(const struct thread *t);
+/*
+ * Returns how long the thread napped while others may have waited for it: it gets something to do
+ * from others at least as often as it naps. A thread that wakes up now and then by itself does not.
+ */
+uint64_t sleep_naps_ns(const struct thread *t);
 /* Called when the thread has ended by itself. */
 void sleep_last_acts(const struct thread *t, uint64_t time_ns);
 /* Returns the idle part of the sleep between from_ns and to_ns, which is at most the wakeup. */

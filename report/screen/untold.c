@@ -132,6 +132,7 @@ void text_untold(const struct result *res, const struct untold_functions *untold
 #define GIVER_BUSY   0.75 /* of the giver's time: an idler thread does not limit others */
 #define GIVER_ALWAYS 0.9  /* of it: the program takes as long as the giver's work does */
 #define QUEUED_LEAST 0.1  /* of its time in the run queue: above this, "busy" would mislead */
+#define NAPS_LEAST   0.1  /* of its time in timed sleeps: from here on they are named */
 #define GIVER_MOSTLY 0.2  /* of its CPU time: a function with this much is named */
 
 static double life_ns(const struct thread *t)
@@ -143,7 +144,17 @@ static double busy_part(const struct thread *t)
 {
 	double alive = life_ns(t);
 
-	return alive > 0 ? 1 - (double)(t->off.blocked_ns + t->off.idle_ns) / alive : 0;
+	return alive > 0 ? 1 - ((double)(t->off.blocked_ns + t->off.idle_ns) -
+				(double)sleep_naps_ns(t)) /
+					   alive
+			 : 0;
+}
+
+static double naps_part(const struct thread *t)
+{
+	double alive = life_ns(t);
+
+	return alive > 0 ? (double)sleep_naps_ns(t) / alive : 0;
 }
 
 static double queued_part(const struct thread *t)
@@ -239,19 +250,25 @@ void text_giver(const struct view *v, const struct giver *giver, struct text *ou
 	text_printf(out, ", which %s %s of the time",
 		    queued_part(giver->thread) < QUEUED_LEAST ? "is busy"
 							      : "runs or waits for a CPU",
-		    text_share(share, busy_part(giver->thread)));
+		    text_share(share, busy_part(giver->thread) - naps_part(giver->thread)));
 	busiest = untold_busiest(&res->untold, giver->thread->index, &f.share);
 	if (busiest && f.share >= GIVER_MOSTLY) {
 		f.frame = busiest;
 		text_add(out, ", mostly in ");
 		name_function(&f, out);
 	}
+	if (naps_part(giver->thread) >= NAPS_LEAST)
+		text_printf(out, "%s and sleeps for a time %s", f.frame ? "," : "",
+			    text_share(share, naps_part(giver->thread)));
 	text_add(out, ": the program is no faster than that thread.");
 }
 
 void text_giver_advice(const struct giver *giver, struct text *out)
 {
-	if (giver->thread)
+	if (giver->thread && naps_part(giver->thread) >= busy_part(giver->thread) / 4)
+		text_printf(out, "do not let thread %u sleep for a time while others wait for it",
+			    giver->thread->tid);
+	else if (giver->thread)
 		text_printf(out,
 			    "split the work of thread %u, or let those that wait do some of it",
 			    giver->thread->tid);
