@@ -14,7 +14,7 @@ static const struct {
 	const char *symbol;
 	enum inside_lock lock;
 } rows[] = {
-	{ "malloc", INSIDE_MALLOC },	    { "calloc", INSIDE_MALLOC },
+	{ "malloc*", INSIDE_MALLOC },	    { "calloc", INSIDE_MALLOC },
 	{ "realloc*", INSIDE_MALLOC },	    { "free", INSIDE_MALLOC },
 	{ "cfree", INSIDE_MALLOC },	    { "memalign", INSIDE_MALLOC },
 	{ "aligned_alloc", INSIDE_MALLOC }, { "posix_memalign", INSIDE_MALLOC },

@@ -193,6 +193,19 @@ static bool is_of_strings(const struct meta_not_traced *f)
 	return false;
 }
 
+/* Whether f does nothing but sleep for a time: its calls explain nothing. */
+static bool is_nap(const struct meta_not_traced *f)
+{
+	static const char *const names[] = { "nanosleep", "clock_nanosleep", "usleep", "sleep",
+					     "thrd_sleep" };
+	const char *name = f->name + strspn(f->name, "_");
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(name, names[i]))
+			return f->object && standard_is_libc(f->object);
+	return false;
+}
+
 /* Suggests --burst if few calls were recorded because the running functions are called too often.
  * Returns false if that is not the reason. */
 static bool next_is_burst(const struct view *v, struct text *out)
@@ -209,7 +222,8 @@ static bool next_is_burst(const struct view *v, struct text *out)
 	text_add(&line, "ispot record --burst 50ms/500ms");
 	vec_for_each (&meta->not_traced, const struct meta_not_traced, f)
 		if (f->name && *f->name && !isnan(f->cost_share) && n < BURST_NAMES &&
-		    (isnan(f->cpu_share) || f->cpu_share >= BURST_SHARE) && !is_of_strings(f)) {
+		    (isnan(f->cpu_share) || f->cpu_share >= BURST_SHARE) && !is_of_strings(f) &&
+		    !is_nap(f)) {
 			n++;
 			text_add(&line, " -F ");
 			text_shell_word(&line, text_printable(name, sizeof(name), f->name));
@@ -465,13 +479,21 @@ static const struct block *worst_function(const struct view *v, const struct blo
 
 #define BESIDE 0.1 /* of the waiting place's lost time, which a function must lose */
 
+static bool same_main_cause(const struct block *a, const struct block *b)
+{
+	const struct cause *x = report_main_cause(a), *y = report_main_cause(b);
+
+	return !x || (y && !strcmp(x->kind, y->kind));
+}
+
 /* Returns a function whose lost time is comparable to that of the place outside of all functions,
- * or the place itself if there is none. */
+ * and has the same cause, or the place itself if there is none. */
 static const struct block *function_beside(const struct view *v, const struct block *place)
 {
 	for (size_t i = 0; i < v->n_rows; i++)
 		if (report_worth(v->rows[i]) && v->rows[i]->function &&
-		    v->rows[i]->lost_threads >= BESIDE * place->lost_threads)
+		    v->rows[i]->lost_threads >= BESIDE * place->lost_threads &&
+		    same_main_cause(place, v->rows[i]))
 			return v->rows[i];
 	return place;
 }

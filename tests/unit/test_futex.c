@@ -501,6 +501,7 @@ static void locks_of_the_library(void **state)
 	} rows[] = {
 		{ "__lll_lock_wait_private", "malloc", "malloc", INSIDE_MALLOC },
 		{ "__lll_lock_wait_private", "_int_free", "free", INSIDE_MALLOC },
+		{ "__lll_lock_wait_private", "malloc_trim", "", INSIDE_MALLOC },
 		{ "__lll_lock_wait_private", "random", "", INSIDE_RANDOM },
 		{ "__lll_lock_wait_private", "__vfprintf_internal", "fprintf", INSIDE_STDIO },
 		{ "pthread_mutex_lock", "dlopen", "dlopen", INSIDE_LOADER },
