@@ -142,7 +142,7 @@ static int wait_program(const struct patched_program *program, struct launch *l,
 		ret = tracees_wait_exec(t, &l->status, err);
 	while (!ret && !is_program(program, t->pid));
 	l->ended = ret == -ESRCH;
-	return ret;
+	return ret ? ret : tracees_follow_no_more(t, err);
 }
 
 int processes_launch(struct processes *p, struct launch *l, char *const *argv,

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "base/hash.h"
@@ -82,11 +83,17 @@ static int objects_of_command(struct inject_targets *t, char *const *argv, struc
 
 	if (ret)
 		return ret;
-	if (p.forks || (p.is_shell && !p.script))
+	if (p.is_shell)
 		ret = err_set(
 			err, -ENOTSUP,
-			"%s starts the program as a child, which --engine in-process does not "
-			"follow yet; give the program itself as the command",
+			"%s is for a shell, so which program to patch is not known before it runs; give "
+			"the program itself as the command",
+			p.script ? p.script : "the command");
+	else if (p.changes_user && geteuid())
+		ret = err_set(
+			err, -ENOTSUP,
+			"%s gets no rights while it is traced, which --engine in-process does; "
+			"run ispot itself with them",
 			argv[0]);
 	if (!ret)
 		ret = translator_refuse(p.script ? p.script : p.path, err);

@@ -23,6 +23,8 @@
 #define SPINS	     50	 /* polls without a pause: most threads stop within microseconds */
 #define ROUNDS	     100 /* rounds of stopping threads that were born meanwhile */
 #define SYSCALL_STOP (SIGTRAP | 0x80)
+#define OPTIONS	     (PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC)
+#define FOLLOWING    (PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE)
 
 static int event_of(int status)
 {
@@ -31,7 +33,6 @@ static int event_of(int status)
 
 /* ---- stopping ---- */
 
-#define CHECK_NS	   50000000ull	/* between two checks for a signal that ends ispot */
 #define STOP_NS		   200000000ull /* how long one thread may hold up the others */
 #define AGAIN_NS	   50000000ull	/* for which they run before another try */
 #define TRIES		   20
@@ -148,8 +149,7 @@ static int seize(struct tracees *t, pid_t tid, struct err *err)
 	struct tracee *e;
 	int error;
 
-	if (!remove_late(tid) &&
-	    ptrace(PTRACE_SEIZE, tid, NULL, PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC)) {
+	if (!remove_late(tid) && ptrace(PTRACE_SEIZE, tid, NULL, OPTIONS)) {
 		error = errno;
 		return has_ended(t->pid, tid) ? 0 : report_refused(t->pid, error, err);
 	}
@@ -275,15 +275,19 @@ int tracees_stop(struct tracees *t, pid_t pid, struct err *err)
 	return ret;
 }
 
+/* ---- a command, until it has executed the program ---- */
+
+static void add_tracee(struct tracees *t, pid_t tid)
+{
+	*vec_add(&t->threads) = (struct tracee){ .tid = tid };
+}
+
 int tracees_seize_command(struct tracees *t, pid_t pid, struct err *err)
 {
-	struct tracee *e;
-
 	*t = (struct tracees){ .pid = pid, .memory = -1 };
-	if (ptrace(PTRACE_SEIZE, pid, NULL, PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC))
+	if (ptrace(PTRACE_SEIZE, pid, NULL, OPTIONS | FOLLOWING))
 		return report_refused(pid, errno, err);
-	e = vec_add(&t->threads);
-	e->tid = pid;
+	add_tracee(t, pid);
 	return 0;
 }
 
@@ -295,31 +299,101 @@ static int resume_thread(struct tracee *e, int request)
 	return ptrace(request, e->tid, NULL, (void *)(intptr_t)signal) ? -errno : 0;
 }
 
-/* Waits for as long as it takes: a wrapper may do anything before it executes the program. */
-int tracees_wait_exec(struct tracees *t, int *status, struct err *err)
+static bool is_birth(int status)
 {
-	struct tracee *e = &t->threads.data[0];
+	return event_of(status) == PTRACE_EVENT_FORK || event_of(status) == PTRACE_EVENT_VFORK ||
+	       event_of(status) == PTRACE_EVENT_CLONE;
+}
 
+/* Returns the thread or process that a stopped thread has made, which is traced, too. */
+static pid_t born_of(pid_t tid)
+{
+	unsigned long born = 0;
+
+	return ptrace(PTRACE_GETEVENTMSG, tid, NULL, &born) ? 0 : (pid_t)born;
+}
+
+/* Returns the index of a thread that has stopped or ended, or the number of threads if none has. */
+static size_t find_stopped(struct tracees *t, int *status)
+{
+	for (size_t i = 0; i < t->threads.n; i++) {
+		struct tracee *e = &t->threads.data[i];
+		int ret = e->gone ? -ETIMEDOUT : wait_for_stop(e->tid, 0, status);
+
+		if (!ret)
+			return i;
+		e->gone |= ret != -ETIMEDOUT;
+	}
+	return t->threads.n;
+}
+
+static bool all_gone(const struct tracees *t)
+{
+	vec_for_each (&t->threads, const struct tracee, e)
+		if (!e->gone)
+			return false;
+	return true;
+}
+
+static void resume_executed(struct tracees *t)
+{
+	vec_for_each (&t->threads, struct tracee, e)
+		if (e->tid == t->pid)
+			resume_thread(e, PTRACE_CONT);
+}
+
+/* Waits for as long as it takes: a wrapper may do anything before it executes the program. */
+int tracees_wait_exec(struct tracees *t, int *command_status, struct err *err)
+{
 	if (t->memory >= 0)
-		resume_thread(e, PTRACE_CONT);
-	for (;;) {
-		int ret = wait_for_stop(e->tid, CHECK_NS, status);
+		resume_executed(t);
+	while (!all_gone(t)) {
+		int status;
+		size_t i = find_stopped(t, &status);
+		pid_t tid;
 
 		if (interrupt_pending())
 			return err_set(err, -EINTR,
 				       "ended before the command began; record it again");
-		if (ret == -ETIMEDOUT)
+		if (i == t->threads.n) {
+			clock_sleep_ns(POLL_NS);
 			continue;
-		if (ret)
-			return err_set(err, ret, "the command is gone; record it while it runs");
-		update_tracee(e, *status);
-		if (e->gone)
-			return err_set(err, -ESRCH,
-				       "the command has ended; record it while it runs");
-		if (event_of(*status) == PTRACE_EVENT_EXEC)
+		}
+		tid = t->threads.data[i].tid;
+		update_tracee(&t->threads.data[i], status);
+		if (!i && t->threads.data[0].gone)
+			*command_status = status;
+		if (t->threads.data[i].gone)
+			continue;
+		if (event_of(status) == PTRACE_EVENT_EXEC) {
+			t->pid = tid;
 			return open_memory(t, err);
-		resume_thread(e, PTRACE_CONT);
+		}
+		if (is_birth(status) && born_of(tid))
+			add_tracee(t, born_of(tid));
+		resume_thread(&t->threads.data[i], PTRACE_CONT);
 	}
+	return err_set(err, -ESRCH, "the command has ended; record it while it runs");
+}
+
+int tracees_follow_no_more(struct tracees *t, struct err *err)
+{
+	struct tracee program = { 0 };
+
+	vec_for_each (&t->threads, const struct tracee, e) {
+		if (e->tid == t->pid) {
+			program = *e;
+		} else if (!e->gone) {
+			ptrace(PTRACE_INTERRUPT, e->tid, NULL, NULL);
+			*vec_add(&late) = *e;
+		}
+	}
+	t->threads.n = 0;
+	*vec_add(&t->threads) = program;
+	if (ptrace(PTRACE_SETOPTIONS, t->pid, NULL, OPTIONS))
+		return err_set(err, -errno, "process %d has ended; record it while it runs",
+			       t->pid);
+	return 0;
 }
 
 void tracees_detach(struct tracees *t)
@@ -343,9 +417,15 @@ bool tracees_detach_late(void)
 		int status, ret = wait_for_stop(e->tid, 0, &status);
 
 		if (!ret) {
+			const pid_t born = is_birth(status) ? born_of(e->tid) : 0;
+
 			update_tracee(e, status);
 			if (!e->gone)
 				ret = resume_thread(e, PTRACE_DETACH);
+			if (born) {
+				*vec_add(&late) = (struct tracee){ .tid = born };
+				e = &late.data[i];
+			}
 		}
 		if (ret == -ETIMEDOUT)
 			i++;

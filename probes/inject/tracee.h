@@ -55,9 +55,14 @@ int tracees_stop_rest(struct tracees *t, struct err *err);
 int tracees_stop_now(struct tracees *t, pid_t pid, struct err *err);
 /* Attaches to a command that waits to be executed. */
 int tracees_seize_command(struct tracees *t, pid_t pid, struct err *err);
-/* Lets the command run until it has executed a program, or the next one, and stops it there.
- * Returns -ESRCH if it has ended; *status is then that of waitpid(). */
-int tracees_wait_exec(struct tracees *t, int *status, struct err *err);
+/*
+ * Lets the command, and what it has forked, run until one of them has executed a program, or the
+ * next one, and stops it there: t->pid is its number. Returns -ESRCH if all of them have ended.
+ * *command_status: as waitpid() returns it, if the command itself has ended.
+ */
+int tracees_wait_exec(struct tracees *t, int *command_status, struct err *err);
+/* Keeps only the process that has executed the program. The others run on untraced. */
+int tracees_follow_no_more(struct tracees *t, struct err *err);
 /* Lets all threads run again. Idempotent. */
 void tracees_detach(struct tracees *t);
 /* Lets threads run that stopped only after tracees_detach(), in whichever process. Called

@@ -315,6 +315,7 @@ static struct command_program inner_of(const struct command_program *p)
 {
 	return (struct command_program){ .environment = environment_copy(p->environment),
 					 .forks = p->forks,
+					 .changes_user = p->changes_user,
 					 .strings = p->strings + 1 };
 }
 
@@ -390,6 +391,7 @@ static int find_command(struct command_program *p, char *const *argv, struct err
 			return ret;
 		}
 		p->forks |= (w->flags & FORKS) != 0;
+		p->changes_user |= (w->flags & DROPS_LOADER) != 0;
 		if (w->flags & SHELL) {
 			p->is_shell = !find_in_string(p, wrapper_string(w, argv + p->word)) ||
 				      p->is_shell;

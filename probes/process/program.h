@@ -28,6 +28,7 @@ struct command_program {
 	char *script;	    /* the script that path interprets, or NULL */
 	bool is_shell;	    /* path only starts other programs */
 	bool forks;	    /* the program may run as the child of a wrapper */
+	bool changes_user;  /* a wrapper gets another user's rights, as sudo does */
 	unsigned scripts;   /* number of scripts on the way */
 	unsigned strings;   /* number of strings of `sh -c` and `env -S` on the way */
 	char **environment; /* the last element is NULL */

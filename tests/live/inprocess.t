@@ -49,8 +49,13 @@ record small "${engine[@]}" -m 4K -- "$patched" 2 2 401 0
 exact small
 record status --engine in-process -F leaf -- env A=1 "$patched" wait
 is "$status" 2 "the program's exit status is ispot's, behind a wrapper" || diag status.err
-record child --engine in-process -F leaf -- sh -c "$patched 1 0 1 0; true"
-like child.err 'give the program itself' "a program that is a child is refused" || diag child.err
+record child "${engine[@]}" -- timeout -k 5 60 sh -c "$patched 1 2 401 0"
+is "$status" 0 "a program that is the child of wrappers: status" || diag child.err
+exact child
+record late --engine in-process -F leaf -- timeout 1 "$patched" wait 9
+is "$status" 124 "a wrapper that ends it: its status" || diag late.err
+record shell --engine in-process -F leaf -- sh -c "$patched 1 0 1 0; true"
+like shell.err 'give the program itself' "a program that only a shell knows is refused" || diag shell.err
 # One call in several: what is recorded, what is lost and what was left out is what the program made.
 # all_calls NAME FUNCTION: those left out, too
 all_calls() { "$ISPOT" report --json -i "$1.data" | jq --arg f "$2" '[.blocks[] | select(.name == $f and .kind == "function") | .estimated_calls] | add // 0'; }
