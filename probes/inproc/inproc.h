@@ -68,7 +68,8 @@ struct inproc_header {
 	_Atomic uint32_t recording;
 	_Atomic uint32_t pair_ns;      /* cost of an entry and an exit here; 0: unknown */
 	_Atomic uint64_t names_end;    /* end of the complete rows, from names_at */
-	_Atomic uint64_t without_ring; /* records of threads for which there was no ring */
+	_Atomic uint64_t without_ring; /* records that had no place in a ring, of threads without
+					* one and of calls deeper than INPROC_DEPTH_MAX */
 	_Atomic uint64_t more_ns;      /* other costs of recording: stacks, the rings' memory */
 	_Atomic uint64_t unnamed;      /* rows without room, of the kinds from INPROC_LEFT on */
 	char vm[128];		       /* what runs in the process, in words */

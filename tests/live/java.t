@@ -48,6 +48,18 @@ is "$(lost three)" 0 "three threads: nothing is lost"
 "$ISPOT" report --json -i three.data | jq -r '.threads[].comm' | sort >comms
 is "$(grep -c '^worker-[012]$' comms)" 3 "threads have their Java names" || diag comms
 
+# Of calls that are nested too deeply the outer ones are recorded, and each entry and exit of the others is lost.
+cat >Deep.java <<-'EOJ'
+	class Deep {
+		static synchronized int down(int n) { return n == 0 ? 0 : 1 + down(n - 1); }
+		public static void main(String[] a) { System.out.println(down(4999)); }
+	}
+EOJ
+javac Deep.java
+record deep --java -m 4M -- java -Xss16m Deep
+is "$(calls deep '^Deep.down')/$(lost deep)/$(untimed deep)" 4096/$((2 * 904))/0 "calls that are nested too deeply are counted as lost" ||
+	diag deep.err
+
 record chosen --java -F 'Exact.plain' -F 'java.lang.Integer.parseInt' -F '!*.choose' -- java Exact 1 11
 is "$(calls chosen '^Exact.plain')" $((11 + 4)) "-F: a method that is not synchronized"
 is "$([ "$(calls chosen '^java.lang.Integer.parseInt')" -ge 4 ] && echo yes)" yes "-F: one of Java's own, loaded before"

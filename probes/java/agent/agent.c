@@ -67,9 +67,16 @@ static uint32_t end_wait(struct ring_thread *t)
 
 static struct ring_thread *thread_of(jint id)
 {
+	struct ring_thread *t;
+
 	if (id < 0)
 		return id == REWRITE_CALIBRATE ? agent.scratch : NULL;
-	return ring_recording() ? ring_thread() : NULL;
+	if (!ring_recording())
+		return NULL;
+	t = ring_thread();
+	if (!t)
+		ring_lose();
+	return t;
 }
 
 /* Called at the begin of a recorded call. The machine finds the helper's native methods by their
@@ -87,6 +94,7 @@ VISIBLE JNIEXPORT void JNICALL Java_java_lang_IspotProbe_enter(JNIEnv *jni, jcla
 		return;
 	if (t->depth == INPROC_DEPTH_MAX) {
 		t->too_deep++;
+		ring_lose();
 		return;
 	}
 	waited = t->waited_ns ? end_wait(t) : 0;
@@ -154,6 +162,7 @@ static void end_call(JNIEnv *jni, jint ids, jobject monitor)
 		return;
 	if (t->too_deep) {
 		t->too_deep--;
+		ring_lose();
 		return;
 	}
 	for (uint32_t i = t->depth; i-- > t->base;)

@@ -235,11 +235,17 @@ static bool has_room(struct ring_thread *t, uint64_t n)
 	return t->head - t->tail + n <= t->size;
 }
 
+void ring_lose(void)
+{
+	if (region.header)
+		region.header->without_ring++;
+}
+
 void ring_add(struct ring_thread *t, uint64_t time_ns, uint32_t kind, uint32_t value,
 	      uint32_t depth)
 {
 	if (!t->slot) {
-		region.header->without_ring++;
+		ring_lose();
 		return;
 	}
 	if (!has_room(t, t->lost ? 2 : 1)) {

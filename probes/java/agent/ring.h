@@ -37,6 +37,9 @@ bool ring_recording(void);
 struct ring_thread *ring_thread(void);
 void ring_add(struct ring_thread *t, uint64_t time_ns, uint32_t kind, uint32_t value,
 	      uint32_t depth);
+/* Counts a lost record that no ring can have: of a call deeper than INPROC_DEPTH_MAX, or of a
+ * thread without memory for its state. */
+void ring_lose(void);
 /*
  * Report what is not in records: the cost of a call, other costs, and a row of names for which
  * there was no room.
