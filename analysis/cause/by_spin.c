@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/cause/by_spin.h"
 #include "analysis/score/block.h"
+#include "analysis/score/sci.h"
 #include "analysis/stat/stats.h"
+#include "analysis/threads/standard.h"
 #include "base/text.h"
 #include "trace/meta/meta.h"
 
@@ -66,6 +68,20 @@ double cause_spin(const struct block *b, const struct meta *meta, double rest_ns
 	if (share > 0)
 		describe_spins(b, evidence);
 	return rest_ns * share;
+}
+
+double cause_yield(const struct block *b, const struct meta *meta, double rest_ns,
+		   struct text *evidence)
+{
+	const struct offcpu *off = &b->sums->own_off;
+	const struct meta_frame *at = b->samples.spins_at;
+
+	(void)meta;
+	if (!surely_held(b) || !at || !standard_yields(at) || !off->preempted_ns)
+		return 0;
+	text_printf(evidence, "gives up its CPU in %s between tries", at->symbol);
+	return rest_ns * cause_spins(b) * (double)off->oversubscribed_ns /
+	       (double)off->preempted_ns;
 }
 
 double cause_spin_held(const struct block *b, const struct meta *meta, double rest_ns,

@@ -22,4 +22,11 @@ double cause_spin_held(const struct block *b, const struct meta *meta, double re
 double cause_spin(const struct block *b, const struct meta *meta, double rest_ns,
 		  struct text *evidence);
 
+/*
+ * A rule for POOL_PREEMPTED: who gives up the CPU between tries, as by sched_yield(), waits for the
+ * lock in the run queue. Only the time behind threads of the program counts.
+ */
+double cause_yield(const struct block *b, const struct meta *meta, double rest_ns,
+		   struct text *evidence);
+
 #endif

@@ -80,14 +80,30 @@ static bool changes_mappings(const struct meta_function *f)
 	return false;
 }
 
+/* Whether the function makes a thread or a process. */
+static bool makes_threads(const struct meta_function *f)
+{
+	static const char *const symbols[] = { "pthread_create", "thrd_create", "clone",
+					       "clone3",	 "fork",	"vfork",
+					       "posix_spawn" };
+	const char *symbol = f && f->symbol ? f->symbol + strspn(f->symbol, "_") : "";
+
+	for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++)
+		if (!strcmp(symbol, symbols[i]))
+			return true;
+	return false;
+}
+
 /* Where the kernel holds threads up. */
-enum kernel_place { AT_UNKNOWN, AT_FILES, AT_MAPPINGS };
+enum kernel_place { AT_UNKNOWN, AT_FILES, AT_MAPPINGS, AT_THREADS };
 
 static enum kernel_place kernel_place(const struct block *b)
 {
 	struct wait_part part = part_of(b, "kernel");
 	uint32_t wait = part.largest ? part.largest->kind : WAIT_UNKNOWN;
 
+	if (makes_threads(b->function))
+		return AT_THREADS;
 	return wait == WAIT_PAGE_FAULT || changes_mappings(b->function) ? AT_MAPPINGS
 	       : wait == WAIT_DISK || has_descriptor(b->function)	? AT_FILES
 									: AT_UNKNOWN;
@@ -101,6 +117,11 @@ static bool not_at_files(const struct block *b)
 static bool not_at_mappings(const struct block *b)
 {
 	return kernel_place(b) != AT_MAPPINGS;
+}
+
+static bool not_at_threads(const struct block *b)
+{
+	return kernel_place(b) != AT_THREADS;
 }
 
 static bool at_known_place(const struct block *b)
@@ -200,7 +221,9 @@ const struct cause_kind cause_kinds[] = {
 			      .unless = at_known_place },
 			    { .text = "spread the work over more files", .unless = not_at_files },
 			    { .text = "map and unmap less often, or touch memory beforehand",
-			      .unless = not_at_mappings } },
+			      .unless = not_at_mappings },
+			    { .text = "make threads once and give them work again and again, or make larger pieces of work",
+			      .unless = not_at_threads } },
 	},
 	{
 		.kind = "cache-sharing",
@@ -462,6 +485,18 @@ static const struct cause_kind in_openmp = {
 	.advice = { { .text = "do less in critical regions, or give each thread as much work" } },
 };
 
+/* A lock whose waiters give up their CPUs between tries, and take them from the holder when they
+ * try. */
+static const struct cause_kind yielding = {
+	.kind = "lock",
+	.group = CAUSE_LOCK,
+	.name = "lock contention",
+	.story = "Lock contention",
+	.idle = "waits for a lock",
+	.advice = { { .text = "let waiters sleep, as at a mutex: each try takes a CPU from the others" },
+		    { .text = "shorten the critical section, or shard the lock" } },
+};
+
 /* Whether more is lost in samples that spin than asleep in any one lock. */
 static bool spins_most(const struct block *b)
 {
@@ -479,6 +514,13 @@ static bool spins_in_openmp(const struct block *b)
 	       spins_most(b);
 }
 
+static bool yields_most(const struct block *b)
+{
+	const struct meta_frame *at = cause_spins(b) ? b->samples.spins_at : NULL;
+
+	return at && standard_yields(at) && spins_most(b);
+}
+
 const struct cause_kind *cause_kind_of(const struct block *b, const char *kind)
 {
 	bool lock = !strcmp(kind, either[0].kind);
@@ -488,6 +530,8 @@ const struct cause_kind *cause_kind_of(const struct block *b, const char *kind)
 
 	if (lock && spins_in_openmp(b))
 		return &in_openmp;
+	if (lock && yields_most(b))
+		return &yielding;
 	most = lock || !strcmp(kind, for_a_thread.kind) ? part_of(b, kind).largest : NULL;
 	if (!most)
 		return cause_kind_find(kind);

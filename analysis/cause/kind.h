@@ -26,7 +26,7 @@ enum cause_group {
 	CAUSE_UNKNOWN,
 };
 
-#define CAUSE_ADVICES 3
+#define CAUSE_ADVICES 4
 
 struct cause_kind {
 	const char *kind;

@@ -345,6 +345,7 @@ const struct cause_rule cause_rules[] = {
 	{ "frequency-smt", POOL_RUNNING, 0.7, cause_sibling },
 	{ "concurrency", POOL_RUNNING, 0.9, cause_solo },
 	{ "callee", POOL_CALLEE, 1, callee },
+	{ "lock", POOL_PREEMPTED, 0.7, cause_yield },
 	{ "cpu-wait", POOL_PREEMPTED, 1, cpu_wait },
 	{ "page-fault", POOL_RUNNING, 0.8, page_fault },
 	{ "disk-io", POOL_RUNNING, 0.8, disk_read },

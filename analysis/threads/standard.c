@@ -342,16 +342,21 @@ static const char *name_in_openmp(const struct meta *meta, const struct meta_sta
 	return "";
 }
 
-static bool spins_at(const struct meta_frame *f)
+bool standard_yields(const struct meta_frame *f)
 {
-	static const char *const spinning[] = { "sched_yield", "pthread_yield", "thrd_yield",
-						"pthread_spin_lock" };
+	static const char *const yielding[] = { "sched_yield", "pthread_yield", "thrd_yield" };
 
-	for (size_t i = 0; i < sizeof(spinning) / sizeof(spinning[0]); i++)
-		if (is_named(plain(f->symbol), spinning[i]) &&
+	for (size_t i = 0; i < sizeof(yielding) / sizeof(yielding[0]); i++)
+		if (is_named(plain(f->symbol), yielding[i]) &&
 		    is_of(LIBC, text_base_name(f->object)))
 			return true;
 	return false;
+}
+
+static bool spins_at(const struct meta_frame *f)
+{
+	return standard_yields(f) || (is_named(plain(f->symbol), "pthread_spin_lock") &&
+				      is_of(LIBC, text_base_name(f->object)));
 }
 
 bool standard_spins(const struct meta *meta, const struct meta_stack *stack)

@@ -194,13 +194,14 @@ static void advice_depends_on_what_the_kernel_does(void **state)
 		uint32_t kind;
 		enum argument_class class;
 		const char *symbol;
-		bool file, map;
-	} cases[] = { { WAIT_DISK, ARGUMENT_VALUE, "f", true, false },
-		      { WAIT_OTHER, ARGUMENT_FD, "f", true, false },
-		      { WAIT_PAGE_FAULT, ARGUMENT_FD, "f", false, true },
-		      { WAIT_OTHER, ARGUMENT_VALUE, "__munmap", false, true },
-		      { WAIT_OTHER, ARGUMENT_VALUE, "munmap_all", true, true },
-		      { WAIT_OTHER, ARGUMENT_VALUE, "f", true, true } };
+		bool file, map, threads;
+	} cases[] = { { WAIT_DISK, ARGUMENT_VALUE, "f", true, false, false },
+		      { WAIT_OTHER, ARGUMENT_FD, "f", true, false, false },
+		      { WAIT_PAGE_FAULT, ARGUMENT_FD, "f", false, true, false },
+		      { WAIT_OTHER, ARGUMENT_VALUE, "__munmap", false, true, false },
+		      { WAIT_OTHER, ARGUMENT_VALUE, "pthread_create", false, false, true },
+		      { WAIT_OTHER, ARGUMENT_VALUE, "munmap_all", true, true, false },
+		      { WAIT_OTHER, ARGUMENT_VALUE, "f", true, true, false } };
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -221,6 +222,7 @@ static void advice_depends_on_what_the_kernel_does(void **state)
 
 		assert_int_equal(strstr(advice, "file") != NULL, cases[i].file);
 		assert_int_equal(strstr(advice, "map") != NULL, cases[i].map);
+		assert_int_equal(strstr(advice, "threads") != NULL, cases[i].threads);
 		assert_null(cause_advice(&b, "kernel", 1));
 	}
 }
