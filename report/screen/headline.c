@@ -146,6 +146,13 @@ static const char *bare_story(const struct block *b)
 	}
 }
 
+/* Returns whether the frame is a part of its caller that a library's header has put there, such as
+ * std::lock_guard. A function of the program itself stays a caller where it is inlined. */
+static bool is_put_there(const struct meta_frame *f)
+{
+	return f->inlined && meta_frame_is_wrapper(f);
+}
+
 /* Returns the calling function. If it has no name, returns the first caller with a name and sets
  * *direct to false. */
 static const struct meta_frame *named_caller(const struct meta *meta, const struct callstack *c,
@@ -157,7 +164,8 @@ static const struct meta_frame *named_caller(const struct meta *meta, const stru
 	for (uint32_t i = c->taken ? 1 : 0; i < m->n_frames; i++) {
 		const struct meta_frame *f = meta_frame_at(meta, m, i);
 
-		if (f && f->symbol && *f->symbol && !f->inlined && !meta_symbol_in_std(f->symbol))
+		if (f && f->symbol && *f->symbol && !is_put_there(f) &&
+		    !meta_symbol_in_std(f->symbol))
 			return standard_is_start(f->object, f->symbol) ? NULL : f;
 		*direct &= f && f->inlined;
 	}
