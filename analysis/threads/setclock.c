@@ -238,20 +238,33 @@ static void others_are_off(struct threads *th, uint64_t time_ns)
 	}
 }
 
-/*
- * Returns whether the recording has too few calls to judge any function. The waits of its threads
- * are known for all of the time, however late the probes came.
- */
-static bool judges_no_call(const struct meta *meta)
+#define PROBED_LEAST_NS 1000000000 /* a longer time with probes shows how a program goes on */
+
+/* Returns whether probes were in for a small part of the recording, and not long. */
+static bool is_hardly_probed(const struct meta *meta)
 {
-	return meta->end.present && meta->end.made_records < CALLS_MIN;
+	const struct meta_end *e = &meta->end;
+	const uint64_t start_ns = meta->session.start_ns;
+
+	return e->probed_ns != META_UNKNOWN && e->end_ns > start_ns &&
+	       e->probed_ns < PROBED_LEAST_NS && e->probed_ns < (e->end_ns - start_ns) / 2;
+}
+
+/*
+ * Returns whether the recording has too few calls to judge any function, or calls of a small part
+ * of it alone. The waits of its threads are known for all of the time, however late the probes
+ * came.
+ */
+static bool judges_waits(const struct meta *meta)
+{
+	return meta->end.present && (meta->end.made_records < CALLS_MIN || is_hardly_probed(meta));
 }
 
 void setclock_switch(struct threads *th, uint32_t set_id, uint32_t tgid, bool on, uint64_t time_ns)
 {
 	uint32_t set = map_get(&th->set_index, set_id);
 
-	if (judges_no_call(th->meta))
+	if (judges_waits(th->meta))
 		return;
 	if (set == MAP_NONE && on)
 		others_are_off(th, time_ns);

@@ -66,6 +66,7 @@ void inproc_write_end(struct trace_writer *w, const struct meta_end *known)
 	m.sample_ns = META_UNKNOWN;
 	m.after_cost_ns = META_UNKNOWN;
 	m.cpus_busy_ns = META_UNKNOWN;
+	m.probed_ns = META_UNKNOWN;
 	m.cpus_steal_ns = META_UNKNOWN;
 	m.usable_cpus = NAN;
 	meta_print_end(&m, &line);

@@ -31,6 +31,7 @@ struct probeset {
 	struct dynevent *events[SET_EVENTS]; /* NULL: no such points */
 	struct usession *session;	     /* NULL: each function has two points */
 	bool attached;			     /* the programs are attached */
+	bool counts; /* the recording counts its time as one with probes (probed_ns) */
 	struct {
 		char *path; /* path of its file; NULL: none */
 		uint64_t page;

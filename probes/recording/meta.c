@@ -89,15 +89,46 @@ void recording_write_notice(struct recording *r, const char *code, const char *w
 	recording_note(r, code, words);
 }
 
-void recording_write_set(struct recording *r, const struct probeset *set, bool on)
+void recording_write_set(struct recording *r, struct probeset *set, bool on)
 {
 	/* What joins between two bursts begins with the next. */
 	if (!on || !r->is_between_bursts)
 		recording_write_set_at(r, set, on, clock_now_ns());
 }
 
-void recording_write_set_at(struct recording *r, const struct probeset *set, bool on,
-			    uint64_t time_ns)
+static bool has_functions(const struct recording *r, const struct probeset *set)
+{
+	vec_for_each (&r->plan, struct planned *const, p)
+		if (planned_is_traced(*p) && (*p)->set == set->id)
+			return true;
+	return false;
+}
+
+/* Adds up how long any function has probes. */
+static void count_probed(struct recording *r, struct probeset *set, bool on, uint64_t time_ns)
+{
+	if (set->counts == on || (on && !has_functions(r, set)))
+		return;
+	set->counts = on;
+	if (on && !r->probed.sets++)
+		r->probed.since_ns = time_ns;
+	if (!on && !--r->probed.sets && time_ns > r->probed.since_ns)
+		r->probed.ns += time_ns - r->probed.since_ns;
+}
+
+/* Returns META_UNKNOWN in bursts, between which nothing is recorded, and if code in the processes
+ * times functions, too. */
+static uint64_t probed_ns(const struct recording *r, uint64_t end_ns)
+{
+	uint64_t ns = r->probed.ns;
+
+	if (r->options->burst_on_ns || r->options->beside)
+		return META_UNKNOWN;
+	return r->probed.sets && end_ns > r->probed.since_ns ? ns + end_ns - r->probed.since_ns
+							     : ns;
+}
+
+void recording_write_set_at(struct recording *r, struct probeset *set, bool on, uint64_t time_ns)
 {
 	const uint64_t values[RECORD_VALUES_MIN] = { set->id, 0 };
 	struct record record = {
@@ -108,6 +139,7 @@ void recording_write_set_at(struct recording *r, const struct probeset *set, boo
 		.values = values,
 	};
 
+	count_probed(r, set, on, time_ns);
 	trace_writer_record(r->writer, &record);
 }
 
@@ -210,6 +242,7 @@ void recording_write_end(struct recording *r, const struct cputime *cputime,
 			result->lost_most_in_process ? META_UNKNOWN : result->probes_cost_ns,
 		.cpus_busy_ns = META_UNKNOWN,
 		.cpus_steal_ns = META_UNKNOWN,
+		.probed_ns = probed_ns(r, r->start_ns + result->duration_ns),
 		.usable_cpus = cputime_usable_cpus(cputime),
 		.exit_status = r->options->n_pids ? -1 : result->exit_status,
 		.reason = result->reason,

@@ -32,9 +32,8 @@ void recording_write_threads(struct recording *r, pid_t pid);
 void recording_note(struct recording *r, const char *code,
 		    const char *words); /* in the file only */
 void recording_write_notice(struct recording *r, const char *code, const char *text);
-void recording_write_set(struct recording *r, const struct probeset *set, bool on);
-void recording_write_set_at(struct recording *r, const struct probeset *set, bool on,
-			    uint64_t time_ns);
+void recording_write_set(struct recording *r, struct probeset *set, bool on);
+void recording_write_set_at(struct recording *r, struct probeset *set, bool on, uint64_t time_ns);
 /* With -c: writes the calls that were not recorded, by thread and function. */
 void recording_write_call_counts(struct recording *r);
 void recording_write_end(struct recording *r, const struct cputime *cputime,

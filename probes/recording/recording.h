@@ -73,6 +73,10 @@ struct recording {
 
 	struct trace_writer *writer;
 	struct text pending; /* meta lines from before the beginning */
+	struct {
+		uint32_t sets; /* now on, that have functions */
+		uint64_t ns, since_ns;
+	} probed; /* how long any function has had probes */
 };
 
 /* Returns what the BPF programs have counted so far. */

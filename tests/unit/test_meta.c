@@ -52,7 +52,7 @@ static const char *const lines[] = {
 	"{\"kind\":\"solo\",\"begin_ns\":20,\"end_ns\":30,\"cpu\":1,\"waited_ns\":8}",
 	"{\"kind\":\"end\",\"end_ns\":5,\"made_records\":10,\"lost_records\":0,"
 	"\"recorder_cpu_ns\":4,\"target_cpu_ns\":6,\"counting_cost_ns\":2,\"scheduling_cost_ns\":3,"
-	"\"sampling_cost_ns\":7,\"sample_ns\":8,\"after_cost_ns\":9,\"probes_cost_ns\":5,\"cpus_busy_ns\":10,\"cpus_steal_ns\":11,\"usable_cpus\":1.5,\"exit_status\":-1,\"reason\":\"interrupted\"}",
+	"\"sampling_cost_ns\":7,\"sample_ns\":8,\"after_cost_ns\":9,\"probes_cost_ns\":5,\"cpus_busy_ns\":10,\"cpus_steal_ns\":11,\"probed_ns\":12,\"usable_cpus\":1.5,\"exit_status\":-1,\"reason\":\"interrupted\"}",
 };
 
 static void print_all(const struct meta *m, struct text out[14])

@@ -178,6 +178,7 @@ const struct field meta_end_fields[] = {
 	F(end, U64, probes_cost_ns),
 	F(end, U64, cpus_busy_ns),
 	F(end, U64, cpus_steal_ns),
+	F(end, U64, probed_ns),
 	F(end, F64, usable_cpus),
 	F(end, I64, exit_status),
 	F(end, STRING, reason),

@@ -413,6 +413,7 @@ struct meta_end meta_end_unknown(void)
 		.probes_cost_ns = META_UNKNOWN,
 		.cpus_busy_ns = META_UNKNOWN,
 		.cpus_steal_ns = META_UNKNOWN,
+		.probed_ns = META_UNKNOWN,
 		.usable_cpus = NAN,
 		.exit_status = -1,
 		.reason = "",

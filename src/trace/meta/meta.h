@@ -265,6 +265,7 @@ struct meta_end {
 	 * busy time of all CPUs, whatever ran; the part in which the hypervisor ran other machines
 	 */
 	uint64_t cpus_busy_ns, cpus_steal_ns;
+	uint64_t probed_ns; /* time in which any function had probes */
 	/* CPUs that the program may use, by affinity, cpuset and cgroup quota; NAN unknown */
 	double usable_cpus;
 	int64_t exit_status; /* of the command; -1: attached or unknown */
