@@ -23,6 +23,7 @@
 #include "report/screen/headline.h"
 #include "report/screen/screen.h"
 #include "report/screen/told.h"
+#include "report/table/table.h"
 #include "trace/meta/meta.h"
 
 #define BURST_NAMES   3
@@ -206,13 +207,37 @@ static bool is_nap(const struct meta_not_traced *f)
 	return false;
 }
 
+#define NAME_MOST \
+	64 /* columns of a function in a command: of a longer name templates are left out */
+
+/* Adds a name for -F. Names with long templates become patterns: nobody can read a command of ten
+ * lines. */
+static void add_for_f(const char *name, struct text *out)
+{
+	struct text brief = { 0 }, pattern = { 0 };
+	char printable[1024];
+
+	name_add_short(&brief, name);
+	/* a thread's first function has another name there */
+	if (table_columns(name) <= NAME_MOST || !strstr(brief.s, "<>") ||
+	    strstr(name, "_State_impl")) {
+		text_shell_word(out, text_printable(printable, sizeof(printable), name));
+	} else {
+		for (const char *c = brief.s; *c; c++)
+			text_printf(&pattern, "%s%c",
+				    c > brief.s && c[-1] == '<' && *c == '>' ? "*" : "", *c);
+		text_shell_word(out, text_printable(printable, sizeof(printable), pattern.s));
+	}
+	text_release(&pattern);
+	text_release(&brief);
+}
+
 /* Suggests --burst if few calls were recorded because the running functions are called too often.
  * Returns false if that is not the reason. */
 static bool next_is_burst(const struct view *v, struct text *out)
 {
 	const struct meta *meta = v->result->meta;
 	struct text line = { 0 };
-	char name[1024];
 	unsigned n = 0;
 	bool told;
 
@@ -226,7 +251,7 @@ static bool next_is_burst(const struct view *v, struct text *out)
 		    !is_nap(f)) {
 			n++;
 			text_add(&line, " -F ");
-			text_shell_word(&line, text_printable(name, sizeof(name), f->name));
+			add_for_f(f->name, &line);
 		}
 	same_program(v, &line);
 	told = n && !(v->result->coverage >= 0.5);
@@ -355,7 +380,6 @@ static void next_for_untold(const struct view *v, struct text *out)
 	struct untold_functions untold = { 0 };
 	struct text line = { 0 };
 	const struct meta_frame *f;
-	char name[1024];
 
 	result_untold(v->result, &untold);
 	f = untold.n && untold.data[0].share >= UNTOLD_WORTH ? untold.data[0].frame : NULL;
@@ -369,7 +393,7 @@ static void next_for_untold(const struct view *v, struct text *out)
 				out);
 	} else if (f && *f->symbol) {
 		text_add(&line, "ispot record -F ");
-		text_shell_word(&line, text_printable(name, sizeof(name), f->symbol));
+		add_for_f(f->symbol, &line);
 		same_program(v, &line);
 		next_line(out, v->width, line.n, "Next:", line.s, "traces that function");
 	}
@@ -560,12 +584,11 @@ static bool next_is_solo(const struct view *v, struct text *out)
 {
 	const struct block *b = maybe_never_alone(v);
 	struct text line = { 0 };
-	char name[1024];
 
 	if (!b || strcmp(v->result->meta->session.producer, "bpf") != 0)
 		return false;
 	text_add(&line, "ispot record --solo -F ");
-	text_shell_word(&line, text_printable(name, sizeof(name), b->name));
+	add_for_f(b->name, &line);
 	same_program(v, &line);
 	next_line(out, v->width, line.n, "Next:", line.s, "whether its threads slow each other");
 	text_release(&line);
