@@ -497,6 +497,17 @@ static const struct cause_kind yielding = {
 		    { .text = "shorten the critical section, or shard the lock" } },
 };
 
+/* The run queue in sched_yield(): the thread gave up its CPU, to look later whether it may go on.
+ */
+static const struct cause_kind giving_up = {
+	.kind = "cpu-wait",
+	.group = CAUSE_CPU,
+	.name = "yielding",
+	.story = "Giving up the CPU",
+	.idle = "waits for a CPU",
+	.advice = { { .text = "let threads sleep until they can go on, at a mutex or a condition, instead of giving up the CPU again and again" } },
+};
+
 /* Whether more is lost in samples that spin than asleep in any one lock. */
 static bool spins_most(const struct block *b)
 {
@@ -514,6 +525,12 @@ static bool spins_in_openmp(const struct block *b)
 	       spins_most(b);
 }
 
+static bool is_yield(const struct block *b)
+{
+	return b->function && b->object && b->function->symbol &&
+	       standard_is_yield(b->object->path, b->function->symbol);
+}
+
 static bool yields_most(const struct block *b)
 {
 	const struct meta_frame *at = cause_spins(b) ? b->samples.spins_at : NULL;
@@ -528,6 +545,8 @@ const struct cause_kind *cause_kind_of(const struct block *b, const char *kind)
 	enum inside_lock inside;
 	const struct wait_cell *most;
 
+	if (!strcmp(kind, giving_up.kind) && is_yield(b))
+		return &giving_up;
 	if (lock && spins_in_openmp(b))
 		return &in_openmp;
 	if (lock && yields_most(b))

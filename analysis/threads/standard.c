@@ -342,15 +342,19 @@ static const char *name_in_openmp(const struct meta *meta, const struct meta_sta
 	return "";
 }
 
-bool standard_yields(const struct meta_frame *f)
+bool standard_is_yield(const char *object, const char *symbol)
 {
 	static const char *const yielding[] = { "sched_yield", "pthread_yield", "thrd_yield" };
 
 	for (size_t i = 0; i < sizeof(yielding) / sizeof(yielding[0]); i++)
-		if (is_named(plain(f->symbol), yielding[i]) &&
-		    is_of(LIBC, text_base_name(f->object)))
+		if (is_named(plain(symbol), yielding[i]) && is_of(LIBC, text_base_name(object)))
 			return true;
 	return false;
+}
+
+bool standard_yields(const struct meta_frame *f)
+{
+	return standard_is_yield(f->object, f->symbol);
 }
 
 static bool spins_at(const struct meta_frame *f)

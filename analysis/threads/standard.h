@@ -62,7 +62,8 @@ const struct meta_frame *standard_own_function(const struct meta *meta,
  * it may wait.
  */
 bool standard_spins(const struct meta *meta, const struct meta_stack *stack);
-/* Whether the frame is in a function of the C library that gives up the CPU. */
+/* Whether the function, or that of the frame, is one of the C library that gives up the CPU. */
+bool standard_is_yield(const char *object, const char *symbol);
 bool standard_yields(const struct meta_frame *f);
 /* Whether the frame is of OpenMP and does not say for what it waits, if it does: a lock, a barrier,
  * or anything else. */
