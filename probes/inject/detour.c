@@ -10,60 +10,14 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "probes/inject/stub.h"
+#include "probes/inject/machine/steps.h"
+#include "probes/inject/machine/stub.h"
 #include "probes/inject/tracee.h"
 #include "symbol/maps.h"
 
 #define PAGE	   4096ull
-#define NEAR_JUMP  5		  /* bytes of a jump within 2 GiB */
-#define FAR_JUMP   14		  /* and of one to anywhere */
 #define ENTRY_MARK 0xfffu	  /* injection.c counts its own marks from 0 */
 #define START_NS   60000000000ull /* longest time for loading libraries */
-
-#define EMIT(c, ...) \
-	stub_emit(c, (const uint8_t[]){ __VA_ARGS__ }, sizeof((uint8_t[]){ __VA_ARGS__ }))
-
-void detour_emit_save(struct stub_code *c)
-{
-	EMIT(c, 0x48, 0x8d, 0x64, 0x24, 0x80); /* lea -128(%rsp), %rsp */
-	/* pushfq; push rax rcx rdx rbx rsi rdi */
-	EMIT(c, 0x9c, 0x50, 0x51, 0x52, 0x53, 0x56, 0x57);
-	EMIT(c, 0x41, 0x50, 0x41, 0x51, 0x41, 0x52, 0x41, 0x53); /* push r8 r9 r10 r11 */
-}
-
-void detour_emit_restore(struct stub_code *c)
-{
-	EMIT(c, 0x41, 0x5b, 0x41, 0x5a, 0x41, 0x59, 0x41, 0x58);
-	EMIT(c, 0x5f, 0x5e, 0x5b, 0x5a, 0x59, 0x58, 0x9d);
-	EMIT(c, 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0); /* lea 128(%rsp), %rsp */
-}
-
-static void emit_far_jump(struct stub_code *c, uint64_t to)
-{
-	EMIT(c, 0xff, 0x25, 0, 0, 0, 0); /* jmp *to */
-	stub_emit(c, &to, sizeof(to));
-}
-
-void detour_emit_resume(struct stub_code *c, uint64_t resume)
-{
-	detour_emit_restore(c);
-	emit_far_jump(c, resume);
-}
-
-void detour_emit_call(struct stub_code *c, uint32_t number)
-{
-	EMIT(c, 0xb8); /* mov $number, %eax */
-	stub_emit(c, &number, sizeof(number));
-	EMIT(c, 0x0f, 0x05); /* syscall */
-}
-
-void detour_emit_mark(struct stub_code *c, uint32_t tag)
-{
-	EMIT(c, 0x48, 0x89, 0xc7); /* mov %rax, %rdi */
-	EMIT(c, 0xbe);		   /* mov $tag, %esi */
-	stub_emit(c, &tag, sizeof(tag));
-	detour_emit_call(c, SYS_getpid);
-}
 
 /* ---- unused bytes ---- */
 
@@ -87,9 +41,23 @@ static uint64_t end_of_segment(int fd, const struct mapping *m)
 	return 0;
 }
 
-/* near: an address in the object whose bytes are wanted, or 0 for any object. Returns the address
- * of the bytes, or 0 if there are none. */
-static uint64_t find_room(pid_t pid, uint64_t near, uint64_t bytes)
+/* Which object's bytes are wanted: that of an address, one within reach of it, or any. */
+struct wish {
+	uint64_t near;	/* 0: any */
+	uint64_t reach; /* 0: the object of the address */
+};
+
+static bool is_wanted(const struct wish *w, const struct mapping *m, uint64_t end)
+{
+	const uint64_t distance = end > w->near ? end - w->near : w->near - end;
+
+	if (!w->near)
+		return true;
+	return w->reach ? distance < w->reach : w->near >= m->start && w->near < m->end;
+}
+
+/* Returns the address of the bytes, or 0 if there are none. */
+static uint64_t find_room(pid_t pid, const struct wish *w, uint64_t bytes)
 {
 	struct mappings maps = { 0 };
 	uint64_t found = 0;
@@ -101,7 +69,7 @@ static uint64_t find_room(pid_t pid, uint64_t near, uint64_t bytes)
 		uint64_t end;
 		int fd;
 
-		if (near && (near < m->start || near >= m->end))
+		if (!is_wanted(w, m, m->end))
 			continue;
 		fd = mapping_open(m, pid);
 		end = fd < 0 ? 0 : (end_of_segment(fd, m) + 15) & ~15ull;
@@ -114,18 +82,20 @@ static uint64_t find_room(pid_t pid, uint64_t near, uint64_t bytes)
 	return found;
 }
 
-uint64_t detour_room(pid_t pid)
+uint64_t detour_room(pid_t pid, uint64_t resume)
 {
-	return find_room(pid, 0, DETOUR_ROOM + DETOUR_ENTRY);
+	/* steps_resume() tells which way back reaches how far */
+	const struct wish w = { .near = steps_far_jump() ? 0 : resume, .reach = steps_reach() };
+
+	return find_room(pid, &w, steps_room() + steps_entry());
 }
 
-/* Both ranges may be in the same object, so the one that detour_room() finds is left free. near: as
- * above. */
-static uint64_t entry_room(pid_t pid, uint64_t near)
+/* Both ranges may be in the same object, so the one that detour_room() finds is left free. */
+static uint64_t entry_room(pid_t pid, const struct wish *w)
 {
-	const uint64_t both = find_room(pid, near, DETOUR_ROOM + DETOUR_ENTRY);
+	const uint64_t both = find_room(pid, w, steps_room() + steps_entry());
 
-	return both ? both + DETOUR_ROOM : find_room(pid, near, DETOUR_ENTRY);
+	return both ? both + steps_room() : find_room(pid, w, steps_entry());
 }
 
 /* ---- running to the entry point ---- */
@@ -149,75 +119,59 @@ static uint64_t entry_of(pid_t pid)
 
 /* How a thread gets from the entry point to the room for its detour. */
 struct way {
-	uint64_t entry, room;
-	uint8_t original[DETOUR_ENTRY_BYTES]; /* the code at the entry point */
+	uint64_t entry, room;		       /* entry: where the jump is */
+	uint8_t original[STEPS_JUMP_MOST + 8]; /* the code there */
 	size_t jump, moved; /* bytes of the jump there, and of the instructions that make way */
 };
 
-size_t detour_movable_bytes(const uint8_t *p, size_t jump)
+static bool read_entry(const struct tracees *t, struct way *w)
 {
-	static const struct {
-		uint8_t n, bytes[4];
-	} known[] = {
-		{ 4, { 0xf3, 0x0f, 0x1e, 0xfa } }, /* endbr64 */
-		{ 2, { 0x31, 0xed } },		   /* xor %ebp, %ebp */
-		{ 3, { 0x48, 0x31, 0xed } },	   /* xor %rbp, %rbp */
-		{ 3, { 0x49, 0x89, 0xd1 } },	   /* mov %rdx, %r9 */
-		{ 3, { 0x48, 0x89, 0xe7 } },	   /* mov %rsp, %rdi */
-		{ 1, { 0x5e } },		   /* pop %rsi */
-		{ 3, { 0x48, 0x89, 0xe2 } },	   /* mov %rsp, %rdx */
-		{ 4, { 0x48, 0x83, 0xe4, 0xf0 } }, /* and $-16, %rsp */
-		{ 1, { 0x50 } },		   /* push %rax */
-	};
-	size_t n = 0, before;
+	size_t fixed;
 
-	do {
-		before = n;
-		for (size_t i = 0; i < sizeof(known) / sizeof(*known) && n == before; i++)
-			if (!memcmp(p + n, known[i].bytes, known[i].n))
-				n += known[i].n;
-	} while (n > before && n < jump);
-	return n >= jump ? n : 0;
-}
-
-/* Finds room in the program or, as 3 in 100 have none, anywhere, which takes a longer jump. */
-static bool find_way(const struct tracees *t, struct way *w)
-{
-	w->entry = entry_of(t->pid);
 	if (!w->entry || tracees_read(t, w->entry, w->original, sizeof(w->original)))
 		return false;
-	w->jump = NEAR_JUMP;
-	w->room = entry_room(t->pid, w->entry);
-	if (!w->room) {
-		w->jump = FAR_JUMP;
-		w->room = entry_room(t->pid, 0);
-	}
-	w->moved = detour_movable_bytes(w->original, w->jump);
-	return w->room && w->moved && w->entry % PAGE + w->jump <= PAGE;
+	fixed = steps_fixed_bytes(w->original);
+	w->entry += fixed;
+	return !fixed || !tracees_read(t, w->entry, w->original, sizeof(w->original));
 }
 
-static void emit_jump(struct stub_code *c, const struct way *w, uint64_t to)
+/* Finds room in the program or, as 3 in 100 have none, anywhere, which takes a longer jump, if
+ * there is one. */
+static bool find_way(const struct tracees *t, struct way *w)
 {
-	if (w->jump == NEAR_JUMP)
-		stub_emit_jump(c, to);
-	else
-		emit_far_jump(c, to);
+	struct wish wish = { 0 };
+
+	w->entry = entry_of(t->pid);
+	if (!read_entry(t, w))
+		return false;
+	w->jump = steps_near_jump();
+	wish.near = w->entry;
+	w->room = entry_room(t->pid, &wish);
+	if (!w->room && steps_far_jump()) {
+		w->jump = steps_far_jump();
+		wish.near = 0;
+	}
+	wish.reach = steps_reach();
+	if (!w->room)
+		w->room = entry_room(t->pid, &wish);
+	w->moved = steps_movable_bytes(w->original, w->jump);
+	return w->room && w->moved && w->entry % PAGE + w->jump <= PAGE;
 }
 
 static int run_to_entry(struct tracees *t, const struct way *w, struct err *err)
 {
-	uint8_t bytes[DETOUR_ENTRY], jump[FAR_JUMP];
+	uint8_t bytes[STEPS_ENTRY_MOST], jump[STEPS_JUMP_MOST];
 	struct stub_code c = { .bytes = bytes, .address = w->room, .room = sizeof(bytes) },
 			 j = { .bytes = jump, .address = w->entry, .room = sizeof(jump) };
 	int64_t unused;
 	int ret;
 
-	detour_emit_save(&c);
-	detour_emit_mark(&c, DETOUR_TAG + ENTRY_MARK);
-	detour_emit_restore(&c);
+	steps_save(&c);
+	steps_mark(&c, DETOUR_TAG + ENTRY_MARK);
+	steps_restore(&c);
 	stub_emit(&c, w->original, w->moved);
-	emit_jump(&c, w, w->entry + w->moved);
-	emit_jump(&j, w, w->room);
+	steps_jump(&c, w->entry + w->moved, w->jump);
+	steps_jump(&j, w->room, w->jump);
 	ret = tracees_write(t, w->room, bytes, c.n);
 	if (!ret)
 		ret = tracees_write(t, w->entry, jump, j.n);

@@ -14,20 +14,20 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "probes/inject/blob.h"
+#include "probes/inject/machine/blob.h"
 #include "probes/inject/detour.h"
-#include "probes/inject/stub.h"
+#include "probes/inject/machine/steps.h"
+#include "probes/inject/machine/stub.h"
 #include "probes/inject/tracee.h"
 #include "probes/inproc/inproc.h"
 #include "probes/process/status.h"
 #include "symbol/maps.h"
 
 #define PAGE	      4096ull
-#define REACH	      0x7f000000ull /* distance of a relative jump, less some room */
-#define LOWEST	      0x10000ull    /* lowest address that a process may map */
-#define PROGRAM_BYTES 4096u	    /* without the arenas behind the first */
-#define MAP_BYTES     128u	    /* of the program, for each arena: more than it takes */
-#define NAME_BYTES    8u	    /* bytes of the region's name, which precedes the code */
+#define LOWEST	      0x10000ull /* lowest address that a process may map */
+#define PROGRAM_BYTES 4096u	 /* without the arenas behind the first */
+#define MAP_BYTES     128u	 /* of the program, for each arena: more than it takes */
+#define NAME_BYTES    8u	 /* bytes of the region's name, which precedes the code */
 
 _Static_assert(sizeof(struct arena_header) == ARENA_HEADER, "as it is found");
 
@@ -70,7 +70,7 @@ static bool is_near(const struct stub_arena *a, uint64_t at)
 	uint64_t lowest = at < a->near_start ? at : a->near_start;
 	uint64_t highest = at + a->bytes > a->near_end ? at + a->bytes : a->near_end;
 
-	return at >= LOWEST && highest - lowest < REACH;
+	return at >= LOWEST && highest - lowest < steps_reach();
 }
 
 /*
@@ -145,24 +145,10 @@ bool injection_has_room(const struct injection *in, pid_t pid)
 
 /* ---- code ---- */
 
-#define EMIT(c, ...) \
-	stub_emit(c, (const uint8_t[]){ __VA_ARGS__ }, sizeof((uint8_t[]){ __VA_ARGS__ }))
-
-static void emit_arguments(struct stub_code *c, const uint64_t args[6])
-{
-	static const uint8_t moves[6][2] = { { 0x48, 0xbf }, { 0x48, 0xbe }, { 0x48, 0xba },
-					     { 0x49, 0xba }, { 0x49, 0xb8 }, { 0x49, 0xb9 } };
-
-	for (unsigned i = 0; i < 6; i++) {
-		stub_emit(c, moves[i], 2);
-		stub_emit(c, &args[i], sizeof(args[i]));
-	}
-}
-
 static void emit_call(struct stub_code *c, uint32_t number, const uint64_t args[6])
 {
-	emit_arguments(c, args);
-	detour_emit_call(c, number);
+	steps_arguments(c, args);
+	steps_call(c, number);
 }
 
 static void emit_map(struct stub_code *c, uint64_t at, uint64_t bytes, uint64_t prot)
@@ -178,21 +164,15 @@ enum { AT_ARENA, AT_BLOCKS, AT_WIPED, AT_FILE, AT_REGION, AT_END, AT_ARENAS };
 
 /* Maps the first arena, and then jumps to the code that the recorder has written there, or back if
  * the recorder has not written any. */
-static void emit_start(struct stub_code *c, const struct stub_arena *a, uint64_t resume)
+static void emit_start(struct stub_code *c, struct injection *in, uint64_t resume)
 {
-	size_t failed, unwritten;
+	const struct stub_arena *a = &in->arenas.data[0];
 
-	detour_emit_save(c);
+	steps_save(c);
 	emit_map(c, a->at, a->bytes, PROT_READ | PROT_EXEC);
-	detour_emit_mark(c, DETOUR_TAG + AT_ARENA);
-	EMIT(c, 0x48, 0x85, 0xff, 0x78, 0); /* test %rdi, %rdi; js */
-	failed = c->n;
-	EMIT(c, 0x48, 0x83, 0x3f, 0, 0x74, 0); /* cmpq $0, (%rdi); je */
-	unwritten = c->n;
-	EMIT(c, 0xff, 0xe7); /* jmp *%rdi */
-	c->bytes[failed - 1] = (uint8_t)(c->n - failed);
-	c->bytes[unwritten - 1] = (uint8_t)(c->n - unwritten);
-	detour_emit_resume(c, resume);
+	steps_mark(c, DETOUR_TAG + AT_ARENA);
+	steps_go_to_told(c);
+	steps_resume(c, resume, &in->back);
 }
 
 static uint64_t rows_at(const struct injection *in)
@@ -220,57 +200,46 @@ static uint64_t file_flags(void)
 	return MFD_CLOEXEC | MFD_ALLOW_SEALING | (scope > 0 ? 8 /* MFD_NOEXEC_SEAL */ : 0);
 }
 
-static void emit_wipe_on_fork(struct stub_code *c, uint64_t bytes)
+/* Behind a mark, which tells the address of a mapping. */
+static void emit_advice(struct stub_code *c, uint64_t bytes, uint64_t advice)
 {
-	/* the mark has left the address of the mapping in %rdi */
-	EMIT(c, 0x48, 0xbe); /* mov $bytes, %rsi */
-	stub_emit(c, &bytes, sizeof(bytes));
-	EMIT(c, 0xba, MADV_WIPEONFORK, 0, 0, 0); /* mov $advice, %edx */
-	detour_emit_call(c, SYS_madvise);
-}
-
-/* The mark has left the address of the mapping in %rdi. */
-static void emit_no_dump(struct stub_code *c, uint64_t bytes)
-{
-	EMIT(c, 0x48, 0xbe); /* mov $bytes, %rsi */
-	stub_emit(c, &bytes, sizeof(bytes));
-	EMIT(c, 0xba, MADV_DONTDUMP, 0, 0, 0); /* mov $advice, %edx */
-	detour_emit_call(c, SYS_madvise);
+	steps_told_argument(c, bytes, advice);
+	steps_call(c, SYS_madvise);
 }
 
 static void emit_region(struct stub_code *c, const struct injection *in, uint64_t name_at)
 {
 	emit_call(c, SYS_memfd_create, (const uint64_t[6]){ name_at, file_flags() });
-	EMIT(c, 0x89, 0xc3); /* mov %eax, %ebx */
-	detour_emit_mark(c, DETOUR_TAG + AT_FILE);
-	emit_arguments(c, (const uint64_t[6]){ 0, region_bytes(in), PROT_READ | PROT_WRITE,
-					       MAP_SHARED | MAP_NORESERVE, 0, 0 });
-	EMIT(c, 0x41, 0x89, 0xd8); /* mov %ebx, %r8d */
-	detour_emit_call(c, SYS_mmap);
-	detour_emit_mark(c, DETOUR_TAG + AT_REGION);
-	emit_no_dump(c, region_bytes(in));
-	EMIT(c, 0x89, 0xdf); /* mov %ebx, %edi */
-	detour_emit_call(c, SYS_close);
-	detour_emit_mark(c, DETOUR_TAG + AT_END);
+	steps_keep(c);
+	steps_mark(c, DETOUR_TAG + AT_FILE);
+	steps_arguments(c, (const uint64_t[6]){ 0, region_bytes(in), PROT_READ | PROT_WRITE,
+						MAP_SHARED | MAP_NORESERVE, 0, 0 });
+	steps_kept_fifth(c);
+	steps_call(c, SYS_mmap);
+	steps_mark(c, DETOUR_TAG + AT_REGION);
+	emit_advice(c, region_bytes(in), MADV_DONTDUMP);
+	steps_kept_first(c);
+	steps_call(c, SYS_close);
+	steps_mark(c, DETOUR_TAG + AT_END);
 }
 
-static void emit_program(struct stub_code *c, const struct injection *in, uint64_t resume)
+static void emit_program(struct stub_code *c, struct injection *in, uint64_t resume)
 {
 	static const char name[NAME_BYTES] = "ispot";
 	const uint64_t name_at = c->address;
-	const uint64_t blocks_bytes = (INPROC_SLOTS + 1) * in->block_bytes;
+	const uint64_t blocks_bytes = (INPROC_SLOTS + 1) * in->block_bytes + in->table_bytes;
 
 	stub_emit(c, name, sizeof(name));
 	for (size_t i = 1; i < in->arenas.n; i++) {
 		emit_map(c, in->arenas.data[i].at, in->arenas.data[i].bytes, PROT_READ | PROT_EXEC);
-		detour_emit_mark(c, (uint32_t)(DETOUR_TAG + AT_ARENAS + i));
+		steps_mark(c, (uint32_t)(DETOUR_TAG + AT_ARENAS + i));
 	}
 	emit_map(c, 0, blocks_bytes, PROT_READ | PROT_WRITE);
-	detour_emit_mark(c, DETOUR_TAG + AT_BLOCKS);
-	emit_wipe_on_fork(c, blocks_bytes);
-	detour_emit_mark(c, DETOUR_TAG + AT_WIPED);
+	steps_mark(c, DETOUR_TAG + AT_BLOCKS);
+	emit_advice(c, blocks_bytes, MADV_WIPEONFORK);
+	steps_mark(c, DETOUR_TAG + AT_WIPED);
 	emit_region(c, in, name_at);
-	detour_emit_resume(c, resume);
+	steps_resume(c, resume, &in->back);
 }
 
 /* ---- mapping the memory ---- */
@@ -305,12 +274,12 @@ static int run_start(struct injection *in, struct tracees *t, uint64_t start, ui
 		     struct err *err)
 {
 	const uint64_t locked = locked_kib(t->pid);
-	uint8_t bytes[DETOUR_ROOM];
-	struct stub_code c = { .bytes = bytes, .address = start, .room = sizeof(bytes) };
+	uint8_t bytes[STEPS_ROOM_MOST];
+	struct stub_code c = { .bytes = bytes, .address = start, .room = steps_room() };
 	int64_t value;
 	int ret;
 
-	emit_start(&c, &in->arenas.data[0], resume);
+	emit_start(&c, in, resume);
 	ret = c.n < c.room ? tracees_write(t, start, bytes, c.n) : -E2BIG;
 	if (ret)
 		return err_set(
@@ -405,6 +374,7 @@ static int run_program(struct injection *in, struct tracees *t, struct err *err)
 		ret = run_to_mark(t, AT_BLOCKS, "map memory", &value, err);
 	in->blocks = (uint64_t)value;
 	in->no_block = in->blocks + INPROC_SLOTS * in->block_bytes;
+	in->table = in->no_block + in->block_bytes;
 	if (!ret)
 		ret = run_to_mark(t, AT_WIPED, "have memory wiped on fork", &value, err);
 	if (!ret)
@@ -421,8 +391,8 @@ static int run_program(struct injection *in, struct tracees *t, struct err *err)
 static int map_memory(struct injection *in, struct tracees *t, uint64_t start, uint64_t resume,
 		      struct err *err)
 {
-	uint8_t before[DETOUR_ROOM];
-	int ret = tracees_read(t, start, before, sizeof(before));
+	uint8_t before[STEPS_ROOM_MOST];
+	int ret = tracees_read(t, start, before, steps_room());
 
 	if (ret)
 		return err_set(err, ret,
@@ -432,25 +402,32 @@ static int map_memory(struct injection *in, struct tracees *t, uint64_t start, u
 		ret = write_program(in, t, resume, err);
 	if (!ret)
 		ret = run_program(in, t, err);
-	if (!ret) /* the thread is in the arena now */
-		tracees_write(t, start, before, sizeof(before));
+	if (!ret && in->back)
+		ret = tracees_end_detour(t, err);
+	if (!ret) /* the thread is in the arena now, or back */
+		tracees_write(t, start, before, steps_room());
 	return ret;
 }
 
 int injection_make(struct injection *in, struct tracees *t, struct err *err)
 {
-	uint64_t start = detour_room(t->pid);
+	uint64_t start;
 	int ret;
 
 	in->region_fd = -1;
+	in->back = 0;
+	in->table_bytes = blob_table_bytes();
 	in->block_bytes = blob_block_bytes(in->period, in->n_functions);
 	in->rows_bytes = in->period > 1 ? inproc_rows_bytes(in->n_functions) : 0;
-	if (!start)
-		return err_set(err, -ENOMEM,
-			       "process %d has no room behind its code; record it with --engine "
-			       "kernel",
-			       t->pid);
 	ret = tracees_resume_at(t, &in->resume, err);
+	if (ret)
+		return ret;
+	start = detour_room(t->pid, in->resume);
+	if (!start)
+		ret = err_set(err, -ENOMEM,
+			      "process %d has no room behind its code; record it with --engine "
+			      "kernel",
+			      t->pid);
 	if (!ret)
 		ret = map_memory(in, t, start, in->resume, err);
 	in->no_tls = in->arenas.n

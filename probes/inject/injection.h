@@ -56,7 +56,11 @@ struct injection {
 	uint64_t rows;			  /* address of the first thread's rows */
 	/* Addresses. Threads that have no block of their own share no_block. */
 	uint64_t region, blocks, no_block;
-	uint64_t resume; /* address at which the thread that ran the code continues */
+	uint64_t table; /* of the blocks of threads (threadtable.h) */
+	uint64_t table_bytes;
+	uint64_t tid_below; /* see struct blob_facts */
+	uint64_t resume;    /* address at which the thread that ran the code continues */
+	uint64_t back;	    /* address of the end of that code, see steps_resume(); 0: none */
 	/* The base of %fs for threads that have none. It is readable, and its word is no thread's
 	 * key. */
 	uint64_t no_tls;

@@ -16,8 +16,9 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "probes/inject/blob.h"
-#include "probes/inject/stub.h"
+#include "probes/inject/machine/blob.h"
+#include "probes/inject/machine/stub.h"
+#include "probes/inject/threadrow.h"
 #include "probes/inject/tracee.h"
 #include "probes/inproc/inproc.h"
 #include "probes/process/target.h"
@@ -216,6 +217,8 @@ static void begin_arena(struct stub_code *c, const struct injection *in, const s
 	facts->full = a->at + c->n + blob.full;
 	facts->begin = a->at + c->n + blob.begin;
 	facts->end = a->at + c->n + blob.end;
+	facts->enter = a->at + c->n + blob.enter;
+	facts->leave = a->at + c->n + blob.leave;
 	facts->ring_bytes = (uint32_t)in->ring_bytes;
 	stub_emit(c, blob.code, blob.bytes);
 	c->n = (c->n + 15) & ~15ull;
@@ -230,50 +233,20 @@ static void write_facts(struct stub_code *c, const struct injection *in)
 				      .block_bytes = in->block_bytes,
 				      .rows = in->rows,
 				      .rows_bytes = in->rows_bytes,
-				      .period = in->period };
+				      .period = in->period,
+				      .table = in->table,
+				      .tid_below = in->tid_below };
 
 	memcpy(c->bytes + ARENA_HEADER, &f, sizeof(f));
 }
-
-/* The code before and after the displaced instructions of a site. */
-struct site_stub {
-	const struct stub_facts *facts;
-	struct stub_entry entry;
-	bool is_entry, is_exit, is_sampled;
-	struct stub_gate in, out;
-};
 
 /* Sizes of stubs. That of an entry depends on whether the stub saves the flags and the red zone. */
 struct stub_sizes {
 	size_t entry[2][2], exit;
 };
 
-static void emit_entry(struct stub_code *c, struct site_stub *s)
-{
-	if (s->is_entry && s->is_sampled)
-		stub_emit_entry_gate(c, &s->entry, &s->in);
-	else if (s->is_entry)
-		stub_emit_entry(c, s->facts, &s->entry);
-}
-
-static void emit_exit(struct stub_code *c, struct site_stub *s)
-{
-	if (s->is_exit && s->is_sampled)
-		stub_emit_exit_gate(c, s->entry.id, &s->out);
-	else if (s->is_exit)
-		stub_emit_exit(c, s->facts, s->entry.id, 0);
-}
-
-static void emit_rest(struct stub_code *c, const struct site_stub *s)
-{
-	if (s->is_entry && s->is_sampled)
-		stub_emit_entry_rest(c, s->facts, &s->entry, &s->in);
-	if (s->is_exit && s->is_sampled)
-		stub_emit_exit_rest(c, s->facts, s->entry.id, &s->out);
-}
-
-static size_t emitted_bytes(void (*emit)(struct stub_code *c, struct site_stub *s),
-			    struct site_stub *s)
+static size_t emitted_bytes(void (*emit)(struct stub_code *c, struct stub_site *s),
+			    struct stub_site *s)
 {
 	uint8_t bytes[STUB_BYTES_MOST];
 	struct stub_code c = { .bytes = bytes, .room = sizeof(bytes) };
@@ -287,14 +260,14 @@ static struct stub_sizes sizes_of(const struct stub_facts *facts, bool is_sample
 	struct stub_sizes sizes;
 
 	for (unsigned k = 0; k < 4; k++) {
-		struct site_stub s = { .facts = facts,
+		struct stub_site s = { .facts = facts,
 				       .entry = { .saves_flags = k & 1, .saves_red_zone = k & 2 },
 				       .is_entry = true,
 				       .is_exit = true,
 				       .is_sampled = is_sampled };
 
-		sizes.entry[k & 1][k / 2] = emitted_bytes(emit_entry, &s);
-		sizes.exit = emitted_bytes(emit_exit, &s);
+		sizes.entry[k & 1][k / 2] = emitted_bytes(stub_emit_site_entry, &s);
+		sizes.exit = emitted_bytes(stub_emit_site_exit, &s);
 	}
 	return sizes;
 }
@@ -304,7 +277,7 @@ static int emit_site(struct stub_code *c, const struct stub_facts *facts,
 		     const struct stub_sizes *sizes, const struct patch_site *s, uint32_t id,
 		     uint64_t bias, bool is_sampled)
 {
-	struct site_stub stub = { .facts = facts,
+	struct stub_site stub = { .facts = facts,
 				  .entry = { .id = id,
 					     .sp = s->sp_correction,
 					     .saves_flags = s->flags_live,
@@ -319,11 +292,11 @@ static int emit_site(struct stub_code *c, const struct stub_facts *facts,
 
 	if (ret)
 		return ret;
-	emit_entry(c, &stub);
+	stub_emit_site_entry(c, &stub);
 	stub_emit(c, code.bytes, code.exit_at);
-	emit_exit(c, &stub);
+	stub_emit_site_exit(c, &stub);
 	stub_emit(c, code.bytes + code.exit_at, code.n - code.exit_at);
-	emit_rest(c, &stub);
+	stub_emit_site_rest(c, &stub);
 	return 0;
 }
 
@@ -721,6 +694,7 @@ static uint64_t assign_slot(const struct patched *p, const struct tracees *t,
 	const uint64_t block = in->blocks + *next * in->block_bytes;
 
 	if (!key || *next == INPROC_SLOTS || write_block(in, t, block, key, *next) ||
+	    (in->table_bytes && threadrow_write(in, t, e, key, block)) ||
 	    write_slot(t, slot, e->tid))
 		return in->no_block;
 	++*next;
@@ -734,7 +708,7 @@ static int set_bases(const struct patched *p, const struct tracees *t, struct er
 
 	vec_for_each (&t->threads, const struct tracee, e)
 		if (!e->gone && !ret)
-			ret = tracee_set_bases(e, assign_slot(p, t, e, &next), p->injection.no_tls);
+			ret = tracee_set_block(e, assign_slot(p, t, e, &next), p->injection.no_tls);
 	return ret ? err_set(err, ret, "process %d has ended; record it while it runs", t->pid) : 0;
 }
 
@@ -807,7 +781,7 @@ static int write_patches(struct patched *p, struct pages *code, struct patched_f
 static int refuse_gs(const struct tracees *t, struct err *err)
 {
 	vec_for_each (&t->threads, const struct tracee, e)
-		if (!e->gone && !tracee_has_free_gs(t, e))
+		if (!e->gone && !tracee_has_free_block(t, e))
 			return err_set(err, -ENOTSUP,
 				       "process %d uses the register %%gs, which the stubs need; "
 				       "record it with --engine kernel",
@@ -863,6 +837,7 @@ static int patch_process(struct patched *p, struct tracees *t, struct pages *cod
 		return ret;
 	if (!fstat(p->injection.region_fd, &st))
 		p->region_inode = st.st_ino;
+	p->injection.tid_below = p->injection.table_bytes ? threadrow_tid_below(t) : 0;
 	ret = region(ctx, p->injection.region_fd, err);
 	if (!ret && write_arenas(p, t, all))
 		ret = err_set(err, -EIO,
@@ -912,8 +887,6 @@ void patched_release(struct patched *p)
 
 /* ---- removing patches ---- */
 
-#define BREAKPOINT 0xcc
-
 /*
  * Another tool's breakpoint may be on a jump's first byte. Then only the bytes after it are
  * restored, as the tool writes the file's byte there when it removes the breakpoint. The tool may
@@ -923,13 +896,15 @@ static bool restore_patch(const struct patch *patch, const struct tracees *t)
 {
 	const size_t n = patch->n_jump;
 	uint8_t now[PATCH_JUMP_BYTES];
-	bool others;
+	size_t others; /* bytes of another tool's breakpoint */
 
 	if (tracees_read(t, patch->at, now, n))
 		return true; /* the code is not mapped any more */
 	if (!memcmp(now, patch->original, n))
 		return true;
-	others = *now == BREAKPOINT;
+	others = stub_breakpoint_bytes(now);
+	if (others >= n)
+		return false;
 	if ((!others && *now != *patch->jump && *now != *patch->original) ||
 	    memcmp(now + 1, patch->jump + 1, n - 1) != 0)
 		return others && !memcmp(now + 1, patch->original + 1, n - 1);
@@ -984,6 +959,9 @@ static void clear_marks(const struct patched *p, const struct tracees *t)
 
 /* ---- another tool's breakpoints ---- */
 
+/* x86-64: as long as a byte. On aarch64 a breakpoint replaces a jump as a whole, and is left. */
+#define BREAKPOINT 0xcc
+
 struct code_page {
 	int memory;
 	uint64_t page; /* the page of the bytes; 1: none */
@@ -1007,7 +985,7 @@ static bool restore_tail(const struct patch *patch, int memory)
 	uint8_t now[PATCH_JUMP_BYTES];
 
 	return pread(memory, now, patch->n_jump, (off_t)patch->at) == patch->n_jump &&
-	       *now == BREAKPOINT && !memcmp(now + 1, patch->jump + 1, rest) &&
+	       stub_breakpoint_bytes(now) == 1 && !memcmp(now + 1, patch->jump + 1, rest) &&
 	       pwrite(memory, patch->original + 1, rest, (off_t)(patch->at + 1)) == (ssize_t)rest;
 }
 

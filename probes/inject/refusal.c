@@ -13,26 +13,47 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "probes/inject/blob.h"
+#include "probes/inject/machine/blob.h"
+#include "probes/inproc/inproc.h"
 #include "probes/process/status.h"
 #include "probes/process/target.h"
 #include "probes/process/translator.h"
 #include "symbol/dso/dso.h"
 
-int refusal_of_processor(struct err *err)
+#ifdef __aarch64__
+#define OWN_MACHINE DSO_AARCH64
+#else
+#define OWN_MACHINE DSO_X86_64
+#endif
+
+static int refuse_processor(struct err *err)
 {
-	if (blob_get().bytes)
+	if (!blob_get().bytes)
+		return err_set(err, -ENOTSUP,
+			       "--engine in-process works on x86-64 and aarch64 only; record it "
+			       "with --engine kernel");
+	if (sysconf(_SC_PAGESIZE) != INPROC_PAGE)
+		return err_set(err, -ENOTSUP,
+			       "--engine in-process needs pages of 4 KiB, and this kernel's have "
+			       "%ld; record it with --engine kernel",
+			       sysconf(_SC_PAGESIZE));
+	return 0;
+}
+
+int refusal_of_sampling(uint32_t period, struct err *err)
+{
+	if (period <= 1 || blob_can_sample())
 		return 0;
-	return err_set(
-		err, -ENOTSUP,
-		"--engine in-process works on x86-64 only so far; record it with --engine kernel");
+	return err_set(err, -ENOTSUP,
+		       "on this processor --engine in-process records every call; leave out -c, "
+		       "or record it with --engine kernel");
 }
 
 int refusal_of_machine(struct err *err)
 {
 	const char *unstable = clock_cycles_unstable();
 
-	if (refusal_of_processor(err))
+	if (refuse_processor(err))
 		return err->code;
 	if (unstable)
 		return err_set(
@@ -44,7 +65,7 @@ int refusal_of_machine(struct err *err)
 
 int refusal_of_program(struct dso *program, struct err *err)
 {
-	if (dso_machine(program) != DSO_X86_64)
+	if (dso_machine(program) != OWN_MACHINE)
 		return err_set(err, -ENOTSUP,
 			       "%s is code of another machine; record it with --engine kernel",
 			       dso_path(program));

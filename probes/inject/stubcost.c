@@ -7,91 +7,96 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/vec.h"
-#include "probes/inject/blob.h"
-#include "probes/inject/stub.h"
+#include "probes/inject/machine/blob.h"
+#include "probes/inject/machine/stub.h"
+#include "probes/inject/machine/thisthread.h"
 #include "probes/inproc/inproc.h"
 #include "trace/meta/meta.h"
-
-#ifdef __x86_64__
 
 #define CALLS	   8192u
 #define ROUNDS	   24
 #define RING_BYTES (2 * CALLS * sizeof(struct inproc_stamp))
 #define CODE_BYTES 4096u
-#define ARCH_GS	   0x1001 /* ARCH_SET_GS */
 
 struct durations {
 	VEC(uint64_t) /* cycles */
 };
 
-/* The code, which is read-only once it is made, and after it the ring and the thread's block. */
+/* The code, which is read-only once it is made, and after it the ring, the thread's block, and on
+ * aarch64 the table by which the thread finds it. */
 struct bench {
 	uint8_t *memory;
 	struct inproc_stamp *ring;
 	uint64_t *block;
+	void *table;
 	void (*plain)(void), (*recorded)(void), (*passed)(void);
 	struct durations inner, full, gate;
 };
 
-#define ROWS_AT	    (BLOCK_BYTES + TURN_BYTES) /* offset in the block */
-#define BENCH_BYTES (CODE_BYTES + RING_BYTES + ROWS_AT + sizeof(struct inproc_row))
+#define ROWS_AT	 (BLOCK_BYTES + TURN_BYTES) /* offset in the block */
+#define TABLE_AT (CODE_BYTES + RING_BYTES + ROWS_AT + sizeof(struct inproc_row))
 
-static const uint8_t body[] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 }; /* a nop */
-static const uint8_t return_code[] = { 0xc3 };
-
-/* Makes a function whose calls are never due to be recorded. */
-static void make_gated(struct bench *b, struct stub_code *c, const struct stub_facts *facts)
+static size_t bench_bytes(void)
 {
-	const struct stub_entry entry = { .id = 0 };
-	struct stub_gate in, out;
-
-	b->passed = (void (*)(void))(uintptr_t)(c->address + c->n);
-	stub_emit_entry_gate(c, &entry, &in);
-	stub_emit(c, body, sizeof(body));
-	stub_emit_exit_gate(c, 0, &out);
-	stub_emit(c, return_code, sizeof(return_code));
-	stub_emit_entry_rest(c, facts, &entry, &in);
-	stub_emit_exit_rest(c, facts, 0, &out);
+	return TABLE_AT + blob_table_bytes();
 }
 
-/* The blob is never called: the block is filled in, and the ring is never full. */
+/* Makes a function whose calls are recorded, or, if is_sampled, are never due to be recorded. */
+static void (*make_function(struct stub_code *c, const struct stub_facts *facts, bool is_recorded,
+			    bool is_sampled))(void)
+{
+	struct stub_site s = { .facts = facts,
+			       .is_entry = is_recorded,
+			       .is_exit = is_recorded,
+			       .is_sampled = is_sampled };
+	const uint64_t at = c->address + c->n;
+
+	stub_emit_site_entry(c, &s);
+	stub_emit_nop(c);
+	stub_emit_site_exit(c, &s);
+	stub_emit_return(c);
+	stub_emit_site_rest(c, &s);
+	return (void (*)(void))(uintptr_t)at;
+}
+
+/* No slot is ever claimed: the block is filled in, and the ring is never full. */
 static int make_code(struct bench *b)
 {
+	const struct blob blob = blob_get();
 	struct stub_code c = { .bytes = b->memory,
 			       .address = (uintptr_t)b->memory,
 			       .room = CODE_BYTES };
-	const struct stub_facts facts = { .claim = c.address,
-					  .full = c.address,
-					  .begin = c.address,
-					  .end = c.address,
+	const struct stub_facts facts = { .claim = c.address + blob.claim,
+					  .full = c.address + blob.full,
+					  .begin = c.address + blob.begin,
+					  .end = c.address + blob.end,
+					  .enter = c.address + blob.enter,
+					  .leave = c.address + blob.leave,
 					  .ring_bytes = RING_BYTES };
+	const struct blob_facts f = { .ring_bytes = RING_BYTES, .table = (uintptr_t)b->table };
 
-	b->plain = (void (*)(void))(uintptr_t)(c.address + c.n);
-	stub_emit(&c, body, sizeof(body));
-	stub_emit(&c, return_code, sizeof(return_code));
-	b->recorded = (void (*)(void))(uintptr_t)(c.address + c.n);
-	stub_emit_entry(&c, &facts, &(struct stub_entry){ .id = 0 });
-	stub_emit(&c, body, sizeof(body));
-	stub_emit_exit(&c, &facts, 0, 0);
-	stub_emit(&c, return_code, sizeof(return_code));
-	make_gated(b, &c, &facts);
+	stub_emit(&c, blob.code, blob.bytes);
+	memcpy(c.bytes, &f, sizeof(f));
+	b->plain = make_function(&c, &facts, false, false);
+	b->recorded = make_function(&c, &facts, true, false);
+	b->passed = make_function(&c, &facts, blob_can_sample(), true);
+	__builtin___clear_cache((char *)b->memory, (char *)b->memory + c.n);
 	return mprotect(b->memory, CODE_BYTES, PROT_READ | PROT_EXEC) ? -errno : 0;
 }
 
 static int init_bench(struct bench *b)
 {
-	b->memory =
-		mmap(NULL, BENCH_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	b->memory = mmap(NULL, bench_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			 -1, 0);
 	if (b->memory == MAP_FAILED)
 		return -errno;
 	b->ring = (struct inproc_stamp *)(b->memory + CODE_BYTES);
 	b->block = (uint64_t *)(b->memory + CODE_BYTES + RING_BYTES);
-	__asm__("mov %%fs:0, %0" : "=r"(b->block[BLOCK_KEY / 8]));
+	b->table = b->memory + TABLE_AT;
 	b->block[BLOCK_LIMIT / 8] = RING_BYTES;
 	b->block[BLOCK_BASE / 8] = (uintptr_t)b->ring;
 	b->block[BLOCK_ROWS / 8] = (uintptr_t)b->block + ROWS_AT;
@@ -102,7 +107,7 @@ static int init_bench(struct bench *b)
 static void release_bench(struct bench *b)
 {
 	if (b->memory != MAP_FAILED)
-		munmap(b->memory, BENCH_BYTES);
+		munmap(b->memory, bench_bytes());
 	vec_release(&b->inner);
 	vec_release(&b->full);
 	vec_release(&b->gate);
@@ -173,11 +178,11 @@ int stubcost_measure(struct meta_calibration *cost, double *passed_ns)
 	int ret = init_bench(&b);
 	double rate;
 
-	if (!ret && syscall(SYS_arch_prctl, ARCH_GS, b.block))
-		ret = -errno;
+	if (!ret)
+		ret = thisthread_enter(b.block, b.table);
 	for (int i = 0; !ret && i < ROUNDS; i++)
 		measure_round(&b);
-	syscall(SYS_arch_prctl, ARCH_GS, 0);
+	thisthread_leave();
 	last = clock_pair_now();
 	rate = clock_pair_rate(&first, &last);
 	if (!ret && !(rate > 0))
@@ -187,16 +192,6 @@ int stubcost_measure(struct meta_calibration *cost, double *passed_ns)
 	release_bench(&b);
 	return ret;
 }
-
-#else
-
-int stubcost_measure(struct meta_calibration *cost, double *passed_ns)
-{
-	(void)cost, (void)passed_ns;
-	return -ENOTSUP;
-}
-
-#endif
 
 #define PAGES 64u
 

@@ -9,7 +9,8 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "probes/inject/blob.h"
+#include "probes/inject/machine/blob.h"
+#include "probes/inject/machine/stub.h"
 #include "probes/inject/injection.h"
 #include "probes/inject/patched.h"
 #include "probes/inject/tracee.h"
@@ -28,21 +29,10 @@ static bool is_alive(const struct patched_mark *m)
 	       target_start_ticks(pid) == m->recorder_start && target_alive(pid);
 }
 
-static uint64_t goal_of(uint64_t at, const uint8_t *jump, size_t n)
-{
-	int32_t distance = (int8_t)jump[1];
-
-	if (n == PATCH_JUMP_BYTES)
-		memcpy(&distance, jump + 1, sizeof(distance));
-	return at + n + (uint64_t)(int64_t)distance;
-}
-
 /* Returns the target of the jump at this address, or 0 if there is none. jump: its bytes. */
 static uint64_t read_jump(const struct tracees *t, uint64_t at, uint8_t *jump, size_t n)
 {
-	const uint8_t opcode = n == PATCH_JUMP_BYTES ? 0xe9 : 0xeb;
-
-	return tracees_read(t, at, jump, n) || *jump != opcode ? 0 : goal_of(at, jump, n);
+	return tracees_read(t, at, jump, n) ? 0 : stub_jump_goal(at, jump, n);
 }
 
 /* Returns whether the row's jump leads into this arena now. jump: its bytes. */
@@ -52,7 +42,7 @@ static bool is_patch_of(const struct tracees *t, const struct stub_arena *a,
 	uint8_t island[PATCH_JUMP_BYTES];
 	uint64_t goal;
 
-	if (row->n != PATCH_JUMP_BYTES && row->n != PATCH_SHORT_BYTES)
+	if (row->n > PATCH_JUMP_BYTES || row->n < PATCH_SHORT_BYTES)
 		return false;
 	goal = read_jump(t, row->at, jump, row->n);
 	if (goal && row->n == PATCH_SHORT_BYTES)

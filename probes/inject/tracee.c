@@ -9,13 +9,13 @@
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
-#include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/interrupt.h"
+#include "probes/inject/machine/registers.h"
 #include "probes/process/status.h"
 #include "probes/process/target.h"
 
@@ -438,7 +438,7 @@ bool tracees_detach_late(void)
 	return false;
 }
 
-/* ---- memory and registers ---- */
+/* ---- memory ---- */
 
 int tracees_read(const struct tracees *t, uint64_t at, void *bytes, size_t n)
 {
@@ -454,89 +454,56 @@ int tracees_write(const struct tracees *t, uint64_t at, const void *bytes, size_
 	return put == (ssize_t)n ? 0 : put < 0 ? -errno : -EFAULT;
 }
 
-#ifdef __x86_64__
-
-#define RESTART_SYSCALL	      219
-#define GETPID		      39
-#define ERESTARTSYS	      512
-#define ERESTARTNOINTR	      513
-#define ERESTARTNOHAND	      514
-#define ERESTART_RESTARTBLOCK 516
-#define SYSCALL_INSTRUCTION   2 /* bytes of the instruction */
-
-static int read_registers(const struct tracee *t, struct user_regs_struct *regs)
-{
-	return ptrace(PTRACE_GETREGS, t->tid, NULL, regs) ? -errno : 0;
-}
-
-static int write_registers(const struct tracee *t, const struct user_regs_struct *regs)
-{
-	return ptrace(PTRACE_SETREGS, t->tid, NULL, regs) ? -errno : 0;
-}
+/* ---- registers ---- */
 
 int tracee_position(const struct tracee *t, uint64_t *ip, uint64_t *sp)
 {
-	struct user_regs_struct regs;
-	int ret = read_registers(t, &regs);
+	struct registers regs;
+	int ret = registers_read(t->tid, &regs);
 
-	*ip = ret ? 0 : regs.rip;
-	*sp = ret ? 0 : regs.rsp;
+	*ip = ret ? 0 : registers_ip(&regs);
+	*sp = ret ? 0 : registers_sp(&regs);
 	return ret;
 }
 
-bool tracee_has_free_gs(const struct tracees *all, const struct tracee *t)
+bool tracee_has_free_block(const struct tracees *all, const struct tracee *t)
 {
-	struct user_regs_struct regs;
+	struct registers regs;
+	uint64_t block;
 
-	if (read_registers(t, &regs) || regs.gs)
+	if (registers_read(t->tid, &regs) || !registers_block(&regs, &block))
 		return false;
 	vec_for_each (&all->blocks, const struct tracee_blocks, b)
-		if (regs.gs_base >= b->start && regs.gs_base < b->end)
+		if (block >= b->start && block < b->end)
 			return true;
-	return !regs.gs_base;
+	return !block;
 }
 
 uint64_t tracee_key(const struct tracees *all, const struct tracee *t)
 {
-	struct user_regs_struct regs;
-	uint64_t key = 0;
+	struct registers regs;
+	uint64_t key = 0, thread;
 
-	if (read_registers(t, &regs) || !regs.fs_base ||
-	    tracees_read(all, regs.fs_base, &key, sizeof(key)))
+	if (registers_read(t->tid, &regs))
 		return 0;
-	return key;
+	thread = registers_thread(&regs);
+	if (!thread || !registers_lead_to_blocks())
+		return thread;
+	return tracees_read(all, thread, &key, sizeof(key)) ? 0 : key;
 }
 
-int tracee_set_bases(const struct tracee *t, uint64_t gs, uint64_t fs_if_none)
+int tracee_set_block(const struct tracee *t, uint64_t block, uint64_t thread_if_none)
 {
-	struct user_regs_struct regs;
-	int ret = read_registers(t, &regs);
+	struct registers regs;
+	int ret;
 
+	if (!registers_lead_to_blocks())
+		return 0;
+	ret = registers_read(t->tid, &regs);
 	if (ret)
 		return ret;
-	regs.gs_base = gs;
-	if (!regs.fs_base)
-		regs.fs_base = fs_if_none;
-	return write_registers(t, &regs);
-}
-
-/* Lets the thread repeat a system call that the stop interrupted, as the kernel would. */
-static void restart_syscall(struct user_regs_struct *regs)
-{
-	if ((int64_t)regs->orig_rax < 0)
-		return;
-	switch (-(int64_t)regs->rax) {
-	case ERESTARTSYS:
-	case ERESTARTNOINTR:
-	case ERESTARTNOHAND:
-		regs->rax = regs->orig_rax;
-		regs->rip -= SYSCALL_INSTRUCTION;
-		break;
-	case ERESTART_RESTARTBLOCK:
-		regs->rax = RESTART_SYSCALL;
-		regs->rip -= SYSCALL_INSTRUCTION;
-		break;
-	}
+	registers_set_block(&regs, block, thread_if_none);
+	return registers_write(t->tid, &regs);
 }
 
 #define GET_RSEQ_CONFIGURATION 0x420f
@@ -568,13 +535,13 @@ static bool is_restartable(const struct tracees *t, const struct tracee *e, uint
 	       ip - section.start < section.bytes;
 }
 
-static bool can_run(const struct tracees *t, const struct tracee *e, struct user_regs_struct *regs)
+static bool can_run(const struct tracees *t, const struct tracee *e, struct registers *regs)
 {
-	return !e->gone && e->is_stopping && !read_registers(e, regs) &&
-	       !is_restartable(t, e, regs->rip);
+	return !e->gone && e->is_stopping && !registers_read(e->tid, regs) &&
+	       registers_can_go(e->tid) && !is_restartable(t, e, registers_ip(regs));
 }
 
-static int choose_runner(struct tracees *t, struct user_regs_struct *regs, struct err *err)
+static int choose_runner(struct tracees *t, struct registers *regs, struct err *err)
 {
 	t->runner = NULL;
 	vec_for_each (&t->threads, struct tracee, e)
@@ -586,42 +553,46 @@ static int choose_runner(struct tracees *t, struct user_regs_struct *regs, struc
 			"no thread of process %d stands where it can be made to run something "
 			"else; try it again",
 			t->pid);
-	restart_syscall(regs);
+	registers_restart(regs);
 	return 0;
 }
 
 int tracees_resume_at(struct tracees *t, uint64_t *resume, struct err *err)
 {
-	struct user_regs_struct regs;
+	struct registers regs;
 	int ret = choose_runner(t, &regs, err);
 
-	*resume = ret ? 0 : regs.rip;
+	*resume = ret ? 0 : registers_ip(&regs);
 	return ret;
+}
+
+static int report_gone(const struct tracees *t, int ret, struct err *err)
+{
+	return ret ? err_set(err, ret, "process %d is gone; record it while it runs", t->pid) : 0;
 }
 
 int tracees_begin_detour(struct tracees *t, uint64_t code, struct err *err)
 {
-	struct user_regs_struct regs;
+	struct registers regs;
 	int ret = choose_runner(t, &regs, err);
 
 	if (ret)
 		return ret;
-	regs.rip = code;
-	regs.orig_rax = UINT64_MAX;
-	ret = write_registers(t->runner, &regs);
-	return ret ? err_set(err, ret, "process %d is gone; record it while it runs", t->pid) : 0;
+	t->before_detour = regs;
+	registers_go_to(&regs, code);
+	return report_gone(t, registers_write(t->runner->tid, &regs), err);
 }
 
-/* Returns whether the call has returned: before it, the kernel has -ENOSYS in %rax. */
+int tracees_end_detour(struct tracees *t, struct err *err)
+{
+	return report_gone(t, registers_write(t->runner->tid, &t->before_detour), err);
+}
+
 static bool is_at_mark(const struct tracee *e, uint64_t tag, int64_t *value)
 {
-	struct user_regs_struct regs;
+	struct registers regs;
 
-	if (read_registers(e, &regs) || regs.orig_rax != GETPID || regs.rsi != tag ||
-	    (int64_t)regs.rax < 0)
-		return false;
-	*value = (int64_t)regs.rdi;
-	return true;
+	return !registers_read(e->tid, &regs) && registers_at_mark(&regs, tag, value);
 }
 
 int tracees_run_to_mark(struct tracees *t, uint64_t tag, uint64_t patience_ns, int64_t *value,
@@ -652,54 +623,3 @@ int tracees_run_to_mark(struct tracees *t, uint64_t tag, uint64_t patience_ns, i
 		"process %d does not come to where it is to be; record it with --engine kernel",
 		t->pid);
 }
-
-#else
-
-int tracee_position(const struct tracee *t, uint64_t *ip, uint64_t *sp)
-{
-	(void)t;
-	*ip = *sp = 0;
-	return -ENOTSUP;
-}
-
-bool tracee_has_free_gs(const struct tracees *all, const struct tracee *t)
-{
-	(void)all, (void)t;
-	return false;
-}
-
-uint64_t tracee_key(const struct tracees *all, const struct tracee *t)
-{
-	(void)all, (void)t;
-	return 0;
-}
-
-int tracee_set_bases(const struct tracee *t, uint64_t gs, uint64_t fs_if_none)
-{
-	(void)t, (void)gs, (void)fs_if_none;
-	return -ENOTSUP;
-}
-
-int tracees_resume_at(struct tracees *t, uint64_t *resume, struct err *err)
-{
-	(void)t, (void)resume;
-	return err_set(err, -ENOTSUP,
-		       "this processor is not supported; record it with --engine kernel");
-}
-
-int tracees_begin_detour(struct tracees *t, uint64_t code, struct err *err)
-{
-	(void)t, (void)code;
-	return err_set(err, -ENOTSUP,
-		       "this processor is not supported; record it with --engine kernel");
-}
-
-int tracees_run_to_mark(struct tracees *t, uint64_t tag, uint64_t patience_ns, int64_t *value,
-			struct err *err)
-{
-	(void)t, (void)tag, (void)patience_ns, (void)value;
-	return err_set(err, -ENOTSUP,
-		       "this processor is not supported; record it with --engine kernel");
-}
-
-#endif

@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include "base/vec.h"
+#include "probes/inject/machine/registers.h"
 
 struct err;
 
@@ -36,6 +37,7 @@ struct tracees {
 		VEC(struct tracee)
 	} threads;
 	struct tracee *runner; /* the thread that runs a detour */
+	struct registers before_detour;
 	struct {
 		VEC(struct tracee_blocks)
 	} blocks; /* blocks of earlier recordings, to which %gs may still point */
@@ -75,14 +77,15 @@ int tracees_write(const struct tracees *t, uint64_t at, const void *bytes, size_
 
 /* Gets the address of the thread's next instruction, and its stack pointer. */
 int tracee_position(const struct tracee *t, uint64_t *ip, uint64_t *sp);
-/* Returns whether the thread's %gs is unused, or used only by earlier recordings. */
-bool tracee_has_free_gs(const struct tracees *all, const struct tracee *t);
-/* Returns the word at %fs:0, by which a thread recognizes its block, or 0 if the thread has no
- * %fs. */
+/* Returns whether the register that leads to a thread's block (%gs) is unused, or used only by
+ * earlier recordings. */
+bool tracee_has_free_block(const struct tracees *all, const struct tracee *t);
+/* Returns that by which a thread recognizes its block: the word at %fs:0 or, on aarch64, tpidr_el0.
+ * 0: the thread has no local storage. */
 uint64_t tracee_key(const struct tracees *all, const struct tracee *t);
 /* Points %gs to the thread's block, or to the block that all threads without one share. If the
- * thread has no %fs, sets it to fs_if_none. */
-int tracee_set_bases(const struct tracee *t, uint64_t gs, uint64_t fs_if_none);
+ * thread has no local storage, sets its base. On aarch64 it does nothing. */
+int tracee_set_block(const struct tracee *t, uint64_t block, uint64_t thread_if_none);
 
 /*
  * A detour is code that one thread runs apart from its own code. It begins with the thread's
@@ -92,6 +95,8 @@ int tracee_set_bases(const struct tracee *t, uint64_t gs, uint64_t fs_if_none);
  */
 int tracees_resume_at(struct tracees *t, uint64_t *resume, struct err *err);
 int tracees_begin_detour(struct tracees *t, uint64_t code, struct err *err);
+/* Puts the thread back at once, whatever is left of the detour. */
+int tracees_end_detour(struct tracees *t, struct err *err);
 /* Lets the thread run until it has called getpid() with tag as the second argument. *value: the
  * first argument. */
 int tracees_run_to_mark(struct tracees *t, uint64_t tag, uint64_t patience_ns, int64_t *value,

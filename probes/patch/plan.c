@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "probes/patch/plan.h"
 
+#include <string.h>
+
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -87,9 +89,12 @@ static const char *refuse_by_name(struct dso *dso, uint64_t address)
 	const size_t n = dso_functions(dso, &functions);
 	size_t low = vec_search(i, 0, n, functions[i].address < address);
 
-	for (; low < n && functions[low].address == address; low++)
+	for (; low < n && functions[low].address == address; low++) {
+		if (dso_machine(dso) == DSO_AARCH64 && !strncmp(functions[low].symbol, "_ZGV", 4))
+			return "is a vector function, whose registers a system call would change";
 		if (exit_odd_by_name(functions[low].symbol))
 			return exit_odd_by_name(functions[low].symbol);
+	}
 	return NULL;
 }
 

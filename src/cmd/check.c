@@ -721,12 +721,8 @@ static int prepare_engine(struct checked *c, const struct inspect_options *io, s
 	double passed_ns;
 
 	c->in_process_ns = NAN;
-	if (c->engine == ENGINE_KERNEL) {
-		/* The column is about the code, which can be planned on any machine. */
-		if (refusal_of_processor(&c->no_patches))
-			*vec_add(&c->in.notices) = xstrdup(c->no_patches.text);
+	if (c->engine == ENGINE_KERNEL)
 		return 0;
-	}
 	find_refusal(io, &c->no_patches);
 	if (c->no_patches.code && c->engine == ENGINE_IN_PROCESS) {
 		*err = c->no_patches;

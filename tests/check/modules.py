@@ -138,7 +138,8 @@ def foreign(root, objects):
             for name in re.findall(r'\b(\w+)(?:"\))?\s*[(,;]', re.sub(r"/\*.*?\*/", "", read(root, h), flags=re.S)):
                 declared[name].add(h)
     for s, name, kind in symbols(root, objects):
-        own = {module(s) + ".h", folder(s) + "/internal.h"}
+        # files of machines may stand behind one header: registers_x86.c, registers_arm64.c and registers.h
+        own = {module(s) + ".h", re.sub(r"_(x86|arm64|other)$", "", module(s)) + ".h", folder(s) + "/internal.h"}
         if kind == "T" and name != "main" and not own & declared[name]:
             yield s, name, declared[name]
 

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 needs_probes
 
-[ "$(uname -m)" = x86_64 ] || skip_all "patches are made on x86-64 alone"
+[ "$(uname -m)" = x86_64 ] || skip_all "x86-64 only"
 needs_command jq awk
 cat >both.c <<'EOF'
 #include <dlfcn.h>

@@ -73,7 +73,6 @@ is "$(of harm __sigsetjmp .in_process_reason)" "returns more than once for one c
 is "$(of harm swapcontext .in_process)" false "in process: not what changes stacks"
 like text.out '^ +[0-9a-z/.]+ +[a-z0-9-]+ +[a-z-]+ +yes +read\+0x' "as text: the column"
 like text.out '1 of the 2 that match in libc.so.6' "as text: the total of an object"
-[ "$(uname -m)" = x86_64 ] || like text.out 'works on x86-64 only so far' "as text: where the engine does not work yet"
 
 # ---- processes ----
 sleep 60 &

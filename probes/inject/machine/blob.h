@@ -4,15 +4,16 @@
  * its ring is full. This code runs in the target, without a library and without thread-local
  * storage, at whatever address it is copied to. It makes three or four system calls in each thread.
  *
- * Each thread has a block, to which %gs points, in private memory that a fork wipes. A forked
- * child, and a new thread, which starts with its creator's %gs, therefore find a key that is not
- * theirs, and claim a slot of the region (probes/inproc/inproc.h). Signal handlers may run between
- * any two instructions and use the same block, so one instruction reserves a record, and one
- * instruction gives it back.
+ * Each thread has a block, to which %gs points (x86-64), in private memory that a fork wipes. A
+ * forked child, and a new thread, which starts with its creator's %gs, therefore find a key that is
+ * not theirs, and claim a slot of the region (probes/inproc/inproc.h). Signal handlers may run
+ * between any two instructions and use the same block, so one instruction reserves a record, and
+ * one instruction gives it back.
  */
 #ifndef ISPOT_PROBES_INJECT_BLOB_H
 #define ISPOT_PROBES_INJECT_BLOB_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -54,6 +55,9 @@ struct blob_facts {
 	uint64_t block_bytes;
 	uint64_t rows, rows_bytes; /* address of the first slot's rows; bytes per slot */
 	uint64_t period;	   /* one call in this many is recorded; 1: every call */
+	/* aarch64: address of the table of threadtable.h, and how far below its base a thread has
+	 * its number if the kernel is not told where, as with musl; 0: not known */
+	uint64_t table, tid_below;
 };
 
 /* Returns the bytes of a block. A block with turns fills whole pages, so that madvise() can wipe
@@ -65,13 +69,21 @@ uint64_t blob_block_bytes(uint32_t period, uint32_t n_functions);
  * means that no record is to be written. full: %rdx has the reserved position, and keeps it. begin,
  * end: %ecx has the function's id, and %edx the lower half of the stack pointer at the function's
  * entry. begin is for a call that is due to be recorded, and leaves INPROC_INNER or 0 in %ecx.
+ *
+ * On aarch64 all of a stub's work is in two routines, enter and leave, as no register leads to a
+ * thread's block there: they look for it in a table (threadtable.h). They record every call.
  */
 struct blob {
 	const void *code;		/* starts with struct blob_facts */
 	size_t bytes;			/* 0: this processor is not supported */
 	size_t claim, full, begin, end; /* offsets of the four routines */
+	size_t enter, leave;		/* aarch64: offsets of the two that stubs call instead */
 };
 
 struct blob blob_get(void);
+/* Returns whether one call in several can be recorded. */
+bool blob_can_sample(void);
+/* Returns the bytes of the table by which threads find their blocks; 0: there is none. */
+uint64_t blob_table_bytes(void);
 
 #endif

@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "probes/inject/stub.h"
+#ifndef __aarch64__ /* on others it is never run */
+#include "probes/inject/machine/stub.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "probes/inject/blob.h"
+#include "probes/inject/machine/blob.h"
 #include "probes/inproc/inproc.h"
 
 #define REL8_BYTES 2
-
-void stub_emit(struct stub_code *c, const void *bytes, size_t n)
-{
-	if (n > c->room - c->n)
-		n = c->room - c->n;
-	memcpy(c->bytes + c->n, bytes, n);
-	c->n += n;
-}
 
 #define EMIT(c, ...) \
 	stub_emit(c, (const uint8_t[]){ __VA_ARGS__ }, sizeof((uint8_t[]){ __VA_ARGS__ }))
@@ -414,3 +407,61 @@ void stub_emit_exit_rest(struct stub_code *c, const struct stub_facts *f, uint32
 	stub_emit_jump(c, c->address + g->back);
 	emit_rest(c, f, &rest, skip);
 }
+
+/* ---- a site ---- */
+
+void stub_emit_site_entry(struct stub_code *c, struct stub_site *s)
+{
+	if (s->is_entry && s->is_sampled)
+		stub_emit_entry_gate(c, &s->entry, &s->in);
+	else if (s->is_entry)
+		stub_emit_entry(c, s->facts, &s->entry);
+}
+
+void stub_emit_site_exit(struct stub_code *c, struct stub_site *s)
+{
+	if (s->is_exit && s->is_sampled)
+		stub_emit_exit_gate(c, s->entry.id, &s->out);
+	else if (s->is_exit)
+		stub_emit_exit(c, s->facts, s->entry.id, 0);
+}
+
+void stub_emit_site_rest(struct stub_code *c, const struct stub_site *s)
+{
+	if (s->is_entry && s->is_sampled)
+		stub_emit_entry_rest(c, s->facts, &s->entry, &s->in);
+	if (s->is_exit && s->is_sampled)
+		stub_emit_exit_rest(c, s->facts, s->entry.id, &s->out);
+}
+
+void stub_emit_nop(struct stub_code *c)
+{
+	EMIT(c, 0x0f, 0x1f, 0x44, 0x00, 0x00);
+}
+
+void stub_emit_return(struct stub_code *c)
+{
+	EMIT(c, 0xc3);
+}
+
+/* ---- jumps that were written ---- */
+
+enum { JUMP = 0xe9, SHORT_JUMP = 0xeb, BREAKPOINT = 0xcc, JUMP_BYTES = 5, SHORT_BYTES = 2 };
+
+uint64_t stub_jump_goal(uint64_t at, const uint8_t *jump, size_t n)
+{
+	int32_t distance = (int8_t)jump[1];
+
+	if (n == JUMP_BYTES)
+		memcpy(&distance, jump + 1, sizeof(distance));
+	if (!(n == JUMP_BYTES && *jump == JUMP) && !(n == SHORT_BYTES && *jump == SHORT_JUMP))
+		return 0;
+	return at + n + (uint64_t)(int64_t)distance;
+}
+
+size_t stub_breakpoint_bytes(const uint8_t *code)
+{
+	return *code == BREAKPOINT;
+}
+
+#endif

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "probes/inject/blob.h"
+#ifdef __x86_64__
+#include "probes/inject/machine/blob.h"
 
 #include "probes/inproc/inproc.h"
-
-#ifdef __x86_64__
 
 /* clang-format off */
 
@@ -33,7 +32,7 @@ _Static_assert(sizeof(struct inproc_stamp) == 16, "as in the code");
 _Static_assert(INPROC_FREE == 0 && INPROC_LIVE == 1 && INPROC_ENDED == 2 && INPROC_TAKEN == 3,
 	       "as in the code");
 _Static_assert(BLOCK_ROWS == 40 && BLOCK_RANDOM == 48 && BLOCK_BYTES == 64, "as in the code");
-_Static_assert(sizeof(struct blob_facts) == 56, "as in the code");
+_Static_assert(sizeof(struct blob_facts) == 72, "as in the code");
 _Static_assert(TURN_NEXT == 0 && TURN_OUTER == 8 && TURN_TOP == 12 && TURN_DEPTH == 16 &&
 		       TURN_REST == 20 && TURN_OPEN == 24 && TURN_OPEN_MOST == 10 &&
 		       TURN_BYTES == 64,
@@ -69,6 +68,7 @@ __asm__(".pushsection .rodata\n"
 	"ispot_blob_rows:	.quad 0\n"
 	"ispot_blob_rows_bytes:	.quad 0\n"
 	"ispot_blob_period:	.quad 0\n"
+	"	.quad 0, 0\n"
 
 	/* Claims the first free slot for the thread, if the recorder allows it. */
 	"ispot_blob_claim:\n" SAVE
@@ -304,19 +304,9 @@ struct blob blob_get(void)
 			      .end = (size_t)(ispot_blob_finish - ispot_blob_start) };
 }
 
-#else
-
-struct blob blob_get(void)
+uint64_t blob_table_bytes(void)
 {
-	return (struct blob){ 0 };
+	return 0;
 }
 
 #endif
-
-uint64_t blob_block_bytes(uint32_t period, uint32_t n_functions)
-{
-	if (period <= 1)
-		return BLOCK_BYTES;
-	return (BLOCK_BYTES + (uint64_t)n_functions * TURN_BYTES + INPROC_PAGE - 1) &
-	       ~(uint64_t)(INPROC_PAGE - 1);
-}

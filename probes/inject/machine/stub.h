@@ -24,7 +24,8 @@ struct stub_code {
 };
 
 struct stub_facts {
-	uint64_t claim, full, begin, end; /* addresses of the four routines of blob.h */
+	uint64_t claim, full, begin, end; /* addresses of the routines of blob.h */
+	uint64_t enter, leave;
 	uint32_t ring_bytes;
 };
 
@@ -56,7 +57,29 @@ void stub_emit_exit_gate(struct stub_code *c, uint32_t id, struct stub_gate *g);
 void stub_emit_exit_rest(struct stub_code *c, const struct stub_facts *f, uint32_t id,
 			 const struct stub_gate *g);
 
-void stub_emit_jump(struct stub_code *c, uint64_t to); /* a relative jump of 5 bytes */
+/*
+ * The code before and behind the displaced instructions of a site (probes/patch/plan.h): the
+ * entry's, the exit's, and what lies behind the instructions. They have the same bytes wherever
+ * they are, except for their operands.
+ */
+struct stub_site {
+	const struct stub_facts *facts;
+	struct stub_entry entry;
+	bool is_entry, is_exit, is_sampled;
+	struct stub_gate in, out;
+};
+
+void stub_emit_site_entry(struct stub_code *c, struct stub_site *s);
+void stub_emit_site_exit(struct stub_code *c, struct stub_site *s);
+void stub_emit_site_rest(struct stub_code *c, const struct stub_site *s);
+
+void stub_emit_nop(struct stub_code *c);
+void stub_emit_return(struct stub_code *c);
+void stub_emit_jump(struct stub_code *c, uint64_t to); /* a relative jump */
+/* Returns where a jump of n bytes leads that stands at this address, or 0 if it is none. */
+uint64_t stub_jump_goal(uint64_t at, const uint8_t *jump, size_t n);
+/* Returns the bytes of the breakpoint there, or 0 if there is none. */
+size_t stub_breakpoint_bytes(const uint8_t *code);
 void stub_emit(struct stub_code *c, const void *bytes, size_t n);
 
 #endif

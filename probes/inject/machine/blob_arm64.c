@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#ifdef __aarch64__
+#include "probes/inject/machine/blob.h"
+
+#include "probes/inject/machine/threadtable.h"
+#include "probes/inproc/inproc.h"
+
+/* clang-format off */
+
+/* Numbers of the region's layout, which the code below has as text. */
+_Static_assert(INPROC_PAGE == 4096 && INPROC_SLOTS == 4096, "as in the code");
+_Static_assert(sizeof(struct inproc_slot) == 128 && offsetof(struct inproc_slot, state) == 0 &&
+		       offsetof(struct inproc_slot, tid) == 4 &&
+		       offsetof(struct inproc_slot, lost) == 16 &&
+		       offsetof(struct inproc_slot, pid) == 40 &&
+		       offsetof(struct inproc_slot, tail) == 64,
+	       "as in the code");
+_Static_assert(4096 + 4096 * 128 + INPROC_NAMES == 0x4081000, "as in the code");
+_Static_assert(offsetof(struct inproc_header, recording) == 64 &&
+		       offsetof(struct inproc_header, without_ring) == 80,
+	       "as in the code");
+_Static_assert(sizeof(struct inproc_stamp) == 16, "as in the code");
+_Static_assert(INPROC_FREE == 0 && INPROC_LIVE == 1 && INPROC_ENDED == 2 && INPROC_TAKEN == 3,
+	       "as in the code");
+_Static_assert(BLOCK_KEY == 0 && BLOCK_POS == 8 && BLOCK_LIMIT == 16 && BLOCK_BASE == 24 &&
+		       BLOCK_SLOT == 32,
+	       "as in the code");
+_Static_assert(offsetof(struct blob_facts, table) == 56 && offsetof(struct blob_facts, tid_below) == 64,
+	       "as in the code");
+_Static_assert(sizeof(struct threadtable_row) == 32 && THREADTABLE_BITS == 13 &&
+		       THREADTABLE_FACTOR == 0x9e3779b1u && THREADTABLE_STEPS == 64 &&
+		       THREADTABLE_BEING_MADE == 1 && offsetof(struct threadtable_row, key) == 0 &&
+		       offsetof(struct threadtable_row, block) == 8 &&
+		       offsetof(struct threadtable_row, tid_at) == 16 &&
+		       offsetof(struct threadtable_row, tid) == 24,
+	       "as in the code");
+
+/*
+ * The routines keep all registers but x16 and x30, which the stub has saved; x16 has the record's
+ * second word. They change the flags, which have no meaning at an entry or exit. Below the 16 bytes
+ * of the stub they save x9 to x15, which are their own.
+ */
+#define SAVE                                                                         \
+	"	stp x9, x10, [sp, #-64]!\n	stp x11, x12, [sp, #16]\n"               \
+	"	stp x13, x14, [sp, #32]\n	stp x15, x30, [sp, #48]\n"
+#define RESTORE                                                                      \
+	"	ldp x11, x12, [sp, #16]\n	ldp x13, x14, [sp, #32]\n"               \
+	"	ldp x15, x30, [sp, #48]\n	ldp x9, x10, [sp], #64\n	ret\n"
+
+/* Makes x15 the table and w13 the index of the first row for the key in x10. Changes w12. */
+#define HOME                                                                         \
+	"	mov w12, #0x79b1\n	movk w12, #0x9e37, lsl #16\n"                    \
+	"	lsr x13, x10, #4\n	mul w13, w13, w12\n	lsr w13, w13, #19\n"     \
+	"	ldr x15, ispot_blob_table\n"
+
+__asm__(".pushsection .rodata\n"
+	"	.balign 16\n"
+	"ispot_blob_start:\n"
+	"ispot_blob_region:	.quad 0\n"
+	"ispot_blob_blocks:	.quad 0\n"
+	"ispot_blob_ring_bytes:	.quad 0\n"
+	"ispot_blob_block_bytes:	.quad 0\n"
+	"ispot_blob_rows:	.quad 0\n"
+	"ispot_blob_rows_bytes:	.quad 0\n"
+	"ispot_blob_period:	.quad 0\n"
+	"ispot_blob_table:	.quad 0\n"
+	"ispot_blob_tid_below:	.quad 0\n"
+
+	/* The time of an entry is read as late as possible, that of an exit when all of the
+	 * function's loads are done. */
+	"ispot_blob_enter:\n" SAVE
+	"	mov x14, #0\n"
+	"	b 1f\n"
+	"ispot_blob_leave:\n" SAVE
+	"	isb\n"
+	"	mrs x14, cntvct_el0\n"
+
+	/* Finds the thread's row in the table. */
+	"1:	mrs x10, tpidr_el0\n"
+	"	cbz x10, 50f\n" HOME
+	"	mov w9, #64\n"
+	"2:	add x11, x15, x13, lsl #5\n"
+	"	ldr x12, [x11]\n"
+	"	cmp x12, x10\n"
+	"	b.eq 3f\n"
+	"	cbz x12, 20f\n"
+	"	add w13, w13, #1\n"
+	"	and w13, w13, #8191\n"
+	"	subs w9, w9, #1\n"
+	"	b.ne 2b\n"
+	"	b 20f\n"
+	"3:	ldr x12, [x11, #16]\n" /* is it this thread's, or that of one with the same base? */
+	"	ldr w12, [x12]\n"
+	"	ldr w13, [x11, #24]\n"
+	"	cmp w12, w13\n"
+	"	b.ne 20f\n"
+	"	ldr x11, [x11, #8]\n"
+
+	/*
+	 * Reserves a record of the block in x11. A signal handler may run between any two
+	 * instructions, and use the block: then the store fails, and is tried again.
+	 */
+	"4:	add x9, x11, #8\n"
+	"5:	ldxr x12, [x9]\n"
+	"	add x13, x12, #16\n"
+	"	stxr w15, x13, [x9]\n"
+	"	cbnz w15, 5b\n"
+	"	ldr x13, [x11, #16]\n"
+	"	cmp x12, x13\n"
+	"	b.hs 40f\n"
+	"6:	ldr x13, [x11, #24]\n"
+	"	cbz x13, 8f\n" /* a fork in a signal handler has wiped the block */
+	"	ldr x9, ispot_blob_ring_bytes\n"
+	"	sub x9, x9, #1\n"
+	"	and x9, x12, x9\n"
+	"	add x13, x13, x9\n"
+	"	add x9, sp, #80\n"
+	"	stp w16, w9, [x13, #8]\n"
+	"	cbnz x14, 7f\n"
+	"	mrs x14, cntvct_el0\n"
+	"7:	stlr x14, [x13]\n" /* after the rest, for the recorder too: this commits the record */
+	"8:\n" RESTORE
+
+	/* Claims the first free slot for the thread, if the recorder allows it. */
+	"20:	stp x0, x1, [sp, #-96]!\n"
+	"	stp x2, x3, [sp, #16]\n"
+	"	stp x4, x5, [sp, #32]\n"
+	"	stp x6, x7, [sp, #48]\n"
+	"	stp x8, x17, [sp, #64]\n"
+	"	ldr x6, ispot_blob_region\n"
+	"	ldr w0, [x6, #64]\n"
+	"	cbz w0, 34f\n"
+	"	cmp w0, #1\n" /* 2: no system calls */
+	"	b.ne 33f\n"
+	"	mov x8, #178\n" /* gettid */
+	"	svc #0\n"
+	"	mov w7, w0\n"
+	"	mov x8, #172\n" /* getpid */
+	"	svc #0\n"
+	"	mov w5, w0\n"
+	"	mov x0, #40\n" /* PR_GET_TID_ADDRESS */
+	"	add x1, sp, #80\n"
+	"	mov x2, #0\n"
+	"	mov x3, #0\n"
+	"	mov x4, #0\n"
+	"	mov x8, #167\n" /* prctl */
+	"	svc #0\n"
+	"	cbnz x0, 19f\n"
+	"	ldr x17, [sp, #80]\n"
+	"	cbz x17, 19f\n"
+	"	ldr w0, [x17]\n"
+	"	cmp w0, w7\n" /* musl has a lock there */
+	"	b.eq 18f\n"
+	"19:	ldr x17, ispot_blob_tid_below\n"
+	"	cbz x17, 33f\n"
+	"	sub x17, x10, x17\n"
+	"	ldr w0, [x17]\n"
+	"	cmp w0, w7\n"
+	"	b.ne 33f\n"
+	"18:	add x0, x6, #1, lsl #12\n"
+	"	mov w1, #0\n"
+	"21:	ldr w2, [x0]\n"
+	"	cbnz w2, 23f\n"
+	"22:	ldaxr w2, [x0]\n"
+	"	cbnz w2, 23f\n"
+	"	mov w3, #3\n" /* INPROC_TAKEN */
+	"	stxr w4, w3, [x0]\n"
+	"	cbnz w4, 22b\n"
+	"	b 24f\n"
+	"23:	add x0, x0, #128\n"
+	"	add w1, w1, #1\n"
+	"	cmp w1, #1, lsl #12\n"
+	"	b.lo 21b\n"
+	"	b 33f\n"
+	"24:	str w7, [x0, #4]\n"
+	"	str w5, [x0, #40]\n"
+	"	ldr x2, ispot_blob_block_bytes\n"
+	"	ldr x3, ispot_blob_blocks\n"
+	"	madd x2, x2, x1, x3\n"
+	"	add x3, x0, #64\n"
+	"	ldar x3, [x3]\n"
+	"	lsl x3, x3, #4\n" /* from records to bytes */
+	"	str x3, [x2, #8]\n"
+	"	ldr x4, ispot_blob_ring_bytes\n"
+	"	add x3, x3, x4\n"
+	"	str x3, [x2, #16]\n"
+	"	mov w3, #0x1000\n" /* where the rings begin */
+	"	movk w3, #0x408, lsl #16\n"
+	"	add x3, x3, x6\n"
+	"	madd x3, x4, x1, x3\n"
+	"	str x3, [x2, #24]\n"
+	"	str x0, [x2, #32]\n"
+	"	str x10, [x2]\n"
+	"	mov w3, #1\n" /* INPROC_LIVE */
+	"	stlr w3, [x0]\n"
+
+	/* Takes a row of the table: the thread's, a new one, or that of a thread that has ended,
+	 * whose slot is another's or nobody's. */
+	HOME
+	"	mov w9, #64\n"
+	"25:	add x11, x15, x13, lsl #5\n"
+	"	ldr x12, [x11]\n"
+	"	cmp x12, x10\n"
+	"	b.eq 27f\n"
+	"	cbz x12, 27f\n"
+	"	cmp x12, #1\n" /* THREADTABLE_BEING_MADE */
+	"	b.eq 26f\n"
+	"	ldr x3, [x11, #8]\n"
+	"	cbz x3, 26f\n"
+	"	ldr x3, [x3, #32]\n"
+	"	cbz x3, 26f\n"
+	"	ldr w4, [x3]\n"
+	"	cmp w4, #1\n" /* INPROC_LIVE */
+	"	b.ne 27f\n"
+	"	ldr w4, [x3, #4]\n"
+	"	ldr w5, [x11, #24]\n"
+	"	cmp w4, w5\n"
+	"	b.ne 27f\n"
+	"26:	add w13, w13, #1\n"
+	"	and w13, w13, #8191\n"
+	"	subs w9, w9, #1\n"
+	"	b.ne 25b\n"
+	"	mov w3, #2\n" /* INPROC_ENDED */
+	"	stlr w3, [x0]\n"
+	"	b 33f\n"
+	"27:	ldaxr x4, [x11]\n"
+	"	cmp x4, x12\n"
+	"	b.ne 25b\n"
+	"	mov x5, #1\n"
+	"	stxr w8, x5, [x11]\n"
+	"	cbnz w8, 25b\n"
+	"	str x2, [x11, #8]\n"
+	"	str x17, [x11, #16]\n"
+	"	str w7, [x11, #24]\n"
+	"	stlr x10, [x11]\n"
+	"	mov x11, x2\n"
+	"	mov w9, #0\n"
+	"	b 35f\n"
+	"33:	add x1, x6, #80\n"
+	"32:	ldxr x0, [x1]\n" /* records without a ring */
+	"	add x0, x0, #1\n"
+	"	stxr w2, x0, [x1]\n"
+	"	cbnz w2, 32b\n"
+	"34:	mov w9, #1\n"
+	"35:	ldp x2, x3, [sp, #16]\n"
+	"	ldp x4, x5, [sp, #32]\n"
+	"	ldp x6, x7, [sp, #48]\n"
+	"	ldp x8, x17, [sp, #64]\n"
+	"	ldp x0, x1, [sp], #96\n"
+	"	cbz w9, 4b\n"
+	"	b 8b\n"
+
+	/*
+	 * The ring is full. The recorder may have read records meanwhile. If not, the reserved
+	 * record is given back, unless a signal handler has reserved another one: then the recorder
+	 * finds a record that is never written, and counts it as lost.
+	 */
+	"40:	ldr x9, [x11, #32]\n"
+	"	cbz x9, 50f\n"
+	"	mov w15, #2\n"
+	"41:	add x13, x9, #64\n"
+	"	ldar x13, [x13]\n"
+	"	lsl x13, x13, #4\n"
+	"	ldr x10, ispot_blob_ring_bytes\n"
+	"	add x13, x13, x10\n"
+	"	str x13, [x11, #16]\n"
+	"	cmp x12, x13\n"
+	"	b.lo 6b\n"
+	"	add x13, x11, #8\n"
+	"	ldxr x10, [x13]\n"
+	"	sub x10, x10, #16\n"
+	"	cmp x10, x12\n"
+	"	b.ne 42f\n"
+	"	stxr w10, x12, [x13]\n"
+	"	cbnz w10, 41b\n"
+	"	add x13, x9, #16\n"
+	"	b 51f\n"
+	"42:	subs w15, w15, #1\n"
+	"	b.ne 41b\n"
+	"	b 8b\n"
+
+	/* Counts a record as lost: one of no slot, or one of the slot. */
+	"50:	ldr x13, ispot_blob_region\n"
+	"	add x13, x13, #80\n"
+	"51:	ldxr x10, [x13]\n"
+	"	add x10, x10, #1\n"
+	"	stxr w12, x10, [x13]\n"
+	"	cbnz w12, 51b\n"
+	"	b 8b\n"
+	"ispot_blob_end:\n"
+	".popsection\n");
+
+/* clang-format on */
+
+/* Hidden: labels of the assembler have no entries of their own in the global offset table. */
+#define LABEL(name) extern __attribute__((visibility("hidden"))) const char name[]
+
+LABEL(ispot_blob_start);
+LABEL(ispot_blob_enter);
+LABEL(ispot_blob_leave);
+LABEL(ispot_blob_end);
+
+struct blob blob_get(void)
+{
+	return (struct blob){ .code = ispot_blob_start,
+			      .bytes = (size_t)(ispot_blob_end - ispot_blob_start),
+			      .enter = (size_t)(ispot_blob_enter - ispot_blob_start),
+			      .leave = (size_t)(ispot_blob_leave - ispot_blob_start) };
+}
+
+uint64_t blob_table_bytes(void)
+{
+	return THREADTABLE_BYTES;
+}
+
+#endif
