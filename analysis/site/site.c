@@ -463,8 +463,9 @@ void sites_end(struct sites *s)
 /* ---- what was gathered becomes blocks ---- */
 
 #define IDLE_MUCH 0.01 /* threads that wait for work; fewer are not worth a verdict */
-/* Few waits at a futex show a lock or a barrier only if a standard function says so. */
-#define FEW_CERTAIN 1
+/* Few waits at a futex show a lock or a barrier only if a standard function says so, of nearly all
+ * of their time. */
+#define FEW_CERTAIN 0.98
 /* Stacks get different names if each path, and all other paths together, have at least a tenth of
  * the time. */
 #define WAY_LEAST 10

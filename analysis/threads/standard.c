@@ -205,9 +205,11 @@ static bool is_interpreter(const char *object, const char *name)
 }
 
 /*
- * Returns the language whose interpreter's lock the function takes; waits: what the C library's
- * function that it calls waits for. Python's own files call no function of conditions but for that
- * lock: its other locks are semaphores. So it is known without names, which distributions strip.
+ * Returns the language whose interpreter's lock is taken in a function of its own; waits: what the
+ * C library's function that it called waits for, if that was its innermost function. Python's own
+ * files call no function of conditions but for that lock: its other locks are semaphores. Ruby
+ * waits for its lock below functions that let other threads run. So both are known without the
+ * names of inner functions, which distributions strip.
  */
 static enum standard_language takes_interpreter_lock(const struct meta_frame *f,
 						     enum standard_wait waits)
@@ -220,6 +222,12 @@ static enum standard_language takes_interpreter_lock(const struct meta_frame *f,
 		{ LANGUAGE_RUBY, "ruby", "gvl_acquire*" },
 		{ LANGUAGE_RUBY, "ruby", "thread_sched_to_running*" },
 		{ LANGUAGE_RUBY, "ruby", "thread_sched_wait_running_turn*" },
+		{ LANGUAGE_RUBY, "ruby", "rb_threadptr_execute_interrupts" },
+		{ LANGUAGE_RUBY, "ruby", "rb_thread_schedule" },
+		{ LANGUAGE_RUBY, "ruby", "rb_thread_call_with_gvl" },
+		{ LANGUAGE_RUBY, "ruby", "rb_thread_call_without_gvl*" },
+		{ LANGUAGE_RUBY, "ruby", "rb_thread_io_blocking_region" },
+		{ LANGUAGE_RUBY, "ruby", "rb_nogvl" },
 		{ LANGUAGE_OCAML, NULL, "st_masterlock_acquire" },
 	};
 
@@ -233,26 +241,32 @@ static enum standard_language takes_interpreter_lock(const struct meta_frame *f,
 	return LANGUAGE_NONE;
 }
 
-#define INTERPRETER_FRAMES 3 /* deeper ones are in the middle of something else */
+#define INTERPRETER_FRAMES 4 /* deeper ones are in the middle of something else */
 
 enum standard_language standard_interpreter_in(const struct meta *meta,
 					       const struct meta_stack *stack)
 {
-	enum standard_language language;
 	enum standard_wait waits = STANDARD_NONE;
-	const struct meta_frame *callee = NULL, *f;
+	const struct meta_frame *f, *callee = NULL, *first = NULL;
 	unsigned own = 0;
 
-	for (uint32_t i = 0; own < INTERPRETER_FRAMES && (f = meta_frame_at(meta, stack, i)); i++) {
-		bool of_libc = is_of(LIBC, text_base_name(f->object));
+	for (uint32_t i = 0; (f = meta_frame_at(meta, stack, i)); i++) {
+		enum standard_language language;
 
-		if (!of_libc && !own++ && callee && *f->calls)
+		if (!first && is_of(LIBC, text_base_name(f->object))) {
+			waits = standard_wait_of(f->object, f->symbol);
+			callee = f;
+			continue;
+		}
+		if (!first && callee && *f->calls)
 			waits = standard_wait_of(callee->object, f->calls);
-		language = of_libc ? LANGUAGE_NONE : takes_interpreter_lock(f, waits);
+		if (waits != STANDARD_CONDITION || own++ == INTERPRETER_FRAMES ||
+		    (first && strcmp(f->object, first->object) != 0))
+			return LANGUAGE_NONE;
+		language = takes_interpreter_lock(f, first ? STANDARD_NONE : waits);
 		if (language)
 			return language;
-		waits = of_libc ? standard_wait_of(f->object, f->symbol) : STANDARD_NONE;
-		callee = f;
+		first = first ? first : f;
 	}
 	return LANGUAGE_NONE;
 }

@@ -467,6 +467,9 @@ static void interpreters_are_known_by_their_files(void **state)
 		  LANGUAGE_NONE },
 		{ "pthread_cond_wait", "/usr/lib/libruby-3.1.so.3.1", "gvl_acquire_common", "",
 		  LANGUAGE_RUBY },
+		{ "pthread_cond_timedwait", "/usr/lib/libruby-3.1.so.3.1",
+		  "rb_threadptr_execute_interrupts", "", LANGUAGE_RUBY },
+		{ "nanosleep", "/usr/lib/libruby-3.1.so.3.1", "rb_nogvl", "", LANGUAGE_NONE },
 		{ "pthread_cond_wait", "/home/me/a.out", "st_masterlock_acquire", "",
 		  LANGUAGE_OCAML },
 	};
