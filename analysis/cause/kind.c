@@ -465,6 +465,15 @@ static const struct cause_kind inside_library[INSIDE_LOCKS] = {
 		.needs_cpu = true,
 		.advice = { { .text = "the loader has one lock: load libraries once, and keep what was looked up" } },
 	},
+	[INSIDE_ONCE] = {
+		.kind = "lock",
+		.group = CAUSE_LOCK,
+		.name = "initialization",
+		.story = "Waiting for an initialization by another thread",
+		.idle = "waits for an initialization",
+		.needs_cpu = true,
+		.advice = { { .text = "initialize before threads need it, in smaller parts, or by several threads" } },
+	},
 	[INSIDE_OTHER] = {
 		.kind = "lock",
 		.group = CAUSE_LOCK,

@@ -9,6 +9,8 @@
 #include "base/text.h"
 #include "trace/meta/meta.h"
 
+#define ONCE_FRAMES 4 /* further out, the initialization itself waits for something */
+
 /* A name that ends in * stands for all names with that beginning. */
 static const struct {
 	const char *symbol;
@@ -77,10 +79,27 @@ static bool waits_for_the_program(const char *symbol)
 	       !strncmp(plain, "lll_", strlen("lll_"));
 }
 
+/* Returns whether a frame near the innermost one is of a function that initializes something once;
+ * C++ calls the last one for a static variable. */
+static bool is_once(const struct meta *meta, const struct meta_stack *stack)
+{
+	static const char *const names[] = { "pthread_once*", "call_once", "cxa_guard_acquire" };
+	const struct meta_frame *f;
+
+	for (uint32_t i = 0; i < ONCE_FRAMES && (f = meta_frame_at(meta, stack, i)); i++)
+		for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
+			if (standard_is_library(f->object) &&
+			    is_named(f->symbol + strspn(f->symbol, "_"), names[k]))
+				return true;
+	return false;
+}
+
 enum inside_lock inside_lock_of(const struct meta *meta, const struct meta_stack *stack)
 {
 	const char *symbol = called(meta, stack);
 
+	if (is_once(meta, stack))
+		return INSIDE_ONCE;
 	if (!symbol || waits_for_the_program(symbol))
 		return INSIDE_NONE;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)

@@ -16,6 +16,7 @@ enum inside_lock {
 	INSIDE_STDIO,
 	INSIDE_RANDOM,
 	INSIDE_LOADER,
+	INSIDE_ONCE, /* what a thread does once, and others wait for: pthread_once() */
 	INSIDE_OTHER,
 	INSIDE_LOCKS,
 };

@@ -39,6 +39,8 @@ static const struct {
 	{ LIBC, STANDARD_LOCK, "flock" },
 	{ LIBC, STANDARD_LOCK, "lockf*" },
 	{ LIBC, STANDARD_LOCK, "fcntl*" }, /* its other operations do not wait */
+	{ LIBC, STANDARD_LOCK, "pthread_once*" },
+	{ LIBC, STANDARD_LOCK, "call_once" },
 	{ LIBC, STANDARD_SEMAPHORE, "sem_wait" },
 	{ LIBC, STANDARD_SEMAPHORE, "sem_timedwait" },
 	{ LIBC, STANDARD_SEMAPHORE, "sem_clockwait" },
@@ -53,6 +55,7 @@ static const struct {
 	{ LIBC, STANDARD_END, "thrd_join" },
 	{ LIBSTDCXX, STANDARD_CONDITION, "_ZNSt18condition_variable4wait*" },
 	{ LIBSTDCXX, STANDARD_CONDITION, "std::condition_variable::wait*" },
+	{ LIBSTDCXX, STANDARD_LOCK, "__cxa_guard_acquire" },
 	{ LIBSTDCXX, STANDARD_END, "_ZNSt6thread4joinEv" },
 	{ LIBSTDCXX, STANDARD_END, "std::thread::join*" },
 	{ LIBSTDCXX, STANDARD_RESULT, "_ZNSt28__atomic_futex_unsigned_base*" },
