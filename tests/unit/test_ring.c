@@ -4,6 +4,7 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,7 +96,9 @@ static void faults_of(uint64_t read_format)
 	assert_true(seen < all);
 	assert_int_equal(seen + rings_lost(&rings), all);
 	assert_int_equal(seen + rings_lost(&rings), all); /* and stays so */
+	ret = rings.rings[0].fd;
 	rings_release(&rings);
+	assert_int_equal(fcntl(ret, F_GETFD), -1); /* no descriptor is left */
 }
 
 static void the_last_losses_are_counted(void **state)

@@ -237,8 +237,7 @@ static int code_of(const struct fleet_http_answer *a)
 	return a->body.s && sscanf(a->body.s, "Code: %d", &code) == 1 ? code : 0;
 }
 
-/* Whether a later request may succeed: the server is too busy, or cannot reach other servers. */
-static bool is_passing(const struct fleet_http_answer *a)
+bool engine_is_passing(const struct fleet_http_answer *a)
 {
 	static const int codes[] = { 159, 160, 164, 202, 209, 210, 225,
 				     236, 241, 242, 252, 319, 425, 999 };
@@ -317,7 +316,7 @@ static int ask(struct fleet_engine *e, struct engine_shard *shard, const char *u
 		fleet_http_post(shard->http, url, body, n, timeout_ns, &shard->answer);
 		if (shard->answer.status == 200)
 			return 0;
-		if (!is_passing(&shard->answer) || shard->answer.told ||
+		if (!engine_is_passing(&shard->answer) || shard->answer.told ||
 		    clock_now_ns() - begin_ns + wait_ns > e->options.retry_ns)
 			return cannot(e, shard, err);
 		if (!e->sent.retries++)

@@ -53,6 +53,10 @@ int engine_ask(struct fleet_engine *e, struct engine_shard *shard, const char *s
 int engine_ask_server(struct fleet_engine *e, struct engine_shard *shard, const char *sql,
 		      struct err *err);
 
+/* Returns whether a later request may succeed: there was no answer, the server is too busy, or it
+ * cannot reach other servers. */
+bool engine_is_passing(const struct fleet_http_answer *a);
+
 /* Adds all values of a key that the shard has. There is one, unless something went wrong. */
 int engine_get_meta(struct fleet_engine *e, struct engine_shard *shard, const char *key,
 		    struct strtab *values, struct err *err);
