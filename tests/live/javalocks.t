@@ -72,6 +72,65 @@ like page.html "monitorenter Monitors.Store@" "the page has it"
 "$ISPOT" outliers --json -i program.data >outliers.json
 is "$(jq '[.blocks[].name] | any(test("monitorenter"))' outliers.json)" false "outliers takes no wait for an execution"
 
+# The locks of java.util.concurrent, each of which one thread waits for once; who waits for a latch or a semaphore
+# waits for no lock.
+cat >Concurrent.java <<-'EOJ'
+	import java.util.concurrent.*;
+	import java.util.concurrent.locks.*;
+	class Concurrent {
+		interface Take { void run() throws Exception; }
+		static void wait(String name, Take take, Runnable give) throws Exception {
+			long[] ns = new long[1];
+			Thread t = new Thread(() -> {
+				long since = System.nanoTime();
+				try { take.run(); } catch (Exception e) { throw new RuntimeException(e); }
+				ns[0] = System.nanoTime() - since;
+			});
+			t.start();
+			while (t.getState() != Thread.State.WAITING && t.getState() != Thread.State.TIMED_WAITING)
+				Thread.onSpinWait();
+			Thread.sleep(100);
+			give.run();
+			t.join();
+			System.out.println("said " + name + " waited " + ns[0] + " end");
+		}
+		public static void main(String[] a) throws Exception {
+			ReentrantLock lock = new ReentrantLock();
+			lock.lock();
+			wait("lock", lock::lock, lock::unlock);
+			ReentrantLock timed = new ReentrantLock(true);
+			timed.lock();
+			wait("timed", () -> timed.tryLock(1, TimeUnit.HOURS), timed::unlock);
+			ReentrantReadWriteLock shared = new ReentrantReadWriteLock();
+			shared.writeLock().lock();
+			wait("shared", shared.readLock()::lock, shared.writeLock()::unlock);
+			StampedLock stamped = new StampedLock();
+			long stamp = stamped.writeLock();
+			wait("stamped", stamped::readLock, () -> stamped.unlockWrite(stamp));
+			CountDownLatch latch = new CountDownLatch(1);
+			wait("latch", latch::await, latch::countDown);
+			Semaphore semaphore = new Semaphore(0);
+			wait("semaphore", semaphore::acquire, semaphore::release);
+		}
+	}
+EOJ
+javac Concurrent.java
+record program --java -- java Concurrent
+is "$status" 0 "java.util.concurrent: status" || diag program.err
+"$ISPOT" report --by lock --json -i program.data >locks.json
+# waits PATTERN NAME...: as many locks as names, each with one long wait, together as long as the program says
+waits() {
+	local ns=0 name
+	for name in "${@:2}"; do ns=$((ns + $(said "$name" waited))); done
+	is "$(of "$1" "map(select(.total_ns >= 90000000)) | [length, (map(.calls) | add), (map(.total_ns) | add <= $ns)]")" \
+		"[$(($# - 1)),$(($# - 1)),true]" "java.util.concurrent: ${*:2}" || diag program.out "$(of "$1" 'map([.name, .calls, .total_ns])')"
+}
+waits '^java.util.concurrent.locks.ReentrantLock' lock timed
+waits '^java.util.concurrent.locks.ReentrantReadWriteLock' shared
+waits '^java.util.concurrent.locks.StampedLock' stamped
+is "$(of 'Latch|Semaphore' length)" 0 "a latch and a semaphore are no locks" || diag "$(of . '[.[].name]')"
+like <(of '^java.util.concurrent.locks.StampedLock' '[.[].key] | join(" ")') 'Concurrent' "the place is outside of Java's own classes"
+
 record kept --java --keep-slower 50ms -- java Monitors
 "$ISPOT" report --by lock --json -i kept.data >locks.json
 is "$(of '^java.lang.Object@|class$|Room@' '[.[].lock.holders | length] | [length, add]')" '[3,3]' \

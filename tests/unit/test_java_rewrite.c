@@ -208,6 +208,39 @@ static void test_monitors_are_told(void **state)
 	class_out_release(&out);
 }
 
+/* A method that waits for the lock that its object is hands it over at its begin, too. */
+static void test_locks_are_told(void **state)
+{
+	struct class_out out;
+
+	assert_int_equal(rewritten(sample, sample_n, REWRITE_LOCK, &out), REWRITE_DONE);
+	assert_string_equal(defined.s, "");
+	/* choose(): begin, four returns, handler; block(): begin, one return, handler */
+	assert_int_equal(count_calls(&out), 6 + 3);
+	assert_int_equal(count_behind(&out, (const uint8_t[]){ 0x2a }, 1), 6 + 3);
+	class_out_release(&out);
+	/* a method that is recorded itself is a call like any other */
+	rewritten(sample, sample_n, REWRITE_LOCK | REWRITE_WHOLE, &out);
+	assert_int_equal(count_calls(&out), 6 + 3);
+	assert_int_not_equal(count_behind(&out, (const uint8_t[]){ 0x2a }, 1), 6 + 3);
+	class_out_release(&out);
+}
+
+static void test_java_locks_are_known(void **state)
+{
+	static const char name[] = "java.util.concurrent.locks.AbstractQueuedSynchronizer.acquire";
+	static const char node[] =
+		"(Ljava/util/concurrent/locks/AbstractQueuedSynchronizer$Node;IZZZJ)I";
+
+	assert_true(choice_is_lock(name, node, strlen(node)));
+	assert_false(choice_is_lock(name, "(I)V", 4)); /* which tries first */
+	assert_true(
+		choice_is_lock("java.util.concurrent.locks.StampedLock.acquireRead", "(ZJ)J", 5));
+	assert_false(choice_is_lock("com.example.Queue.acquire", node, strlen(node)));
+	assert_true(choice_has_locks("java.util.concurrent.locks.AbstractQueuedSynchronizer"));
+	assert_false(choice_has_locks("java.util.concurrent.locks.ReentrantLock"));
+}
+
 static bool keeps_this(const char *instructions, size_t n)
 {
 	struct code c = { .bytes = (const uint8_t *)instructions, .n = (uint32_t)n };
@@ -403,6 +436,8 @@ int main(void)
 		cmocka_unit_test(test_whole_and_blocks),
 		cmocka_unit_test(test_each_place_has_its_call),
 		cmocka_unit_test(test_monitors_are_told),
+		cmocka_unit_test(test_locks_are_told),
+		cmocka_unit_test(test_java_locks_are_known),
 		cmocka_unit_test(test_this_may_be_gone),
 		cmocka_unit_test(test_frames_may_lose_the_first),
 		cmocka_unit_test(test_cut_off),

@@ -18,6 +18,7 @@ static void functions_of_standard_libraries(void **state)
 		"alloc::sync::Arc<T,A>::drop_slow",
 		"std::condition_variable::wait(std::unique_lock<std::mutex>&)",
 		"void std::__invoke_impl<void, void (*)(int), int>(std::__invoke_other)",
+		"java.util.concurrent.locks.ReentrantLock.lock()",
 		"std::thread::_State_impl<std::thread::_Invoker<std::tuple<void (*)()> > >::_M_run()",
 		"_ZNSt6thread4joinEv",
 	};

@@ -111,13 +111,13 @@ VISIBLE JNIEXPORT void JNICALL Java_java_lang_IspotProbe_enter(JNIEnv *jni, jcla
 
 /* Records the thread's stack and returns its id. Each of a thread's first stacks is timed, later
  * one of several, because reading the time has a cost, too. */
-static uint32_t record_stack(struct ring_thread *t, JNIEnv *jni, bool waits)
+static uint32_t record_stack(struct ring_thread *t, JNIEnv *jni, bool in_helper, bool waits)
 {
 	uint32_t stands_for = t->stacks < STACKS_TIMED ? 1 : STACKS_TIMED, id;
 	bool is_timed = t->stacks++ % stands_for == 0;
 	uint64_t begin = is_timed ? ring_cpu_ns() : 0;
 
-	id = context_record(agent.jvmti, jni, waits);
+	id = context_record(agent.jvmti, jni, in_helper, waits);
 	if (is_timed)
 		ring_costs_since(begin, stands_for);
 	return id;
@@ -125,7 +125,7 @@ static uint32_t record_stack(struct ring_thread *t, JNIEnv *jni, bool waits)
 
 static void write_stack(struct ring_thread *t, JNIEnv *jni, uint64_t exit_ns)
 {
-	uint32_t id = record_stack(t, jni, false);
+	uint32_t id = record_stack(t, jni, true, false);
 
 	if (id)
 		ring_add(t, exit_ns, INPROC_STACK, id, 0);
@@ -186,22 +186,71 @@ VISIBLE JNIEXPORT void JNICALL Java_java_lang_IspotProbe_exit(JNIEnv *jni, jclas
 	end_call(jni, ids, NULL);
 }
 
+/* ---- waits for locks ---- */
+
+/* Records the stack before the wait begins, so that recording it is no part of the wait. */
+static void begin_wait(JNIEnv *jni, struct ring_thread *t, jobject lock, bool in_helper)
+{
+	uint32_t stack = record_stack(t, jni, in_helper, true);
+
+	t->awaits = monitor_number(agent.jvmti, jni, lock);
+	monitor_wait_begins(t->awaits);
+	t->wait_since_ns = ring_now_ns();
+	ring_add(t, t->wait_since_ns, INPROC_AWAITS, stack, t->awaits);
+}
+
+/* Latches, semaphores and others queue in the same methods, but who waits there need not wait for a
+ * lock. */
+static bool is_lock(JNIEnv *jni, jobject object)
+{
+	jclass class = (*jni)->GetObjectClass(jni, object);
+	bool is = monitor_is_lock_class(agent.jvmti, class);
+
+	(*jni)->DeleteLocalRef(jni, class);
+	return is;
+}
+
+static void begin_lock_wait(JNIEnv *jni, jobject lock)
+{
+	struct ring_thread *t = ring_recording() ? ring_thread() : NULL;
+
+	if (t && !t->wait_since_ns && is_lock(jni, lock))
+		begin_wait(jni, t, lock, true);
+}
+
+static void end_lock_wait(void)
+{
+	struct ring_thread *t = ring_recording() ? ring_thread() : NULL;
+
+	if (t && t->wait_since_ns)
+		monitor_wait_over(t, ring_now_ns());
+}
+
 VISIBLE JNIEXPORT void JNICALL Java_java_lang_IspotProbe_leave(JNIEnv *jni, jclass self,
 							       jobject monitor, jint ids)
 {
 	(void)self;
-	end_call(jni, ids, monitor);
+	if (ids == REWRITE_AWAITS)
+		begin_lock_wait(jni, monitor);
+	else if (ids == REWRITE_TOOK)
+		end_lock_wait();
+	else
+		end_call(jni, ids, monitor);
 }
 
 static unsigned wanted(void *ctx, const struct rewrite_method *m)
 {
 	const bool *is_platform = ctx;
 	char name[NAME_MAX_BYTES];
+	unsigned lock = 0;
 
 	if (class_text_is(m->class_name, REWRITE_HELPER))
 		return 0;
 	name_plain(name, sizeof(name), m);
-	return choice_wanted(&agent.choice, name, m->access & ACCESS_SYNCHRONIZED, *is_platform);
+	if (*is_platform && choice_is_lock(name, m->signature.s, m->signature.n))
+		lock = REWRITE_LOCK;
+	return lock |
+	       choice_wanted(&agent.choice, name, m->access & ACCESS_SYNCHRONIZED, *is_platform);
 }
 
 /* ---- classes ---- */
@@ -219,6 +268,17 @@ static void leave_class(const char *name, const char *why)
 	ids_left_named(plain, why);
 }
 
+/* Whether Java's own class is rewritten whatever is chosen. name: with slashes; NULL: it has none.
+ */
+static bool has_locks(const char *name)
+{
+	char plain[NAME_MAX_BYTES] = "";
+
+	if (name)
+		name_class(plain, sizeof(plain), name);
+	return choice_has_locks(plain);
+}
+
 static void JNICALL on_class(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined, jobject loader,
 			     const char *name, jobject domain, jint n, const unsigned char *bytes,
 			     jint *new_n, unsigned char **new_bytes)
@@ -232,7 +292,7 @@ static void JNICALL on_class(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined, job
 
 	(void)redefined;
 	(void)domain;
-	if (!ring_recording() || (platform && !agent.choice.any))
+	if (!ring_recording() || (platform && !agent.choice.any && !has_locks(name)))
 		return;
 	ret = rewrite_class(bytes, (size_t)n, &hooks, &out);
 	if (ret == REWRITE_MALFORMED)
@@ -277,11 +337,14 @@ static bool wants_class(jvmtiEnv *jvmti, JNIEnv *jni, jclass class)
 		return false;
 	platform = is_platform(jni, loader);
 	(*jni)->DeleteLocalRef(jni, loader);
-	if ((platform && !agent.choice.any) ||
-	    (*jvmti)->GetClassSignature(jvmti, class, &signature, NULL) != JVMTI_ERROR_NONE)
+	if ((*jvmti)->GetClassSignature(jvmti, class, &signature, NULL) != JVMTI_ERROR_NONE)
 		return false;
 	name_class(name, sizeof(name), signature);
 	(*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
+	if (platform && choice_has_locks(name))
+		return true;
+	if (platform && !agent.choice.any)
+		return false;
 	/* the methods of a class that is not prepared yet are unknown: it may have wanted ones */
 	if ((*jvmti)->GetClassMethods(jvmti, class, &n, &methods) != JVMTI_ERROR_NONE)
 		return true;
@@ -338,20 +401,14 @@ static void retransform(jvmtiEnv *jvmti, JNIEnv *jni)
 
 /* ---- what the machine does ---- */
 
-/* Records the stack before the wait begins, so that recording it is no part of the wait. */
 static void JNICALL on_contended(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object)
 {
 	struct ring_thread *t = ring_recording() ? ring_thread() : NULL;
-	uint32_t stack;
 
+	(void)jvmti;
 	(void)thread;
-	if (!t)
-		return;
-	stack = record_stack(t, jni, true);
-	t->awaits = monitor_number(jvmti, jni, object);
-	monitor_wait_begins(t->awaits);
-	t->wait_since_ns = ring_now_ns();
-	ring_add(t, t->wait_since_ns, INPROC_AWAITS, stack, t->awaits);
+	if (t && !t->wait_since_ns)
+		begin_wait(jni, t, object, false);
 }
 
 static void JNICALL on_entered(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object)
@@ -359,7 +416,7 @@ static void JNICALL on_entered(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, job
 	struct ring_thread *t = ring_recording() ? ring_thread() : NULL;
 	jmethodID method = NULL;
 	jlocation unused;
-	uint64_t now;
+	uint64_t now, since_ns;
 
 	(void)jni;
 	(void)thread;
@@ -367,12 +424,11 @@ static void JNICALL on_entered(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, job
 	if (!t || !t->wait_since_ns)
 		return;
 	now = ring_now_ns();
-	monitor_wait_ends(t->awaits);
-	ring_add(t, now, INPROC_TOOK, 0, t->awaits);
+	since_ns = t->wait_since_ns;
+	monitor_wait_over(t, now);
 	(*jvmti)->GetFrameLocation(jvmti, NULL, 0, &method, &unused);
 	t->waited_in = method;
-	t->waited_ns = now - t->wait_since_ns;
-	t->wait_since_ns = 0;
+	t->waited_ns = now - since_ns;
 }
 
 /* Object.wait() releases the monitor, and takes it again at its end. */
@@ -449,7 +505,7 @@ static void describe(jvmtiEnv *jvmti)
 	(*jvmti)->Deallocate(jvmti, (unsigned char *)version);
 }
 
-static void begin(jvmtiEnv *jvmti, JNIEnv *jni, bool attached)
+static void begin(jvmtiEnv *jvmti, JNIEnv *jni)
 {
 	static const jvmtiEvent events[] = {
 		JVMTI_EVENT_CLASS_FILE_LOAD_HOOK,
@@ -476,14 +532,13 @@ static void begin(jvmtiEnv *jvmti, JNIEnv *jni, bool attached)
 	ring_costs(pair_ns, &cost);
 	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
 		(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, events[i], NULL);
-	if (attached || agent.choice.any)
-		retransform(jvmti, jni);
+	retransform(jvmti, jni); /* at least Java's own locks */
 }
 
 static void JNICALL on_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
 	(void)thread;
-	begin(jvmti, jni, false);
+	begin(jvmti, jni);
 }
 
 /* Reads the lines "pattern WORDS", "ring-bytes N", "stacks-ns N" and "count WORDS". */
@@ -581,7 +636,7 @@ static void *begin_attached(void *p)
 		ids_notice("this Java machine takes no further thread; nothing of it is recorded");
 		return NULL;
 	}
-	begin(agent.jvmti, jni, true);
+	begin(agent.jvmti, jni);
 	(*vm)->DetachCurrentThread(vm);
 	return NULL;
 }

@@ -59,3 +59,40 @@ unsigned choice_wanted(const struct choice *c, const char *name, bool is_synchro
 	}
 	return bits;
 }
+
+#define SYNCHRONIZER "java.util.concurrent.locks.AbstractQueuedSynchronizer"
+#define STAMPED	     "java.util.concurrent.locks.StampedLock"
+#define NODE	     "(Ljava/util/concurrent/locks/AbstractQueuedSynchronizer$Node;"
+
+/* Where threads queue that have found a lock taken. begin: of the signature, as other methods may
+ * have the same name. */
+static const struct {
+	const char *name, *begin;
+} locks[] = {
+	{ SYNCHRONIZER ".acquire", NODE }, /* since Java 17; the others before */
+	{ SYNCHRONIZER ".acquireQueued", "(" },
+	{ SYNCHRONIZER ".doAcquireInterruptibly", "(" },
+	{ SYNCHRONIZER ".doAcquireNanos", "(" },
+	{ SYNCHRONIZER ".doAcquireShared", "(" },
+	{ SYNCHRONIZER ".doAcquireSharedInterruptibly", "(" },
+	{ SYNCHRONIZER ".doAcquireSharedNanos", "(" },
+	{ STAMPED ".acquireRead", "(" },
+	{ STAMPED ".acquireWrite", "(" },
+};
+
+bool choice_is_lock(const char *name, const char *signature, size_t signature_n)
+{
+	for (size_t i = 0; i < sizeof(locks) / sizeof(locks[0]); i++) {
+		size_t n = strlen(locks[i].begin);
+
+		if (!strcmp(name, locks[i].name) && n <= signature_n &&
+		    !memcmp(signature, locks[i].begin, n))
+			return true;
+	}
+	return false;
+}
+
+bool choice_has_locks(const char *class_name)
+{
+	return !strcmp(class_name, SYNCHRONIZER) || !strcmp(class_name, STAMPED);
+}

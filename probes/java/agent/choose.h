@@ -24,4 +24,12 @@ bool choice_add(struct choice *c, const char *pattern);
 unsigned choice_wanted(const struct choice *c, const char *name, bool is_synchronized,
 		       bool is_platform);
 
+/*
+ * Whether the method waits for the lock that its object is: those in which the locks of
+ * java.util.concurrent queue, from Java 11 on. name: with dots; signature: as class files have it.
+ */
+bool choice_is_lock(const char *name, const char *signature, size_t signature_n);
+/* Whether the class has such methods. */
+bool choice_has_locks(const char *class_name);
+
 #endif

@@ -243,6 +243,12 @@ static uint32_t end_bytes(const struct code_layout *l)
 	return CALL_BYTES + monitor_bytes[l->monitor];
 }
 
+/* Returns the bytes of the call at the begin of the whole method. */
+static uint32_t begin_bytes(const struct code_layout *l)
+{
+	return CALL_BYTES + l->awaits;
+}
+
 /* Returns the bytes of the calls before an instruction. A jump to the instruction runs these calls,
  * too. */
 static uint32_t before(const struct code_layout *l, uint32_t op)
@@ -290,7 +296,7 @@ static const char *check_branch(const struct code *c, const struct code_layout *
 
 static bool place(struct code_layout *l, const struct code *c)
 {
-	uint32_t at = l->whole ? CALL_BYTES : 0, end = at, size, new_size;
+	uint32_t at = l->whole ? begin_bytes(l) : 0, end = at, size, new_size;
 
 	memset(l->at, 0xff, (c->n + 1) * sizeof(*l->at));
 	memset(l->raw, 0xff, (c->n + 1) * sizeof(*l->raw));
@@ -346,6 +352,15 @@ static void write_call(struct class_out *out, uint32_t method, uint32_t integer)
 	class_add_u2(out, integer);
 	class_add_u1(out, OP_INVOKESTATIC);
 	class_add_u2(out, method);
+}
+
+static void write_begin(struct class_out *out, const struct code_layout *l,
+			const struct code_names *names)
+{
+	if (l->awaits)
+		class_add_u1(out, OP_ALOAD_0);
+	write_call(out, l->awaits ? names->leave : names->enter,
+		   l->awaits ? names->awaits : names->method);
 }
 
 static void write_end(struct class_out *out, const struct code_layout *l,
@@ -426,7 +441,7 @@ static bool write_instructions(struct class_out *out, const struct code *c,
 	bool ok = true;
 
 	if (l->whole)
-		write_call(out, names->enter, names->method);
+		write_begin(out, l, names);
 	for (uint32_t pc = 0; ok && pc < c->n; pc += size) {
 		uint32_t op = c->bytes[pc];
 

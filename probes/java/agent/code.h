@@ -40,6 +40,7 @@ enum code_monitor {
 /* The places of the instructions in the new code. */
 struct code_layout {
 	bool whole, blocks;	   /* which calls are put in */
+	bool awaits;		   /* the whole method waits for the lock that its object is */
 	enum code_monitor monitor; /* of the whole */
 	bool of_blocks;		   /* the monitors of blocks are reported when they are released */
 	uint32_t *at;  /* [old]: the target of jumps to it; CODE_NONE: no instruction is there */
@@ -57,6 +58,7 @@ struct code_names {
 	uint32_t stack_map_name;     /* "StackMapTable" */
 	bool has_stack_maps;	     /* class files of this version have stack maps */
 	uint32_t method;	     /* integer: argument of both calls of the whole method */
+	uint32_t awaits;	     /* integer: argument of the first call, if the method awaits */
 	const uint32_t *block_enter; /* [monitorenter]: integer */
 	uint32_t block_exit;	     /* integer, of all blocks */
 };

@@ -9,6 +9,7 @@
 
 #include "probes/inproc/inproc.h"
 #include "probes/java/agent/ids.h"
+#include "probes/java/agent/monitor.h"
 #include "probes/java/agent/name.h"
 
 #define STACKS_TABLE  (1u << 15) /* half of it is used */
@@ -176,17 +177,43 @@ static uint32_t new_stack(jvmtiEnv *jvmti, JNIEnv *jni, const jvmtiFrameInfo *fr
 	return id;
 }
 
-uint32_t context_record(jvmtiEnv *jvmti, JNIEnv *jni, bool waits)
+static bool is_of_locks(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method)
 {
-	jvmtiFrameInfo frames[INPROC_FRAMES_MAX];
+	jclass class = NULL;
+	bool is;
+
+	if ((*jvmti)->GetMethodDeclaringClass(jvmti, method, &class) != JVMTI_ERROR_NONE)
+		return false;
+	is = monitor_is_lock_class(jvmti, class);
+	(*jni)->DeleteLocalRef(jni, class);
+	return is;
+}
+
+/* Returns the number of frames inside of a lock of java.util.concurrent: who takes it is further
+ * out. */
+static jint frames_of_lock(jvmtiEnv *jvmti, JNIEnv *jni, const jvmtiFrameInfo *frames, jint n)
+{
+	jint i = 0;
+
+	while (i + 1 < n && is_of_locks(jvmti, jni, frames[i].method))
+		i++;
+	return i;
+}
+
+uint32_t context_record(jvmtiEnv *jvmti, JNIEnv *jni, bool in_helper, bool waits)
+{
+	jvmtiFrameInfo all[INPROC_FRAMES_MAX], *frames = all;
 	const struct known *at;
 	uint64_t key;
-	jint n = 0;
+	jint n = 0, inside;
 
-	if ((*jvmti)->GetStackTrace(jvmti, NULL, waits ? 0 : HELPER_FRAMES, INPROC_FRAMES_MAX,
-				    frames, &n) != JVMTI_ERROR_NONE ||
+	if ((*jvmti)->GetStackTrace(jvmti, NULL, in_helper ? HELPER_FRAMES : 0, INPROC_FRAMES_MAX,
+				    all, &n) != JVMTI_ERROR_NONE ||
 	    n <= 0)
 		return 0;
+	inside = in_helper && waits ? frames_of_lock(jvmti, jni, all, n) : 0;
+	frames += inside;
+	n -= inside;
 	key = key_of(frames, n) ^ waits;
 	at = find(seen.stacks, STACKS_TABLE, key);
 	return at->key ? at->id : new_stack(jvmti, jni, frames, n, waits, key);

@@ -10,10 +10,10 @@ struct JNINativeInterface_;
 struct jvmtiInterface_1_;
 
 /*
- * Returns the id of the running thread's stack, or 0 if there is none. waits: the thread is about
- * to wait for a monitor; otherwise the innermost frame is the helper's and is left out.
+ * Returns the id of the running thread's stack, or 0 if there is none. in_helper: the innermost
+ * frame is the helper's, and is left out. waits: the thread is about to wait for a lock.
  */
 uint32_t context_record(const struct jvmtiInterface_1_ **jvmti,
-			const struct JNINativeInterface_ **jni, bool waits);
+			const struct JNINativeInterface_ **jni, bool in_helper, bool waits);
 
 #endif

@@ -6,10 +6,12 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "probes/inproc/inproc.h"
 #include "probes/java/agent/ids.h"
 #include "probes/java/agent/name.h"
+#include "probes/java/agent/ring.h"
 
 #define TABLE  (2u * INPROC_LOCKS_MAX)
 #define LATEST 16 /* monitors that are searched when one is released */
@@ -117,6 +119,18 @@ uint32_t monitor_number(jvmtiEnv *jvmti, JNIEnv *jni, jobject object)
 	return is || seen.full ? is : new_number(jvmti, jni, object, hash);
 }
 
+bool monitor_is_lock_class(jvmtiEnv *jvmti, jclass class)
+{
+	static const char package[] = "Ljava/util/concurrent/locks/";
+	char *signature = NULL;
+	bool is;
+
+	(*jvmti)->GetClassSignature(jvmti, class, &signature, NULL);
+	is = signature && !strncmp(signature, package, strlen(package));
+	(*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
+	return is;
+}
+
 /* ---- who waits for them ---- */
 
 static void make_latest(uint32_t number)
@@ -142,11 +156,13 @@ void monitor_wait_begins(uint32_t number)
 	make_latest(number);
 }
 
-void monitor_wait_ends(uint32_t number)
+void monitor_wait_over(struct ring_thread *t, uint64_t now_ns)
 {
-	if (number)
-		seen.all[number].waiting--;
+	if (t->awaits)
+		seen.all[t->awaits].waiting--;
 	seen.waiting--;
+	ring_add(t, now_ns, INPROC_TOOK, 0, t->awaits);
+	t->wait_since_ns = 0;
 }
 
 uint32_t monitor_awaited(JNIEnv *jni, jobject object)

@@ -93,6 +93,11 @@ static bool define(struct class *c, const struct method *m, const struct code *c
 	}
 	if (!l->whole)
 		return true;
+	if (l->awaits) {
+		c->names.awaits = class_pool_add_integer(&c->pool, (uint32_t)REWRITE_AWAITS);
+		c->names.method = class_pool_add_integer(&c->pool, (uint32_t)REWRITE_TOOK);
+		return true;
+	}
 	id = c->hooks->define(c->hooks->ctx, &m->facts, false, 1, &m->facts.line);
 	c->names.method = class_pool_add_integer(&c->pool, id);
 	return id != UINT32_MAX;
@@ -139,17 +144,20 @@ static const char *write_code(struct class *c, const struct method *m, const str
 	return why;
 }
 
+static bool keeps_this(const struct method *m, const struct code *code)
+{
+	return !(m->facts.access & ACCESS_STATIC) &&
+	       bytecode_keeps_this(code, m->facts.signature.s, m->facts.signature.n);
+}
+
 static enum code_monitor monitor_of(const struct class *c, const struct method *m,
 				    const struct code *code)
 {
-	const struct class_text *signature = &m->facts.signature;
-
 	if (!(m->facts.access & ACCESS_SYNCHRONIZED))
 		return CODE_NO_MONITOR;
 	if (m->facts.access & ACCESS_STATIC)
 		return c->version >= CLASS_CONSTANT_SINCE ? CODE_OF_CLASS : CODE_NO_MONITOR;
-	return bytecode_keeps_this(code, signature->s, signature->n) ? CODE_OF_THIS
-								     : CODE_NO_MONITOR;
+	return keeps_this(m, code) ? CODE_OF_THIS : CODE_NO_MONITOR;
 }
 
 static const char *rewrite_code(struct class *c, struct method *m, unsigned wanted)
@@ -162,14 +170,17 @@ static const char *rewrite_code(struct class *c, struct method *m, unsigned want
 			   (size_t)(m->code_end - m->code_start - 6)))
 		return "its code is malformed";
 	m->facts.line = code.first_line;
-	l.whole = wanted & REWRITE_WHOLE;
+	l.awaits = !(wanted & REWRITE_WHOLE) && wanted & REWRITE_LOCK;
+	l.whole = wanted & REWRITE_WHOLE || l.awaits;
 	l.blocks = wanted & REWRITE_BLOCKS && code.n_enters;
 	if (!l.blocks && !l.whole)
 		return "";
 	if (code.n_enters > REWRITE_BLOCKS_MAX)
 		return "it has too many synchronized blocks";
+	if (l.awaits && !keeps_this(m, &code))
+		return "its lock is not known at its end";
 	if (l.whole)
-		l.monitor = monitor_of(c, m, &code);
+		l.monitor = l.awaits ? CODE_OF_THIS : monitor_of(c, m, &code);
 	/* a constructor may lock its object before the verifier takes it for one */
 	l.of_blocks = l.blocks && !class_text_is(m->facts.name, "<init>");
 	why = bytecode_layout(&l, &code);
@@ -218,11 +229,11 @@ static bool read_method(struct class *c, struct class_reader *r, struct method *
 static void rewrite_method(struct class *c, struct method *m)
 {
 	unsigned wanted = c->hooks->wanted(c->hooks->ctx, &m->facts);
-	const char *why = wanted & REWRITE_WHOLE ? refused(m) : NULL;
+	const char *why = wanted & (REWRITE_WHOLE | REWRITE_LOCK) ? refused(m) : NULL;
 
 	if (why) {
 		c->hooks->left(c->hooks->ctx, &m->facts, why);
-		wanted &= ~(unsigned)REWRITE_WHOLE;
+		wanted &= ~(unsigned)(REWRITE_WHOLE | REWRITE_LOCK);
 	}
 	if (!m->code_start)
 		wanted = 0;

@@ -30,7 +30,13 @@ struct rewrite_method {
 	uint32_t line; /* 0: not known */
 };
 
-enum { REWRITE_WHOLE = 1, REWRITE_BLOCKS = 2 };
+/*
+ * REWRITE_LOCK: the method only waits for the lock that its object is. It calls leave() with the
+ * object at its begin and at its end, and has no id.
+ */
+enum { REWRITE_WHOLE = 1, REWRITE_BLOCKS = 2, REWRITE_LOCK = 4 };
+#define REWRITE_AWAITS (-3)
+#define REWRITE_TOOK   (-4)
 enum {
 	ACCESS_STATIC = 0x8,
 	ACCESS_SYNCHRONIZED = 0x20,

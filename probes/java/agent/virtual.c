@@ -32,13 +32,14 @@ static void JNICALL on_unmount(jvmtiEnv *jvmti, ...)
 	(void)jvmti;
 	if (!t)
 		return;
+	/* the thread waits on without a carrier; for how long is not recorded */
+	if (t->wait_since_ns)
+		monitor_wait_over(t, ring_now_ns());
 	if (t->depth > t->base)
 		ring_add(t, ring_now_ns(), INPROC_GONE, t->ids[t->base], t->base);
 	t->depth = t->base;
 	t->base = t->too_deep = 0;
-	if (t->wait_since_ns)
-		monitor_wait_ends(t->awaits);
-	t->wait_since_ns = t->waited_ns = 0;
+	t->waited_ns = 0;
 }
 
 void virtual_ask(jvmtiEnv *jvmti, void *capabilities)

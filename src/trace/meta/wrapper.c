@@ -85,7 +85,8 @@ bool meta_symbol_in_std(const char *symbol)
 {
 	if (*symbol == '<')
 		return is_std_impl(symbol);
-	if (begins_with(symbol, "_ZNSt") || begins_with(symbol, "_ZSt"))
+	if (begins_with(symbol, "_ZNSt") || begins_with(symbol, "_ZSt") ||
+	    begins_with(symbol, "java.util.concurrent."))
 		return true;
 	return is_std_path(behind_result(symbol), !has_parameters(symbol));
 }

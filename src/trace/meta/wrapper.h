@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Functions that stand between a program and what it calls: those of system headers, and those of
- * the standard libraries of C++ and Rust, which are compiled into the program. Users know the
- * function that calls them.
+ * the standard libraries of C++ and Rust, which are compiled into the program, and Java's locks.
+ * Users know the function that calls them.
  */
 #ifndef ISPOT_TRACE_META_WRAPPER_H
 #define ISPOT_TRACE_META_WRAPPER_H
@@ -14,7 +14,8 @@ struct text;
 
 /* Whether the frame's source is a system header, as that of C++'s wrappers around locks is. */
 bool meta_frame_in_header(const struct meta_frame *f);
-/* Whether a demangled symbol is a function of the standard library of C++ or Rust. */
+/* Whether a demangled symbol is a function of the standard library of C++ or Rust, or of Java's
+ * package of locks and queues. */
 bool meta_symbol_in_std(const char *symbol);
 /* Either of them. */
 bool meta_frame_is_wrapper(const struct meta_frame *f);
