@@ -36,17 +36,39 @@ static const struct block *nearest(const struct result *res, const char *name)
 	return best;
 }
 
+static bool is_place(const struct result *res, const char *name)
+{
+	vec_for_each (&res->sites, const struct block, b)
+		if (!strcmp(b->name, name))
+			return true;
+	return false;
+}
+
+/* A place has no fast calls that its waits could be compared with. Its first function has. */
+static int no_place(const char *name, struct err *err)
+{
+	const char *function = name + (*name == '[');
+	const char *in = strstr(function, " in "), *comma = strchr(function, ',');
+	size_t n = strcspn(function, "]");
+
+	if (in && (size_t)(in - function) < n)
+		n = (size_t)(in - function);
+	if (comma && (size_t)(comma - function) < n)
+		n = (size_t)(comma - function);
+	return err_set(err, -ENOENT,
+		       "'%s' is where threads wait outside of traced calls, so that it has no "
+		       "fast ones; `ispot report --by thread` has its threads, record -F %.*s "
+		       "its calls",
+		       name, (int)(n < 64 ? n : 64), function);
+}
+
 static int no_block(const struct result *res, const char *name, struct err *err)
 {
 	const struct block *near = nearest(res, name);
 	char printable[256];
 
-	if (*name == '[' || strstr(name, " in "))
-		return err_set(
-			err, -ENOENT,
-			"'%s' is where threads wait outside every traced function: it has no "
-			"calls; trace one of its functions, record -F",
-			name);
+	if (*name == '[' || strstr(name, " in ") || is_place(res, name))
+		return no_place(name, err);
 	if (near)
 		return err_set(err, -ENOENT, "no calls of '%s' in this recording; did you mean %s?",
 			       name, text_printable(printable, sizeof(printable), near->name));

@@ -762,7 +762,7 @@ void text_next(const struct view *v, struct text *out)
 {
 	if (v->by_thread)
 		next_of_threads(v, out);
-	else if (v->result->calls.entries)
+	else if (v->result->calls.entries || (v->file && report_worst(v)))
 		what_next(v, out);
 	else
 		next_after_nothing(v, out);
