@@ -44,22 +44,6 @@ static bool is_of_c_library(const char *object)
 	return standard_is_libc(object) || !strncmp(file, "ld-linux", strlen("ld-linux"));
 }
 
-/* Returns the name of the C library's function that the program, or another library, called, or
- * NULL. */
-static const char *called(const struct meta *meta, const struct meta_stack *stack)
-{
-	const struct meta_frame *f, *outermost = NULL;
-	uint32_t i = 0;
-
-	while ((f = meta_frame_at(meta, stack, i)) && is_of_c_library(f->object)) {
-		outermost = f;
-		i++;
-	}
-	if (!f || !outermost)
-		return NULL;
-	return *f->calls ? f->calls : *outermost->symbol ? outermost->symbol : NULL;
-}
-
 static bool is_named(const char *symbol, const char *name)
 {
 	size_t n = strlen(name);
@@ -77,6 +61,33 @@ static bool waits_for_the_program(const char *symbol)
 	return standard_wait_of("libc.so.6", symbol) || !strcmp(plain, "syscall") ||
 	       !strncmp(plain, "pthread_", strlen("pthread_")) ||
 	       !strncmp(plain, "lll_", strlen("lll_"));
+}
+
+/* Returns whether the name is of a function of C++, and so of none of the C library. */
+static bool is_of_cxx(const char *symbol)
+{
+	return strstr(symbol, "::") || !strncmp(symbol, "_Z", 2);
+}
+
+/*
+ * Returns the name of the C library's function that the program, or another library, called, or
+ * NULL: the caller knows it by the name that its users know, but may have called a function of
+ * another library, which then went on to this one without a frame of its own.
+ */
+static const char *called(const struct meta *meta, const struct meta_stack *stack)
+{
+	const struct meta_frame *f, *outermost = NULL;
+	uint32_t i = 0;
+
+	while ((f = meta_frame_at(meta, stack, i)) && is_of_c_library(f->object)) {
+		outermost = f;
+		i++;
+	}
+	if (!f || !outermost || waits_for_the_program(outermost->symbol))
+		return NULL;
+	if (*f->calls && !is_of_cxx(f->calls))
+		return f->calls;
+	return *outermost->symbol ? outermost->symbol : NULL;
 }
 
 /* Returns whether a frame near the innermost one is of a function that initializes something once;
