@@ -338,8 +338,6 @@ int inject_beside_new(struct inject_beside **out, const struct session_options *
 	b->period = o->period ? o->period : 1;
 	b->overhead = o->overhead;
 	if (!ret)
-		ret = refusal_of_sampling(b->period, err);
-	if (!ret)
 		ret = inject_targets_find_objects(&b->targets, o, &n_programs, err);
 	if (!ret)
 		ret = ring_bytes_choose(&b->ring, o->ring_bytes, &b->targets, err);

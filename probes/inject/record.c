@@ -364,8 +364,6 @@ int inject_record(const struct session_options *o, struct session_result *result
 
 	*result = (struct session_result){ 0 };
 	if (!ret)
-		ret = refusal_of_sampling(r.period, err);
-	if (!ret)
 		ret = inject_targets_find(&r.targets, o, err);
 	if (!ret)
 		ret = ring_bytes_choose(&r.ring, o->ring_bytes, &r.targets, err);

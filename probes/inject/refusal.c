@@ -40,15 +40,6 @@ static int refuse_processor(struct err *err)
 	return 0;
 }
 
-int refusal_of_sampling(uint32_t period, struct err *err)
-{
-	if (period <= 1 || blob_can_sample())
-		return 0;
-	return err_set(err, -ENOTSUP,
-		       "on this processor --engine in-process records every call; leave out -c, "
-		       "or record it with --engine kernel");
-}
-
 int refusal_of_machine(struct err *err)
 {
 	const char *unstable = clock_cycles_unstable();

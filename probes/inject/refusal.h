@@ -11,8 +11,6 @@ struct dso;
 struct err;
 
 int refusal_of_machine(struct err *err);
-/* Refuses to record one call in several, if the processor's stubs cannot. */
-int refusal_of_sampling(uint32_t period, struct err *err);
 int refusal_of_program(struct dso *program, struct err *err);
 int refusal_of_process(pid_t pid, struct err *err);
 /* The part of refusal_of_process() that also applies to a new process. */

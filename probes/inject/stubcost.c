@@ -20,7 +20,7 @@
 #define CALLS	   8192u
 #define ROUNDS	   24
 #define RING_BYTES (2 * CALLS * sizeof(struct inproc_stamp))
-#define CODE_BYTES 4096u
+#define CODE_BYTES 8192u
 
 struct durations {
 	VEC(uint64_t) /* cycles */
@@ -63,27 +63,38 @@ static void (*make_function(struct stub_code *c, const struct stub_facts *facts,
 	return (void (*)(void))(uintptr_t)at;
 }
 
-/* No slot is ever claimed: the block is filled in, and the ring is never full. */
-static int make_code(struct bench *b)
+/* Copies the blob for functions of which one call in `period` is recorded. No slot is ever claimed:
+ * the block is filled in, and the ring is never full. */
+static struct stub_facts copy_blob(const struct bench *b, struct stub_code *c, uint64_t period)
 {
 	const struct blob blob = blob_get();
+	const uint64_t at = c->address + c->n;
+	const struct blob_facts f = { .ring_bytes = RING_BYTES,
+				      .period = period,
+				      .table = (uintptr_t)b->table };
+
+	memcpy(c->bytes + c->n, blob.code, blob.bytes);
+	memcpy(c->bytes + c->n, &f, sizeof(f));
+	c->n += (blob.bytes + 15) & ~(size_t)15;
+	return (struct stub_facts){ .claim = at + blob.claim,
+				    .full = at + blob.full,
+				    .begin = at + blob.begin,
+				    .end = at + blob.end,
+				    .enter = at + blob.enter,
+				    .leave = at + blob.leave,
+				    .ring_bytes = RING_BYTES };
+}
+
+static int make_code(struct bench *b)
+{
 	struct stub_code c = { .bytes = b->memory,
 			       .address = (uintptr_t)b->memory,
 			       .room = CODE_BYTES };
-	const struct stub_facts facts = { .claim = c.address + blob.claim,
-					  .full = c.address + blob.full,
-					  .begin = c.address + blob.begin,
-					  .end = c.address + blob.end,
-					  .enter = c.address + blob.enter,
-					  .leave = c.address + blob.leave,
-					  .ring_bytes = RING_BYTES };
-	const struct blob_facts f = { .ring_bytes = RING_BYTES, .table = (uintptr_t)b->table };
+	const struct stub_facts each = copy_blob(b, &c, 1), several = copy_blob(b, &c, 2);
 
-	stub_emit(&c, blob.code, blob.bytes);
-	memcpy(c.bytes, &f, sizeof(f));
-	b->plain = make_function(&c, &facts, false, false);
-	b->recorded = make_function(&c, &facts, true, false);
-	b->passed = make_function(&c, &facts, blob_can_sample(), true);
+	b->plain = make_function(&c, &each, false, false);
+	b->recorded = make_function(&c, &each, true, false);
+	b->passed = make_function(&c, &several, true, true);
 	__builtin___clear_cache((char *)b->memory, (char *)b->memory + c.n);
 	return mprotect(b->memory, CODE_BYTES, PROT_READ | PROT_EXEC) ? -errno : 0;
 }

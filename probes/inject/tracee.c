@@ -538,7 +538,7 @@ static bool is_restartable(const struct tracees *t, const struct tracee *e, uint
 static bool can_run(const struct tracees *t, const struct tracee *e, struct registers *regs)
 {
 	return !e->gone && e->is_stopping && !registers_read(e->tid, regs) &&
-	       registers_can_go(e->tid) && !is_restartable(t, e, registers_ip(regs));
+	       registers_can_go(e->tid, regs) && !is_restartable(t, e, registers_ip(regs));
 }
 
 static int choose_runner(struct tracees *t, struct registers *regs, struct err *err)

@@ -4,7 +4,7 @@
 # without it, patches come out again, and whatever ends the recorder leaves the program running.
 . "$(dirname "$0")/lib.sh"
 
-[ "$(uname -m)" = x86_64 ] || skip_all "it takes one call in several, which x86-64 alone does; instubs.t has the rest"
+[ "$(uname -m)" = x86_64 ] || skip_all "it sets breakpoints of x86-64; instubs.t is for others"
 needs_command jq awk
 needs_helper patched locked swapped
 patched=$HELPERS/patched

@@ -45,13 +45,17 @@ record auto --engine auto -F leaf -F deep -- "$patched" 1 0 101 0
 if [ "$(id -u)" = 0 ] && [ "$status" = 0 ]; then
 	is "$(calls auto leaf)/$(report auto '.blocks[] | select(.name == "leaf" and .kind == "function") | .probe.engine')" \
 		"$(made auto leaf)/in-process" "--engine auto: each call, in process" || diag auto.err
-	record sampled --engine in-process -c 7 -F leaf -- "$patched" 1 0 101 0
-	if [ "$(uname -m)" = aarch64 ]; then
-		like sampled.err 'records every call; leave out -c' "-c is refused" || diag sampled.err
-	else
-		is "$status" 0 "-c: status" || diag sampled.err
-	fi
 fi
+# all_calls FUNCTION: those that were left out, too
+all_calls() { report sampled "[.blocks[] | select(.name == \"$1\" and .kind == \"function\") | .estimated_calls] | add // 0"; }
+record sampled "${engine[@]}" -c 7 -- "$patched" 3 8 101 200
+is "$status" 0 "-c 7: status" || diag sampled.err
+for function in leaf deep in_handler; do
+	is "$(all_calls $function)" "$(made sampled $function)" "-c 7: each call of $function is recorded or counted" || diag sampled.err
+done
+within "$(calls sampled leaf)" "$(($(made sampled leaf) / 7))+-27"
+ok $? "-c 7: one call in 7 of each thread is recorded"
+is "$(report sampled '.trace.untimed_calls')" 0 "-c 7: each of them has its end"
 
 # ---- attaching, detaching, and a recorder that is killed ----
 

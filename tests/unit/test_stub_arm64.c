@@ -4,6 +4,7 @@
 #include "unit.h"
 
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -24,20 +25,25 @@
 
 #ifdef __aarch64__
 
-#define RING   4096u /* bytes: 256 records */
-#define CODE   8192u
-#define REGION (INPROC_PAGE + INPROC_SLOTS * sizeof(struct inproc_slot) + INPROC_NAMES)
+#define RING	  4096u /* bytes: 256 records */
+#define CODE	  8192u
+#define FUNCTIONS 4
+#define PERIOD	  5
+#define REGION	  (INPROC_PAGE + INPROC_SLOTS * sizeof(struct inproc_slot) + INPROC_NAMES)
 
 static struct inproc_drain drain;
 static struct trace_writer *writer;
-static char path[] = "/tmp/ispot-unit.XXXXXX";
+static char path[32];
+static uint32_t period; /* one call in this many is recorded */
 static char *region, *blocks;
-static int (*made)(int); /* returns its argument and one, and records that as function 3 */
+static int (*made)(int);   /* returns its argument and one, and records that as function 3 */
+static int (*gated)(int);  /* calls itself n times, which is recorded as function 2 */
+static void (*left)(bool); /* function 1: if true, raises a SIGTRAP that leaves it */
 static _Atomic long in_handlers;
 
 static uint64_t table_at(void)
 {
-	return (uintptr_t)blocks + (INPROC_SLOTS + 1) * BLOCK_BYTES;
+	return (uintptr_t)blocks + (INPROC_SLOTS + 1) * blob_block_bytes(period, FUNCTIONS);
 }
 
 static void emit(struct stub_code *c, uint32_t w)
@@ -45,7 +51,49 @@ static void emit(struct stub_code *c, uint32_t w)
 	stub_emit(c, &w, sizeof(w));
 }
 
-static void make_function(void)
+static void *begin_function(struct stub_code *c, struct stub_site *s)
+{
+	void *at = c->bytes + c->n;
+
+	stub_emit_site_entry(c, s);
+	return at;
+}
+
+static void end_function(struct stub_code *c, struct stub_site *s)
+{
+	stub_emit_site_exit(c, s);
+	stub_emit_return(c);
+}
+
+static void make_functions(struct stub_code *c, const struct stub_facts *facts)
+{
+	struct stub_site s = { .facts = facts, .is_entry = true, .is_exit = true };
+	uint64_t distance;
+
+	s.entry.id = 3;
+	made = (int (*)(int))(uintptr_t)begin_function(c, &s);
+	emit(c, 0x11000400); /* add w0, w0, #1 */
+	end_function(c, &s);
+	s.entry.id = 2;
+	gated = (int (*)(int))(uintptr_t)begin_function(c, &s);
+	emit(c, 0xa9be7bfd); /* stp x29, x30, [sp, #-32]! */
+	emit(c, 0xb90013e0); /* str w0, [sp, #16] */
+	emit(c, 0x340000a0); /* cbz w0, 1f */
+	emit(c, 0x51000400); /* sub w0, w0, #1 */
+	distance = (uintptr_t)gated - (c->address + c->n);
+	emit(c, 0x94000000 | ((uint32_t)(distance >> 2) & 0x3ffffff)); /* bl gated */
+	emit(c, 0xb94013e1);					       /* ldr w1, [sp, #16] */
+	emit(c, 0x0b010000);					       /* add w0, w0, w1 */
+	emit(c, 0xa8c27bfd); /* 1: ldp x29, x30, [sp], #32 */
+	end_function(c, &s);
+	s.entry.id = 1;
+	left = (void (*)(bool))(uintptr_t)begin_function(c, &s);
+	emit(c, 0x34000040); /* cbz w0, 1f */
+	emit(c, 0xd4200000); /* brk #0 */
+	end_function(c, &s);
+}
+
+static void make_code(void)
 {
 	const struct blob blob = blob_get();
 	uint8_t *page = mmap(NULL, CODE, PROT_READ | PROT_WRITE | PROT_EXEC,
@@ -56,51 +104,65 @@ static void make_function(void)
 	const struct blob_facts f = { .region = (uintptr_t)region,
 				      .blocks = (uintptr_t)blocks,
 				      .ring_bytes = RING,
-				      .block_bytes = BLOCK_BYTES,
-				      .period = 1,
+				      .block_bytes = blob_block_bytes(period, FUNCTIONS),
+				      .rows = (uintptr_t)region + REGION + INPROC_SLOTS * RING,
+				      .rows_bytes = inproc_rows_bytes(FUNCTIONS),
+				      .period = period,
 				      .table = table_at() };
-	struct stub_site s = {
-		.facts = &facts, .entry = { .id = 3 }, .is_entry = true, .is_exit = true
-	};
 
 	assert_ptr_not_equal(page, MAP_FAILED);
 	stub_emit(&c, blob.code, blob.bytes);
 	memcpy(page, &f, sizeof(f));
-	made = (int (*)(int))(page + c.n);
-	stub_emit_site_entry(&c, &s);
-	emit(&c, 0x11000400); /* add w0, w0, #1 */
-	stub_emit_site_exit(&c, &s);
-	stub_emit_return(&c);
+	make_functions(&c, &facts);
 	assert_true(c.n < c.room);
 	__builtin___clear_cache((char *)page, (char *)page + c.n);
 }
 
-static int begin(void **state)
+static int begin_with(uint32_t one_in)
 {
 	const struct trace_writer_options o = { .path = path, .n_cpus = 1 };
-	const size_t bytes = (INPROC_SLOTS + 1) * BLOCK_BYTES + blob_table_bytes();
-	int fd = memfd_create("region", 0), file = mkstemp(path);
+	int fd = memfd_create("region", 0), file;
+	size_t bytes;
 
-	(void)state;
+	period = one_in;
+	bytes = (INPROC_SLOTS + 1) * blob_block_bytes(period, FUNCTIONS) + blob_table_bytes();
+	strcpy(path, "/tmp/ispot-unit.XXXXXX");
+	file = mkstemp(path);
 	assert_true(fd >= 0 && file >= 0);
 	close(file);
-	assert_int_equal(ftruncate(fd, REGION + INPROC_SLOTS * RING), 0);
+	assert_int_equal(
+		ftruncate(fd, REGION + INPROC_SLOTS * (RING + inproc_rows_bytes(FUNCTIONS))), 0);
 	assert_int_equal(trace_writer_open(&writer, &o, NULL), 0);
 	inproc_drain_init(&drain, NULL, RING, writer);
-	assert_int_equal(inproc_drain_add_stamped(&drain, fd, getpid(), RING, 4, false), 0);
+	assert_int_equal(
+		inproc_drain_add_stamped(&drain, fd, getpid(), RING, FUNCTIONS, period > 1), 0);
 	region = drain.regions.data[0].memory->start;
 	close(fd);
-	blocks = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	blocks = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	assert_ptr_not_equal(blocks, MAP_FAILED);
 	assert_int_equal(madvise(blocks, bytes, MADV_WIPEONFORK), 0);
-	make_function();
+	make_code();
 	return 0;
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	return begin_with(1);
+}
+
+static int begin_gated(void **state)
+{
+	(void)state;
+	return begin_with(PERIOD);
 }
 
 static int end(void **state)
 {
 	(void)state;
 	inproc_drain_release(&drain);
+	memset(&drain, 0, sizeof(drain));
 	trace_writer_close(writer, NULL);
 	return unlink(path);
 }
@@ -371,6 +433,8 @@ static void test_sealed(void **state)
 	void *wrong;
 
 	(void)state;
+	made(0);
+	read_all(&calls, &lost);
 	inproc_stamped_seal(&drain.regions.data[0]);
 	assert_int_equal(pthread_create(&other, NULL, many, NULL), 0);
 	assert_int_equal(pthread_join(other, &wrong), 0);
@@ -382,17 +446,182 @@ static void test_sealed(void **state)
 	h->recording = 1;
 }
 
+/* ---- one call in several ---- */
+
+static const struct inproc_row *row_of(uint32_t slot)
+{
+	return (const struct inproc_row *)(region + REGION + INPROC_SLOTS * RING +
+					   slot * inproc_rows_bytes(FUNCTIONS)) +
+	       2;
+}
+
+/* Twice the calls that were made: those left out, and the records of the others, lost ones too. */
+static uint64_t accounted(void)
+{
+	uint64_t sum = 2 * drain.regions.data[0].passed + drain.records + drain.lost_records;
+
+	for (uint32_t i = 0; i < 64; i++)
+		sum += 2 * (row_of(i)->calls - row_of(i)->recorded);
+	return sum;
+}
+
+static void test_gate_counts(void **state)
+{
+	uint64_t calls, lost, before = accounted();
+
+	(void)state;
+	for (int i = 0; i < 102; i++)
+		assert_int_equal(gated(0), 0);
+	read_all(&calls, &lost);
+	assert_in_range(calls, 20, 21); /* one of each 5 */
+	assert_int_equal(row_of(0)->recorded, calls);
+	assert_int_equal(row_of(0)->calls, 102);
+	assert_int_equal(accounted() - before, 2 * 102);
+	assert_int_equal(row_of(0)->inner, 0);
+}
+
+static void test_gate_of_recursion(void **state)
+{
+	uint64_t calls, lost, before = accounted(), inner = row_of(0)->inner;
+
+	(void)state;
+	for (int i = 0; i < 51; i++)
+		assert_int_equal(gated(3), 6);
+	assert_int_equal(row_of(0)->inner - inner, 3 * 51);
+	assert_in_range(row_of(0)->inner_recorded, 1, 3 * 51 / 2);
+	read_all(&calls, &lost);
+	assert_int_equal(accounted() - before, 2 * 4 * 51);
+	for (int i = 0; i < 5; i++) /* deeper than what a thread keeps of them */
+		assert_int_equal(gated(99), 4950);
+	read_all(&calls, &lost);
+	assert_int_equal(accounted() - before, 2 * (4 * 51 + 500));
+	gated(0);
+	assert_int_equal(row_of(0)->inner - inner, 3 * 51 + 495);
+}
+
+static sigjmp_buf before_call;
+
+static void leave_call(int number)
+{
+	siglongjmp(before_call, number);
+}
+
+/* A recorded call that was left has no exit, even if a call that is not recorded has its stack
+ * pointer. */
+static void test_gate_of_left_calls(void **state)
+{
+	const struct inproc_row *row = row_of(0) - 1; /* of function 1 */
+	uint64_t calls, lost, records = drain.records;
+	volatile uint64_t recorded, n_left = 0;
+
+	(void)state;
+	signal(SIGTRAP, leave_call);
+	for (volatile int i = 0; i < 50; i++) {
+		recorded = row->recorded;
+		if (!sigsetjmp(before_call, 1))
+			left(true);
+		n_left += row->recorded - recorded;
+		for (int k = 0; k < 9; k++)
+			left(false);
+	}
+	signal(SIGTRAP, SIG_DFL);
+	read_all(&calls, &lost);
+	assert_int_equal(lost, 0);
+	assert_int_equal(row->recorded, calls);
+	assert_int_equal(drain.records - records, 2 * calls - n_left);
+}
+
+static void *many_gated(void *unused)
+{
+	for (int i = 0; i < EACH; i++)
+		if (gated(i % 3) != (i % 3) * (i % 3 + 1) / 2)
+			return "a wrong result";
+	return unused;
+}
+
+static void on_gated_alarm(int number)
+{
+	(void)number;
+	gated(0);
+	in_handlers++;
+}
+
+static void test_gate_of_threads_forks_signals(void **state)
+{
+	const struct itimerval often = { { 0, 100 }, { 0, 100 } }, never = { 0 };
+	uint64_t calls, lost, wanted, before = accounted();
+	pthread_t threads[THREADS];
+	int status;
+	pid_t child;
+
+	(void)state;
+	in_handlers = 0;
+	signal(SIGALRM, on_gated_alarm);
+	setitimer(ITIMER_REAL, &often, NULL);
+	for (int i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, many_gated, NULL), 0);
+	child = fork(); /* which has no timer */
+	if (!child)
+		_exit(many_gated(NULL) ? 1 : 0);
+	for (int i = 0; i < 50; i++)
+		read_all(&calls, &lost);
+	for (int i = 0; i < THREADS; i++) {
+		void *wrong;
+
+		assert_int_equal(pthread_join(threads[i], &wrong), 0);
+		assert_null(wrong);
+	}
+	setitimer(ITIMER_REAL, &never, NULL);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	wanted = 2 * (2 * EACH * (THREADS + 1) - (THREADS + 1) + (uint64_t)in_handlers);
+	/* a record whose ring was full while a handler reserved another one counts after a second
+	 */
+	for (int i = 0; i < 30 && (!i || accounted() - before != wanted); i++) {
+		usleep(i ? 100000 : 0);
+		read_all(&calls, &lost);
+	}
+	assert_int_equal(accounted() - before, wanted);
+}
+
+/* The same registers are kept as where every call is recorded. */
+static void test_gate_keeps_registers(void **state)
+{
+	uint64_t calls, lost;
+	pthread_t other;
+	void *wrong;
+
+	(void)state;
+	assert_int_equal(pthread_create(&other, NULL, check_registers, NULL), 0);
+	assert_int_equal(pthread_join(other, &wrong), 0);
+	assert_null(wrong);
+	read_all(&calls, &lost);
+	assert_int_equal(lost, 0);
+	assert_in_range(calls, 59, 61);
+}
+
+#define EACH_CALL(f)  cmocka_unit_test_setup_teardown(f, begin, end)
+#define SOME_CALLS(f) cmocka_unit_test_setup_teardown(f, begin_gated, end)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_counts),	      cmocka_unit_test(test_loss_is_counted),
-		cmocka_unit_test(test_registers),     cmocka_unit_test(test_threads_and_signals),
-		cmocka_unit_test(test_forked),	      cmocka_unit_test(test_one_after_the_other),
-		cmocka_unit_test(test_table_is_full), cmocka_unit_test(test_sealed),
+		EACH_CALL(test_counts),
+		EACH_CALL(test_loss_is_counted),
+		EACH_CALL(test_registers),
+		EACH_CALL(test_threads_and_signals),
+		EACH_CALL(test_forked),
+		EACH_CALL(test_one_after_the_other),
+		EACH_CALL(test_table_is_full),
+		EACH_CALL(test_sealed),
+		SOME_CALLS(test_gate_counts),
+		SOME_CALLS(test_gate_of_recursion),
+		SOME_CALLS(test_gate_of_left_calls),
+		SOME_CALLS(test_gate_of_threads_forks_signals),
+		SOME_CALLS(test_gate_keeps_registers),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, begin, end);
+	return unit_run(tests);
 }
 
 #else

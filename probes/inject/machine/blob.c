@@ -10,8 +10,3 @@ uint64_t blob_block_bytes(uint32_t period, uint32_t n_functions)
 	return (BLOCK_BYTES + (uint64_t)n_functions * TURN_BYTES + INPROC_PAGE - 1) &
 	       ~(uint64_t)(INPROC_PAGE - 1);
 }
-
-bool blob_can_sample(void)
-{
-	return blob_get().begin;
-}

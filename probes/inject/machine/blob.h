@@ -13,7 +13,6 @@
 #ifndef ISPOT_PROBES_INJECT_BLOB_H
 #define ISPOT_PROBES_INJECT_BLOB_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -71,7 +70,7 @@ uint64_t blob_block_bytes(uint32_t period, uint32_t n_functions);
  * entry. begin is for a call that is due to be recorded, and leaves INPROC_INNER or 0 in %ecx.
  *
  * On aarch64 all of a stub's work is in two routines, enter and leave, as no register leads to a
- * thread's block there: they look for it in a table (threadtable.h). They record every call.
+ * thread's block there: they look for it in a table (threadtable.h).
  */
 struct blob {
 	const void *code;		/* starts with struct blob_facts */
@@ -81,8 +80,6 @@ struct blob {
 };
 
 struct blob blob_get(void);
-/* Returns whether one call in several can be recorded. */
-bool blob_can_sample(void);
 /* Returns the bytes of the table by which threads find their blocks; 0: there is none. */
 uint64_t blob_table_bytes(void);
 

@@ -22,6 +22,15 @@ _Static_assert(offsetof(struct inproc_header, recording) == 64 &&
 _Static_assert(sizeof(struct inproc_stamp) == 16, "as in the code");
 _Static_assert(INPROC_FREE == 0 && INPROC_LIVE == 1 && INPROC_ENDED == 2 && INPROC_TAKEN == 3,
 	       "as in the code");
+_Static_assert(BLOCK_ROWS == 40 && BLOCK_RANDOM == 48 && BLOCK_BYTES == 64 && TURN_NEXT == 0 &&
+		       TURN_OUTER == 8 && TURN_TOP == 12 && TURN_DEPTH == 16 && TURN_REST == 20 &&
+		       TURN_OPEN == 24 && TURN_OPEN_MOST == 10 && TURN_BYTES == 64 &&
+		       INPROC_INNER == 0x80000000u,
+	       "as in the code");
+_Static_assert(sizeof(struct inproc_row) == 32 && offsetof(struct inproc_row, recorded) == 8 &&
+		       offsetof(struct inproc_row, inner) == 16 &&
+		       offsetof(struct inproc_row, inner_recorded) == 24,
+	       "as in the code");
 _Static_assert(BLOCK_KEY == 0 && BLOCK_POS == 8 && BLOCK_LIMIT == 16 && BLOCK_BASE == 24 &&
 		       BLOCK_SLOT == 32,
 	       "as in the code");
@@ -72,6 +81,10 @@ __asm__(".pushsection .rodata\n"
 	"	mov x14, #0\n"
 	"	b 1f\n"
 	"ispot_blob_leave:\n" SAVE
+	"	mov x14, #1\n" /* read once it is known that the call is recorded */
+	"	ldr x9, ispot_blob_period\n"
+	"	cmp x9, #1\n"
+	"	b.hi 1f\n"
 	"	isb\n"
 	"	mrs x14, cntvct_el0\n"
 
@@ -95,12 +108,15 @@ __asm__(".pushsection .rodata\n"
 	"	cmp w12, w13\n"
 	"	b.ne 20f\n"
 	"	ldr x11, [x11, #8]\n"
+	"4:	ldr x9, ispot_blob_period\n"
+	"	cmp x9, #1\n"
+	"	b.hi 60f\n"
 
 	/*
 	 * Reserves a record of the block in x11. A signal handler may run between any two
 	 * instructions, and use the block: then the store fails, and is tried again.
 	 */
-	"4:	add x9, x11, #8\n"
+	"9:	add x9, x11, #8\n"
 	"5:	ldxr x12, [x9]\n"
 	"	add x13, x12, #16\n"
 	"	stxr w15, x13, [x9]\n"
@@ -121,8 +137,11 @@ __asm__(".pushsection .rodata\n"
 	"7:	stlr x14, [x13]\n" /* after the rest, for the recorder too: this commits the record */
 	"8:\n" RESTORE
 
-	/* Claims the first free slot for the thread, if the recorder allows it. */
-	"20:	stp x0, x1, [sp, #-96]!\n"
+	/* Claims the first free slot for the thread, if the recorder allows it. If one call in
+	 * several is recorded, the exit of a call that has no slot is none of those. */
+	"20:	cmp x14, #1\n"
+	"	b.eq 8b\n"
+	"	stp x0, x1, [sp, #-96]!\n"
 	"	stp x2, x3, [sp, #16]\n"
 	"	stp x4, x5, [sp, #32]\n"
 	"	stp x6, x7, [sp, #48]\n"
@@ -177,6 +196,31 @@ __asm__(".pushsection .rodata\n"
 	"	ldr x2, ispot_blob_block_bytes\n"
 	"	ldr x3, ispot_blob_blocks\n"
 	"	madd x2, x2, x1, x3\n"
+	/* wipes the turns that another thread has left there */
+	"	ldr x3, ispot_blob_period\n"
+	"	cmp x3, #1\n"
+	"	b.ls 30f\n"
+	"	mov x9, x0\n"
+	"	mov x12, x1\n"
+	"	mov x0, x2\n"
+	"	ldr x1, ispot_blob_block_bytes\n"
+	"	mov x2, #4\n" /* MADV_DONTNEED */
+	"	mov x8, #233\n" /* madvise */
+	"	mov x13, x0\n"
+	"	svc #0\n"
+	"	mov x2, x13\n"
+	"	cbz x0, 29f\n"
+	"28:	sub x1, x1, #8\n" /* madvise() does not discard locked memory */
+	"	str xzr, [x2, x1]\n"
+	"	cbnz x1, 28b\n"
+	"29:	mov x0, x9\n"
+	"	mov x1, x12\n"
+	"	ldr x3, ispot_blob_rows\n"
+	"	ldr x4, ispot_blob_rows_bytes\n"
+	"	madd x3, x4, x1, x3\n"
+	"	str x3, [x2, #40]\n"
+	"	str x3, [x2, #48]\n" /* the first state of the random numbers */
+	"30:\n"
 	"	add x3, x0, #64\n"
 	"	ldar x3, [x3]\n"
 	"	lsl x3, x3, #4\n" /* from records to bytes */
@@ -278,6 +322,171 @@ __asm__(".pushsection .rodata\n"
 	"42:	subs w15, w15, #1\n"
 	"	b.ne 41b\n"
 	"	b 8b\n"
+
+	/*
+	 * One call in several. x9 is the function's row, x10 its turn, w15 the stack pointer at the
+	 * entry. Whatever a signal handler does in between, the counts of a row are right. TURN_TOP
+	 * and TURN_DEPTH change together by one instruction. The handler's calls leave both as they
+	 * were, and what they write to TURN_OPEN at a depth is what the interrupted code writes
+	 * there: the same TURN_TOP.
+	 */
+	"60:	ubfx w12, w16, #1, #30\n"
+	"	ldr x9, [x11, #40]\n"
+	"	add x9, x9, x12, lsl #5\n"
+	"	add x10, x11, x12, lsl #6\n"
+	"	add x10, x10, #64\n"
+	"	add x15, sp, #80\n"
+	"	cbnz x14, 70f\n"
+	"	ldr x12, [x11, #24]\n"
+	"	cbz x12, 8b\n" /* wiped by a fork in a signal handler */
+	"61:	ldxr x12, [x9]\n"
+	"	add x12, x12, #1\n"
+	"	stxr w13, x12, [x9]\n"
+	"	cbnz w13, 61b\n"
+	"	ldr x13, [x10]\n"
+	"	cmp x12, x13\n"
+	"	b.hs 80f\n"
+	"62:	ldr w13, [x10, #12]\n"
+	"	cmp w13, w15\n"
+	"	b.ne 63f\n"
+	/* An exception or longjmp() has left the recorded call with this stack pointer. Without this
+	 * the exit of the call that begins here, which is not recorded, would count as its exit. */
+	"	bl 90f\n"
+	"	b 62b\n"
+	"63:	ldr w13, [x10, #8]\n"
+	"	cmp w13, w15\n"
+	"	b.hi 64f\n"
+	"	str w15, [x10, #8]\n"
+	"	b 8b\n"
+	"64:	add x9, x9, #16\n" /* inner */
+	"65:	ldxr x12, [x9]\n"
+	"	add x12, x12, #1\n"
+	"	stxr w13, x12, [x9]\n"
+	"	cbnz w13, 65b\n"
+	"	b 8b\n"
+
+	/* An exit: that of the recorded call that was entered last, of another one, or of the
+	 * outermost. */
+	"70:	ldr w13, [x10, #8]\n"
+	"	cmp w13, w15\n"
+	"	ldr w13, [x10, #12]\n"
+	"	b.ne 71f\n"
+	"	str wzr, [x10, #8]\n"
+	"71:	cmp w13, w15\n"
+	"	b.ne 8b\n"
+	"	isb\n"
+	"	mrs x14, cntvct_el0\n"
+	"	bl 90f\n"
+	"	b 9b\n"
+
+	/* A call that is due to be recorded, or the first one of a function, for which none is drawn
+	 * yet. x2 has the calls, x6 is INPROC_INNER or 0. */
+	"80:	stp x0, x1, [sp, #-64]!\n"
+	"	stp x2, x3, [sp, #16]\n"
+	"	stp x4, x5, [sp, #32]\n"
+	"	stp x6, x7, [sp, #48]\n"
+	"	mov x6, #0\n"
+	"	ldr w0, [x10, #8]\n"
+	"	cmp w0, w15\n"
+	"	b.hi 81f\n"
+	"	str w15, [x10, #8]\n"
+	"	b 82f\n"
+	"81:	add x1, x9, #16\n"
+	"	bl 95f\n"
+	"	mov w6, #0x80000000\n"
+	"82:	ldr x2, [x9]\n"
+	"	ldr x0, [x10]\n"
+	"	cbnz x0, 83f\n"
+	"	sub x2, x2, #1\n" /* the first draw includes this call */
+	"	bl 97f\n"
+	"	add x2, x2, #1\n"
+	"	ldr x0, [x10]\n"
+	"	cmp x0, x2\n"
+	"	b.hi 88f\n"
+	/* Drops the open frames below this one, and one at the same stack pointer, which were left
+	 * without an exit. */
+	"83:	ldur x0, [x10, #12]\n" /* TURN_TOP, and TURN_DEPTH above it */
+	"	lsr x3, x0, #32\n"
+	"	add x4, x10, #24\n"
+	"84:	cbz w3, 85f\n"
+	"	cmp w0, w15\n"
+	"	b.hi 85f\n"
+	"	sub w3, w3, #1\n"
+	"	ldr w0, [x4, x3, lsl #2]\n"
+	"	b 84b\n"
+	"85:	cmp w3, #10\n"
+	"	b.hs 88f\n"
+	"	str w0, [x4, x3, lsl #2]\n"
+	"	cbz w3, 86f\n" /* the reader recognizes a call inside a recorded one */
+	"	cbz w6, 86f\n"
+	"	add x1, x9, #24\n"
+	"	bl 95f\n"
+	"	mov x6, #0\n"
+	"86:	add w3, w3, #1\n"
+	"	mov w0, w15\n"
+	"	orr x0, x0, x3, lsl #32\n"
+	"	stur x0, [x10, #12]\n"
+	"	cbz w6, 87f\n"
+	"	add x1, x9, #24\n"
+	"	bl 95f\n"
+	"87:	add x1, x9, #8\n"
+	"	bl 95f\n"
+	"	bl 97f\n"
+	"	orr w16, w16, w6\n"
+	"	mov x13, #1\n"
+	"	b 89f\n"
+	"88:	mov x13, #0\n"
+	"89:	ldp x2, x3, [sp, #16]\n"
+	"	ldp x4, x5, [sp, #32]\n"
+	"	ldp x6, x7, [sp, #48]\n"
+	"	ldp x0, x1, [sp], #64\n"
+	"	cbz x13, 8b\n"
+	"	b 9b\n"
+
+	/* Takes out the recorded call that was entered last. Changes x12, x13. */
+	"90:	ldr w12, [x10, #16]\n"
+	"	cbz w12, 91f\n"
+	"	sub w12, w12, #1\n"
+	"	add x13, x10, #24\n"
+	"	ldr w13, [x13, x12, lsl #2]\n"
+	"	orr x13, x13, x12, lsl #32\n"
+	"	stur x13, [x10, #12]\n"
+	"	ret\n"
+	"91:	str wzr, [x10, #12]\n"
+	"	ret\n"
+
+	/* Adds one to the count at x1. Changes x5, x7. */
+	"95:	ldxr x5, [x1]\n"
+	"	add x5, x5, #1\n"
+	"	stxr w7, x5, [x1]\n"
+	"	cbnz w7, 95b\n"
+	"	ret\n"
+
+	/* Draws the call that is recorded next: one of the N calls that follow call x2 and the rest
+	 * of its N. Changes x0, x1, x5, x7. */
+	"97:	mov x0, #0x7f2d\n"
+	"	movk x0, #0x4c95, lsl #16\n"
+	"	movk x0, #0xf42d, lsl #32\n"
+	"	movk x0, #0x5851, lsl #48\n"
+	"	ldr x1, [x11, #48]\n"
+	"	mul x0, x0, x1\n"
+	"	mrs x1, cntvct_el0\n"
+	"	add x0, x0, x1, lsl #1\n"
+	"	orr x0, x0, #1\n"
+	"	str x0, [x11, #48]\n"
+	"	lsr x0, x0, #32\n"
+	"	ldr x5, ispot_blob_period\n"
+	"	mul x0, x0, x5\n"
+	"	lsr x0, x0, #32\n" /* index among the N calls */
+	"	ldr w1, [x10, #20]\n"
+	"	add x7, x2, #1\n"
+	"	add x7, x7, x1\n"
+	"	add x7, x7, x0\n"
+	"	str x7, [x10]\n"
+	"	sub w1, w5, #1\n"
+	"	sub w1, w1, w0\n"
+	"	str w1, [x10, #20]\n"
+	"	ret\n"
 
 	/* Counts a record as lost: one of no slot, or one of the slot. */
 	"50:	ldr x13, ispot_blob_region\n"

@@ -50,9 +50,9 @@ uint64_t registers_sp(const struct registers *r)
 	return r->words[0];
 }
 
-bool registers_can_go(pid_t tid)
+bool registers_can_go(pid_t tid, const struct registers *r)
 {
-	(void)tid;
+	(void)tid, (void)r;
 	return false;
 }
 

@@ -16,9 +16,10 @@ int registers_read(pid_t tid, struct registers *r);
 int registers_write(pid_t tid, const struct registers *r);
 uint64_t registers_ip(const struct registers *r);
 uint64_t registers_sp(const struct registers *r);
-/* Returns whether the thread can run a detour: a system call of the detour would spoil other state,
- * which the registers here do not have (aarch64: vectors longer than 128 bits). */
-bool registers_can_go(pid_t tid);
+/* Returns whether the thread can run a detour. On aarch64 it cannot if a system call would spoil
+ * its vectors, which are longer than 128 bits, or if its stack pointer is not aligned, so that
+ * nothing can be stored there. */
+bool registers_can_go(pid_t tid, const struct registers *r);
 /* Lets the thread repeat a system call that the stop interrupted, as the kernel would. */
 void registers_restart(struct registers *r);
 /* Makes the thread run other code, and no system call again. */

@@ -55,13 +55,16 @@ struct vectors {
 	uint16_t length, max_length, flags, reserved;
 };
 
-#define LONG_VECTORS 1 /* the thread uses more than 128 bits of them now */
+#define STACK_ALIGNMENT 16
+#define LONG_VECTORS	1 /* the thread uses more than 128 bits of them now */
 
-bool registers_can_go(pid_t tid)
+bool registers_can_go(pid_t tid, const struct registers *r)
 {
 	struct vectors head = { 0 };
 	struct iovec v = { &head, sizeof(head) };
 
+	if (r->words[SP] % STACK_ALIGNMENT)
+		return false;
 	return ptrace(PTRACE_GETREGSET, tid, NT_ARM_SVE, &v) || !(head.flags & LONG_VECTORS);
 }
 

@@ -47,9 +47,9 @@ uint64_t registers_sp(const struct registers *r)
 	return of_const(r)->rsp;
 }
 
-bool registers_can_go(pid_t tid)
+bool registers_can_go(pid_t tid, const struct registers *r)
 {
-	(void)tid;
+	(void)tid, (void)r;
 	return true;
 }
 
