@@ -218,6 +218,17 @@ static bool spins_at(const struct meta *meta, uint64_t stack, bool kernel)
 	return at && ((at->spins && !kernel) || standard_spins(meta, s));
 }
 
+/* Whether a thread that is in the kernel is most likely in a page fault: it ran code of the
+ * program, or a function that copies memory, which makes no system call. */
+static bool faults_at(const struct ran *ran, const struct own_functions *own)
+{
+	const char *symbol = ran->function->symbol;
+
+	symbol += strspn(symbol, "_");
+	return own->innermost == ran->function ||
+	       (standard_is_libc(ran->function->object) && !strncmp(symbol, "mem", 3));
+}
+
 static void on_record(void *self, const struct thread *t, const struct record *r)
 {
 	struct untold *u = self;
@@ -242,6 +253,8 @@ static void on_record(void *self, const struct thread *t, const struct record *r
 	row->ns += (double)r->values[0];
 	if (spins_at(u->meta, r->values[2], r->values[1] >> KERNEL_BIT))
 		row->spins_ns += (double)r->values[0];
+	else if (r->values[1] >> KERNEL_BIT && faults_at(&ran, &own))
+		row->faults_ns += (double)r->values[0];
 	vote(u->meta, row, ran.shown);
 }
 
@@ -304,6 +317,8 @@ void untold_find(const struct untold *u, bool (*judged)(const void *ctx, uint32_
 		f->share += row->ns / u->ns;
 		f->spins += row->spins_ns / u->ns;
 		out->spins += row->spins_ns / u->ns;
+		f->faults += row->faults_ns / u->ns;
+		out->faults += row->faults_ns / u->ns;
 	}
 	map_release(&by_name);
 	out->share = 1 - told_ns / u->ns;

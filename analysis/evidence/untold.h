@@ -24,11 +24,12 @@ struct meta_frame;
 
 struct untold_row {
 	uint32_t function; /* index of meta.frames: its names tell it from others */
-	uint32_t frame;	 /* the same, or of what is inlined there; in the loop with most samples */
-	uint32_t call;	 /* function id of the innermost traced call, or UNTOLD_OUTSIDE */
-	uint32_t votes;	 /* lead of the frame's loop over the function's other loops, in samples */
-	double ns;	 /* CPU time */
-	double spins_ns; /* part of it, in which the thread waited without sleeping */
+	uint32_t frame;	  /* the same, or of what is inlined there; in the loop with most samples */
+	uint32_t call;	  /* function id of the innermost traced call, or UNTOLD_OUTSIDE */
+	uint32_t votes;	  /* lead of the frame's loop over the function's other loops, in samples */
+	double ns;	  /* CPU time */
+	double spins_ns;  /* part of it, in which the thread waited without sleeping */
+	double faults_ns; /* part of it, in the kernel below code that makes no system calls */
 };
 
 /* CPU time by function and thread. */
@@ -69,12 +70,14 @@ struct untold_function {
 	double most_ns;			   /* of the rows that were added up, that of frame */
 	double share;			   /* of all CPU time */
 	double spins;			   /* part of it: waiting without sleeping */
+	double faults;			   /* part of it: most likely in page faults */
 };
 
 struct untold_functions {
-	double share; /* of all CPU time: sum over the functions, and time without a known
-		       * function; NAN: too few samples */
-	double spins; /* part of it: waiting without sleeping */
+	double share;  /* of all CPU time: sum over the functions, and time without a known
+			* function; NAN: too few samples */
+	double spins;  /* part of it: waiting without sleeping */
+	double faults; /* part of it: most likely in page faults */
 	VEC(struct untold_function)
 };
 

@@ -523,7 +523,7 @@ static void advice(const struct view *v, const struct block *worst, struct text 
 {
 	const struct giver giver = report_giver(v);
 	const bool others = !worst || v->shortened < SHORTEN_OTHERS;
-	struct text limits = { 0 }, spins = { 0 };
+	struct text limits = { 0 }, spins = { 0 }, faults = { 0 };
 	size_t before = out->n;
 	const bool spins_lead = text_spins_advice(v, &spins);
 
@@ -538,8 +538,12 @@ static void advice(const struct view *v, const struct block *worst, struct text 
 		detail(v, out->n == before ? "Try" : "", &limits, out);
 	if (others && spins.n)
 		detail(v, out->n == before ? "Try" : "", &spins, out);
+	if (others)
+		text_faults_advice(v, &faults);
+	detail(v, out->n == before ? "Try" : "", &faults, out);
 	text_release(&limits);
 	text_release(&spins);
+	text_release(&faults);
 }
 
 void text_details(const struct view *v, struct text *out)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/cause/kind.h"
 #include "analysis/cause/verdict.h"
 #include "analysis/evidence/untold.h"
 #include "analysis/result/result.h"
@@ -21,6 +22,7 @@
 
 #define NAME_COLUMNS 48
 #define NAMES_MAX    3
+#define FAULTS_LEAST 0.2  /* of the CPU time: less in page faults gets no words */
 #define NAME_LEAST   0.05 /* of the CPU time: a smaller share is not named */
 
 const struct cause *text_cache_misses(const struct block *b)
@@ -101,6 +103,8 @@ static void name_function(const struct untold_function *f, struct text *out)
 {
 	text_untold_name(f, out);
 	text_printf(out, " %.0f%%", 100 * f->share);
+	if (f->faults >= FAULTS_LEAST && f->faults >= f->share / 2)
+		text_add(out, " (mostly in the kernel, likely in page faults)");
 }
 
 /* Returns whether the program has never had a second thread; without switches that is not known. */
@@ -261,6 +265,17 @@ void text_giver(const struct view *v, const struct giver *giver, struct text *ou
 		text_printf(out, "%s and sleeps for a time %s", f.frame ? "," : "",
 			    text_share(share, naps_part(giver->thread)));
 	text_add(out, ": the program is no faster than that thread.");
+}
+
+void text_faults_advice(const struct view *v, struct text *out)
+{
+	const struct cause_kind *faults = cause_kind_find("page-fault");
+	struct untold_functions untold = { 0 };
+
+	result_untold(v->result, &untold);
+	if (untold.n && untold.faults >= FAULTS_LEAST)
+		text_add(out, faults->advice[0].text);
+	vec_release(&untold);
 }
 
 void text_giver_advice(const struct giver *giver, struct text *out)

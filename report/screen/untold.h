@@ -52,6 +52,8 @@ struct giver report_giver(const struct view *v);
 const struct block *report_told_row(const struct view *v);
 /* The sentence on it; nothing if there is none. */
 void text_giver(const struct view *v, const struct giver *giver, struct text *out);
+/* Adds what to try if much CPU time outside of judged calls is in page faults, or nothing. */
+void text_faults_advice(const struct view *v, struct text *out);
 /* What to do about it; nothing if there is none. */
 void text_giver_advice(const struct giver *giver, struct text *out);
 
