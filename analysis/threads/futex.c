@@ -421,6 +421,14 @@ static bool is_handed_on(const struct futex *word)
 	return takes_turns(word) && share(word->in_turn, word->releases) >= 0.8;
 }
 
+/* Whether nearly nobody releases the word but threads that wait there, too, also if a release often
+ * lets several go on: each of them tries to take what was given. */
+static bool is_among_waiters(const struct futex *word)
+{
+	return word->waiters > 2 && word->releases >= 10 * TURNS_LEAST &&
+	       share(word->own_releases, word->releases) > 0.95;
+}
+
 static struct futex_judgement judge_condition(const struct futex *word)
 {
 	/*
@@ -436,7 +444,7 @@ static struct futex_judgement judge_condition(const struct futex *word)
 		return judged(FUTEX_BARRIER, 0.8);
 	if (is_handed_on(word))
 		return either(FUTEX_LOCK, 0.6);
-	if (takes_turns(word) || is_taken_and_given(word))
+	if (takes_turns(word) || is_taken_and_given(word) || is_among_waiters(word))
 		return either(FUTEX_CONDITION, 0.7);
 	return judged(FUTEX_CONDITION, 1);
 }

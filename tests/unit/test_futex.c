@@ -232,6 +232,25 @@ static void a_condition_that_three_take_in_turn(void **state)
 	is_word(&f, FUTEX_LOCK, 0.6);
 }
 
+/* Four threads wait for what each of them gives back, and a release often lets two of them try. The
+ * values move on. */
+static void a_condition_that_waiters_give_back(void **state)
+{
+	struct futexes f = { 0 };
+
+	for (unsigned i = 0; i < 90; i++) {
+		wait_on(&f, i % 4, PLAIN, i + 1);
+		if (i % 3 == 2)
+			wait_on(&f, (i + 1) % 4, PLAIN, i + 2);
+		futexes_wake(&f, 0, (i + 2) % 4, now_ns += 100000);
+		if (i % 3 == 2)
+			futexes_wake(&f, 0, (i + 2) % 4, now_ns += 1000);
+	}
+	told(&f, STANDARD_CONDITION);
+	assert_true(futex_judge(&f.all.data[0]).either);
+	is_word(&f, FUTEX_CONDITION, 0.7);
+}
+
 /* The last of four to arrive releases the others through a condition. */
 static void a_condition_that_gathers(void **state)
 {
@@ -631,6 +650,7 @@ int main(void)
 		cmocka_unit_test(a_semaphore_that_counts_work),
 		cmocka_unit_test(a_result_is_no_lock),
 		cmocka_unit_test(what_is_taken_and_given_may_be_either),
+		cmocka_unit_test(a_condition_that_waiters_give_back),
 		cmocka_unit_test(a_condition_that_gathers),
 		cmocka_unit_test(a_condition_that_two_meet_at),
 		cmocka_unit_test(a_condition_that_all_are_told_of),
