@@ -47,16 +47,19 @@ static bool is_runtime(struct dso *dso)
 /* The linker and the compiler add these functions, and main has all of the program's time. */
 static bool is_scaffold(const char *symbol)
 {
-	static const char *const names[] = { "_start",	    "_init",
-					     "atexit",	    "deregister_tm_clones",
-					     "main",	    "register_tm_clones",
-					     "_fini",	    "__do_global_dtors_aux",
-					     "frame_dummy", "_dl_relocate_static_pie" };
+	static const char *const names[] = { "_start",	     "_init",
+					     "atexit",	     "deregister_tm_clones",
+					     "main",	     "register_tm_clones",
+					     "_fini",	     "__do_global_dtors_aux",
+					     "frame_dummy",  "_dl_relocate_static_pie",
+					     "call_weak_fn", "init_have_lse_atomics" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (!strcmp(symbol, names[i]))
 			return true;
-	return !strncmp(symbol, "_GLOBAL__sub_I_", 15) || blocking_part(symbol);
+	/* gcc's atomic operations of aarch64 are calls of __aarch64_ldadd8_relax and so on */
+	return !strncmp(symbol, "_GLOBAL__sub_I_", 15) || !strncmp(symbol, "__aarch64_", 10) ||
+	       blocking_part(symbol);
 }
 
 static void add_candidate(struct candidates *all, const struct choice_of *of, size_t object,

@@ -46,6 +46,9 @@ if [ "$(id -u)" = 0 ] && [ "$status" = 0 ]; then
 	is "$(calls auto leaf)/$(report auto '.blocks[] | select(.name == "leaf" and .kind == "function") | .probe.engine')" \
 		"$(made auto leaf)/in-process" "--engine auto: each call, in process" || diag auto.err
 fi
+record chosen --engine in-process -- "$patched" 1 0 101 0
+is "$status/$(calls chosen deep)" "0/$(made chosen deep)" "without -F: functions of the program" || diag chosen.err
+is "$("$ISPOT" dump --meta -i chosen.data | grep -c '__aarch64_\|have_lse\|weak_fn')" 0 "and none that compilers add"
 # all_calls FUNCTION: those that were left out, too
 all_calls() { report sampled "[.blocks[] | select(.name == \"$1\" and .kind == \"function\") | .estimated_calls] | add // 0"; }
 record sampled "${engine[@]}" -c 7 -- "$patched" 3 8 101 200
