@@ -102,6 +102,16 @@ static enum verdict verdict_on_calls(const struct block *b)
 	return VERDICT_INTERFERENCE;
 }
 
+/*
+ * Whether waiting is most of what a block loses whose fastest call is known. Then few calls tell,
+ * as a call that need not wait takes no time; what they run for may be work of their own.
+ */
+static bool loses_by_waiting(const struct block *b)
+{
+	return b->fastest_known &&
+	       b->pools[POOL_BLOCKED] + b->pools[POOL_IDLE] > block_pools_ns(b) / 2;
+}
+
 enum verdict block_verdict(const struct block *b)
 {
 	bool few = b->timed_calls < CALLS_MIN;
@@ -109,7 +119,7 @@ enum verdict block_verdict(const struct block *b)
 
 	if (b->function && b->function->contended_only)
 		return verdict_on_waiting(b);
-	if (few && !b->fastest_known)
+	if (few && !loses_by_waiting(b))
 		return mostly_untimed(b) && b->calls >= CALLS_MIN ? VERDICT_CANNOT_TELL
 								  : VERDICT_TOO_FEW_CALLS;
 	verdict = verdict_on_calls(b);
