@@ -365,9 +365,12 @@ static enum standard_wait standard_of(const struct futex *word)
 	for (unsigned i = STANDARD_NONE + 1; i < STANDARD_WAITS; i++)
 		if (word->standard[i] > (most ? word->standard[most] : 0))
 			most = (enum standard_wait)i;
+	/* Ruby has a condition for each thread, at which it also waits for what the program does */
+	if (most == STANDARD_INTERPRETER && word->of_program)
+		return STANDARD_CONDITION;
 	/* a wait whose stack is unknown is at a condition, too, if one is at an interpreter's lock
 	 */
-	if (most == STANDARD_CONDITION && word->standard[STANDARD_INTERPRETER])
+	if (most == STANDARD_CONDITION && word->standard[STANDARD_INTERPRETER] && !word->of_program)
 		return STANDARD_INTERPRETER;
 	return most;
 }

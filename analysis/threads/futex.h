@@ -64,6 +64,7 @@ struct futex {
 	uint64_t same_value, zero_value, changes;
 	uint64_t in_turn; /* releases by threads that have waited since their last release */
 	uint64_t standard[STANDARD_WAITS]; /* waits, by what a standard function says */
+	uint64_t of_program; /* of those at a condition, those whose stack shows no interpreter */
 	/* waits of threads that waited before; those of them with another value */
 	uint64_t again, moved;
 	uint32_t first_value, last_value;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/threads/standard.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "analysis/threads/call.h"
@@ -13,7 +14,7 @@
 /* The beginnings of file names. Before 2.34, glibc had a separate library for threads. */
 static const char *const libraries[][6] = {
 	{ "libc.so.", "libc-2.", "libpthread", "ld-musl-", "libc.musl-", NULL },
-	{ "libstdc++.so.", "libc++.so.", NULL },
+	{ "libstdc++.so.", "libc++.so.", "libc++abi.so.", NULL },
 	{ "libgomp.so.", "libgomp-", NULL },
 	{ "libomp.so", "libomp5.so", "libiomp5.so", NULL },
 	{ "libtbb.so.", "libtbb-", NULL },
@@ -204,7 +205,16 @@ static bool is_interpreter(const char *object, const char *name)
 
 	if (!strncmp(file, "lib", 3))
 		file += 3;
-	return !strncmp(file, name, strlen(name));
+	return !strncmp(file, name, strlen(name)) && !isalpha((unsigned char)file[strlen(name)]);
+}
+
+/* Returns whether the function of Ruby lets a thread sleep: what it waits for at its end is the
+ * lock, but nothing tells when that begins. */
+static bool sleeps_in_ruby(const struct meta_frame *f)
+{
+	return f && (is_named(f->symbol, "thread_sched_to_waiting*") ||
+		     is_named(f->symbol, "thread_sched_wait_events*") ||
+		     is_named(f->symbol, "native_sleep*"));
 }
 
 /*
@@ -267,6 +277,8 @@ enum standard_language standard_interpreter_in(const struct meta *meta,
 		    (first && strcmp(f->object, first->object) != 0))
 			return LANGUAGE_NONE;
 		language = takes_interpreter_lock(f, first ? STANDARD_NONE : waits);
+		if (language == LANGUAGE_RUBY && sleeps_in_ruby(meta_frame_at(meta, stack, i + 1)))
+			return LANGUAGE_NONE;
 		if (language)
 			return language;
 		first = first ? first : f;
@@ -486,8 +498,11 @@ static void set_wait(struct thread *t, enum standard_wait wait)
 	if (!wait || t->sleep.standard)
 		return;
 	t->sleep.standard = wait;
-	if (t->sleep.word != SLEEP_NOBODY)
-		t->all->futexes.all.data[t->sleep.word].standard[wait]++;
+	if (t->sleep.word == SLEEP_NOBODY)
+		return;
+	t->all->futexes.all.data[t->sleep.word].standard[wait]++;
+	if (wait == STANDARD_CONDITION && t->sleep.stack)
+		t->all->futexes.all.data[t->sleep.word].of_program++;
 }
 
 void standard_see_stack(struct thread *t, uint64_t stack)
