@@ -463,7 +463,7 @@ static const struct cause_kind inside_library[INSIDE_LOCKS] = {
 		.story = "Lock contention",
 		.idle = "waits for a lock",
 		.needs_cpu = true,
-		.advice = { { .text = "the loader has one lock: load libraries once, and keep what was looked up" } },
+		.advice = { { .text = "the loader has one lock: load libraries once, keep what was looked up, and throw fewer exceptions" } },
 	},
 	[INSIDE_ONCE] = {
 		.kind = "lock",
@@ -554,7 +554,7 @@ const struct cause_kind *cause_kind_of(const struct block *b, const char *kind)
 	enum inside_lock inside;
 	const struct wait_cell *most;
 
-	if (!strcmp(kind, giving_up.kind) && is_yield(b))
+	if (!strcmp(kind, giving_up.kind) && is_yield(b) && !cause_cpus_taken(b))
 		return &giving_up;
 	if (lock && spins_in_openmp(b))
 		return &in_openmp;

@@ -9,31 +9,52 @@
 #include "base/text.h"
 #include "trace/meta/meta.h"
 
-#define ONCE_FRAMES 4 /* further out, the initialization itself waits for something */
-
 /* A name that ends in * stands for all names with that beginning. */
 static const struct {
 	const char *symbol;
 	enum inside_lock lock;
 } rows[] = {
-	{ "malloc*", INSIDE_MALLOC },	    { "calloc", INSIDE_MALLOC },
-	{ "realloc*", INSIDE_MALLOC },	    { "free", INSIDE_MALLOC },
-	{ "cfree", INSIDE_MALLOC },	    { "memalign", INSIDE_MALLOC },
-	{ "aligned_alloc", INSIDE_MALLOC }, { "posix_memalign", INSIDE_MALLOC },
-	{ "valloc", INSIDE_MALLOC },	    { "strdup", INSIDE_MALLOC },
-	{ "strndup", INSIDE_MALLOC },	    { "printf*", INSIDE_STDIO },
-	{ "fprintf*", INSIDE_STDIO },	    { "vprintf*", INSIDE_STDIO },
-	{ "vfprintf*", INSIDE_STDIO },	    { "put*", INSIDE_STDIO },
-	{ "fput*", INSIDE_STDIO },	    { "get*", INSIDE_STDIO },
-	{ "fget*", INSIDE_STDIO },	    { "fwrite", INSIDE_STDIO },
-	{ "fread", INSIDE_STDIO },	    { "fflush", INSIDE_STDIO },
-	{ "_IO_*", INSIDE_STDIO },	    { "flockfile", INSIDE_STDIO },
-	{ "getenv", INSIDE_OTHER },	    { "rand", INSIDE_RANDOM },
-	{ "random", INSIDE_RANDOM },	    { "drand48", INSIDE_RANDOM },
-	{ "lrand48", INSIDE_RANDOM },	    { "mrand48", INSIDE_RANDOM },
-	{ "dlopen*", INSIDE_LOADER },	    { "dlclose*", INSIDE_LOADER },
-	{ "dlsym*", INSIDE_LOADER },	    { "dlvsym*", INSIDE_LOADER },
-	{ "dladdr*", INSIDE_LOADER },	    { "dl_iterate_phdr", INSIDE_LOADER },
+	{ "malloc*", INSIDE_MALLOC },
+	{ "calloc", INSIDE_MALLOC },
+	{ "realloc*", INSIDE_MALLOC },
+	{ "free", INSIDE_MALLOC },
+	{ "cfree", INSIDE_MALLOC },
+	{ "memalign", INSIDE_MALLOC },
+	{ "aligned_alloc", INSIDE_MALLOC },
+	{ "posix_memalign", INSIDE_MALLOC },
+	{ "valloc", INSIDE_MALLOC },
+	{ "strdup", INSIDE_MALLOC },
+	{ "strndup", INSIDE_MALLOC },
+	{ "printf*", INSIDE_STDIO },
+	{ "fprintf*", INSIDE_STDIO },
+	{ "vprintf*", INSIDE_STDIO },
+	{ "vfprintf*", INSIDE_STDIO },
+	{ "putc*", INSIDE_STDIO },
+	{ "puts", INSIDE_STDIO },
+	{ "getc*", INSIDE_STDIO },
+	{ "fput*", INSIDE_STDIO },
+	{ "fget*", INSIDE_STDIO },
+	{ "getline", INSIDE_STDIO },
+	{ "getdelim", INSIDE_STDIO },
+	{ "putw*", INSIDE_STDIO },
+	{ "getw", INSIDE_STDIO },
+	{ "getwc*", INSIDE_STDIO },
+	{ "fwrite", INSIDE_STDIO },
+	{ "fread", INSIDE_STDIO },
+	{ "fflush", INSIDE_STDIO },
+	{ "_IO_*", INSIDE_STDIO },
+	{ "flockfile", INSIDE_STDIO },
+	{ "rand", INSIDE_RANDOM },
+	{ "random", INSIDE_RANDOM },
+	{ "drand48", INSIDE_RANDOM },
+	{ "lrand48", INSIDE_RANDOM },
+	{ "mrand48", INSIDE_RANDOM },
+	{ "dlopen*", INSIDE_LOADER },
+	{ "dlclose*", INSIDE_LOADER },
+	{ "dlsym*", INSIDE_LOADER },
+	{ "dlvsym*", INSIDE_LOADER },
+	{ "dladdr*", INSIDE_LOADER },
+	{ "dl_iterate_phdr", INSIDE_LOADER },
 };
 
 /* Returns whether the file is the C library, or its loader, which has a part of the library. */
@@ -90,17 +111,18 @@ static const char *called(const struct meta *meta, const struct meta_stack *stac
 	return *outermost->symbol ? outermost->symbol : NULL;
 }
 
-/* Returns whether a frame near the innermost one is of a function that initializes something once;
- * C++ calls the last one for a static variable. */
+/* Returns whether the innermost frames, of libraries, are of a function that initializes something
+ * once; C++ calls the last one for a static variable. Further out than a frame of the program it is
+ * the initialization itself that waits. */
 static bool is_once(const struct meta *meta, const struct meta_stack *stack)
 {
 	static const char *const names[] = { "pthread_once*", "call_once", "cxa_guard_acquire" };
 	const struct meta_frame *f;
 
-	for (uint32_t i = 0; i < ONCE_FRAMES && (f = meta_frame_at(meta, stack, i)); i++)
+	for (uint32_t i = 0; (f = meta_frame_at(meta, stack, i)) && standard_is_library(f->object);
+	     i++)
 		for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
-			if (standard_is_library(f->object) &&
-			    is_named(f->symbol + strspn(f->symbol, "_"), names[k]))
+			if (is_named(f->symbol + strspn(f->symbol, "_"), names[k]))
 				return true;
 	return false;
 }
