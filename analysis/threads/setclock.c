@@ -239,6 +239,7 @@ static void others_are_off(struct threads *th, uint64_t time_ns)
 }
 
 #define PROBED_LEAST_NS 1000000000 /* a longer time with probes shows how a program goes on */
+#define SHORT_NS	4000000000 /* a longer recording may count calls where no probe was in */
 
 /* Returns whether probes were in for a small part of the recording, and not long. */
 static bool is_hardly_probed(const struct meta *meta)
@@ -247,7 +248,8 @@ static bool is_hardly_probed(const struct meta *meta)
 	const uint64_t start_ns = meta->session.start_ns;
 
 	return e->probed_ns != META_UNKNOWN && e->end_ns > start_ns &&
-	       e->probed_ns < PROBED_LEAST_NS && e->probed_ns < (e->end_ns - start_ns) / 2;
+	       e->end_ns - start_ns < SHORT_NS && e->probed_ns < PROBED_LEAST_NS &&
+	       e->probed_ns < (e->end_ns - start_ns) / 2;
 }
 
 /*

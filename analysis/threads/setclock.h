@@ -3,8 +3,8 @@
  * How long a set of probes has been on in a process: a clock that runs from REC_SET_ON to
  * REC_SET_OFF. A thread's observed time is the clock at its end minus the clock at its start. A
  * process that a record names gets its own clock; all others share that of process 0. In a
- * recording with fewer calls than CALLS_MIN, or with probes for less than half of it and than a
- * second, all sets count as on from its begin to its end.
+ * recording with fewer calls than CALLS_MIN, or one of less than four seconds with probes for less
+ * than half of it and than a second, all sets count as on from its begin to its end.
  */
 #ifndef ISPOT_ANALYSIS_THREADS_SETCLOCK_H
 #define ISPOT_ANALYSIS_THREADS_SETCLOCK_H
