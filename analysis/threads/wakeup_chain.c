@@ -359,7 +359,9 @@ static void note_nap(struct thread *t)
 	if (s->kind != WAIT_SLEEP || s->end != SLEEP_BY_TIMER)
 		return;
 	t->naps.n++;
-	t->naps.ns += s->woken_ns - s->since_ns;
+	if (s->woken_ns > t->all->start_ns) /* of a part of the recording */
+		t->naps.ns += s->woken_ns -
+			      (s->since_ns > t->all->start_ns ? s->since_ns : t->all->start_ns);
 }
 
 uint64_t sleep_naps_ns(const struct thread *t)
