@@ -163,6 +163,7 @@ void sections_release(struct sections *s)
 	vec_release(&s->locks);
 	map_release(&s->lock_of);
 	map_release(&s->first_of);
+	map_release(&s->joined);
 	map_release(&s->place_of);
 	vec_release(&s->all);
 	vec_release(&s->doing);
@@ -735,6 +736,12 @@ static void set_off(struct sections *s, uint64_t set, uint64_t tgid)
  * join later than those of functions that take locks, and until then no release has a record. */
 static void set_on(struct sections *s, uint64_t set, uint64_t tgid)
 {
+	const uint64_t key = hash_u64(set) ^ tgid;
+
+	/* the probes of a set go out and come in again with each burst */
+	if (map_get(&s->joined, key) != MAP_NONE)
+		return;
+	map_put(&s->joined, key, 1);
 	if (!is_of_locks(s, set, true))
 		return;
 	vec_for_each (&s->locks, struct lock, l)

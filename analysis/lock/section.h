@@ -93,6 +93,7 @@ struct sections {
 	struct map lock_of;  /* hash of process and address -> lock; the next free key on a
 			      * collision */
 	struct map first_of; /* name of a lock -> first lock with this name */
+	struct map joined;   /* hash of set and process -> 1, once the set's probes were in */
 	struct map place_of; /* function that holds a lock -> site that stands for it + 1 */
 	struct {
 		VEC(struct section)
