@@ -218,15 +218,27 @@ static bool spins_at(const struct meta *meta, uint64_t stack, bool kernel)
 	return at && ((at->spins && !kernel) || standard_spins(meta, s));
 }
 
-/* Whether a thread that is in the kernel is most likely in a page fault: it ran code of the
- * program, or a function that copies memory, which makes no system call. */
-static bool faults_at(const struct ran *ran, const struct own_functions *own)
+/* Whether the program has a C library of its own, which makes its system calls. */
+static bool has_libc(struct untold *u)
 {
-	const char *symbol = ran->function->symbol;
+	for (; !u->has_libc && u->looked < u->meta->frames.n; u->looked++)
+		u->has_libc = standard_is_libc(u->meta->frames.data[u->looked].object);
+	return u->has_libc;
+}
+
+/* Whether a thread that is in the kernel is most likely in a page fault: it ran code of the
+ * program's own file, or a function that copies memory, which make no system call. */
+static bool faults_at(struct untold *u, const struct ran *ran, const struct own_functions *own)
+{
+	const char *symbol = ran->function->symbol, *program = u->meta->session.program;
 
 	symbol += strspn(symbol, "_");
-	return own->innermost == ran->function ||
-	       (standard_is_libc(ran->function->object) && !strncmp(symbol, "mem", 3));
+	if (!has_libc(u))
+		return false;
+	if (standard_is_libc(ran->function->object))
+		return !strncmp(symbol, "mem", 3) && symbol[3] != 'f'; /* memfd_create */
+	return own->innermost == ran->function &&
+	       !strcmp(text_base_name(ran->function->object), program ? program : "");
 }
 
 static void on_record(void *self, const struct thread *t, const struct record *r)
@@ -253,7 +265,7 @@ static void on_record(void *self, const struct thread *t, const struct record *r
 	row->ns += (double)r->values[0];
 	if (spins_at(u->meta, r->values[2], r->values[1] >> KERNEL_BIT))
 		row->spins_ns += (double)r->values[0];
-	else if (r->values[1] >> KERNEL_BIT && faults_at(&ran, &own))
+	else if (r->values[1] >> KERNEL_BIT && faults_at(u, &ran, &own))
 		row->faults_ns += (double)r->values[0];
 	vote(u->meta, row, ran.shown);
 }

@@ -56,6 +56,8 @@ struct untold {
 	uint32_t samples;
 	uint32_t sets_on; /* number of probe sets that are on */
 	bool paused;	  /* all probe sets are off */
+	bool has_libc;	  /* one of the frames is of the C library */
+	size_t looked;	  /* how many frames were looked at for that */
 	double ns;	  /* CPU time of all samples, also of those without a known function */
 };
 

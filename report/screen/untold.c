@@ -98,12 +98,17 @@ void text_untold_name(const struct untold_function *f, struct text *out)
 	text_release(&function);
 }
 
+static bool is_in_faults(const struct untold_function *f)
+{
+	return f->faults >= FAULTS_LEAST && f->faults >= f->share / 2;
+}
+
 /* Adds "work (app.c:12) 61%". */
 static void name_function(const struct untold_function *f, struct text *out)
 {
 	text_untold_name(f, out);
 	text_printf(out, " %.0f%%", 100 * f->share);
-	if (f->faults >= FAULTS_LEAST && f->faults >= f->share / 2)
+	if (is_in_faults(f))
 		text_add(out, " (mostly in the kernel, likely in page faults)");
 }
 
@@ -262,7 +267,7 @@ void text_giver(const struct view *v, const struct giver *giver, struct text *ou
 		name_function(&f, out);
 	}
 	if (naps_part(giver->thread) >= NAPS_LEAST)
-		text_printf(out, "%s and sleeps for a time %s", f.frame ? "," : "",
+		text_printf(out, "%s and sleeps on a timer for %s", f.frame ? "," : "",
 			    text_share(share, naps_part(giver->thread)));
 	text_add(out, ": the program is no faster than that thread.");
 }
@@ -271,9 +276,12 @@ void text_faults_advice(const struct view *v, struct text *out)
 {
 	const struct cause_kind *faults = cause_kind_find("page-fault");
 	struct untold_functions untold = { 0 };
+	bool named = false; /* a function that the sentence names is in page faults */
 
 	result_untold(v->result, &untold);
-	if (untold.n && untold.faults >= FAULTS_LEAST)
+	for (size_t i = 0; i < untold.n && i < NAMES_MAX; i++)
+		named |= untold.data[i].share >= NAME_LEAST && is_in_faults(&untold.data[i]);
+	if (named)
 		text_add(out, faults->advice[0].text);
 	vec_release(&untold);
 }
@@ -281,7 +289,9 @@ void text_faults_advice(const struct view *v, struct text *out)
 void text_giver_advice(const struct giver *giver, struct text *out)
 {
 	if (giver->thread && naps_part(giver->thread) >= busy_part(giver->thread) / 4)
-		text_printf(out, "do not let thread %u sleep for a time while others wait for it",
+		text_printf(out,
+			    "if thread %u need not keep a rate, let it go on without sleeping for "
+			    "a time",
 			    giver->thread->tid);
 	else if (giver->thread)
 		text_printf(out,
