@@ -220,7 +220,7 @@ static void add_for_f(const char *name, struct text *out)
 	name_add_short(&brief, name);
 	/* a thread's first function has another name there */
 	if (table_columns(name) <= NAME_MOST || !strstr(brief.s, "<>") ||
-	    strstr(name, "_State_impl")) {
+	    strstr(name, "_State_impl") || *name == '<' || strstr(name, "[abi:")) {
 		text_shell_word(out, text_printable(printable, sizeof(printable), name));
 	} else {
 		for (const char *c = brief.s; *c; c++)
@@ -299,10 +299,10 @@ static void next_view(const struct view *v, const char *command, const char *wha
 	text_release(&line);
 }
 
-static bool has_regions(const struct result *res)
+static bool has_role(const struct result *res, enum role role)
 {
 	vec_for_each (&res->blocks, const struct block, b)
-		if (b->calls && b->function && parallel_role(b->function, NULL) == ROLE_REGION)
+		if (b->calls && b->function && parallel_role(b->function, NULL) == role)
 			return true;
 	return false;
 }
@@ -311,7 +311,8 @@ static bool has_regions(const struct result *res)
  * have another share of the work. Threads that are made and joined once have no calls at all. */
 static bool next_is_imbalance(const struct view *v, struct text *out)
 {
-	if (!v->file || (!has_regions(v->result) && !threads_end_apart(&v->result->calls.threads)))
+	if (!v->file ||
+	    (!has_role(v->result, ROLE_REGION) && !threads_end_apart(&v->result->calls.threads)))
 		return false;
 	next_view(v, "ispot imbalance", "how evenly the threads share the work", out);
 	return true;
@@ -731,7 +732,8 @@ static void what_next(const struct view *v, struct text *out)
 			next_for_untold(v, out);
 		return;
 	}
-	if (v->file && is_at_barrier(worst)) {
+	if (v->file && is_at_barrier(worst) &&
+	    (has_role(v->result, ROLE_BARRIER) || has_role(v->result, ROLE_REGION))) {
 		next_view(v, "ispot imbalance", "which threads come late, and why", out);
 		return;
 	}
