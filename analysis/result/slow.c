@@ -44,22 +44,38 @@ static bool is_place(const struct result *res, const char *name)
 	return false;
 }
 
+/* Returns the name of a place's first function, "read" of "[read in fill in main, at locks]". */
+static char *first_function(const char *place)
+{
+	static const char *const ends[] = { " in ", ", at locks", ", at barriers", ", idle" };
+	const char *name = place + (*place == '[');
+	size_t n = strlen(name) - (name > place && name[strlen(name) - 1] == ']');
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		const char *end = strstr(name, ends[i]);
+
+		if (end && (size_t)(end - name) < n)
+			n = (size_t)(end - name);
+	}
+	return xstrndup(name, n);
+}
+
 /* A place has no fast calls that its waits could be compared with. Its first function has. */
 static int no_place(const char *name, struct err *err)
 {
-	const char *function = name + (*name == '[');
-	const char *in = strstr(function, " in "), *comma = strchr(function, ',');
-	size_t n = strcspn(function, "]");
+	char *function = first_function(name), printable[256];
+	struct text word = { 0 };
+	int ret;
 
-	if (in && (size_t)(in - function) < n)
-		n = (size_t)(in - function);
-	if (comma && (size_t)(comma - function) < n)
-		n = (size_t)(comma - function);
-	return err_set(err, -ENOENT,
-		       "'%s' is where threads wait outside of traced calls, so that it has no "
-		       "fast ones; `ispot report --by thread` has its threads, record -F %.*s "
-		       "its calls",
-		       name, (int)(n < 64 ? n : 64), function);
+	text_shell_word(&word, text_printable(printable, sizeof(printable), function));
+	ret = err_set(err, -ENOENT,
+		      "'%s' is where threads wait outside of traced calls, so that it has no fast "
+		      "ones; `ispot report --by thread` shows its threads, and a recording with -F "
+		      "%s times its calls",
+		      name, word.s);
+	text_release(&word);
+	free(function);
+	return ret;
 }
 
 static int no_block(const struct result *res, const char *name, struct err *err)

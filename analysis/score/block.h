@@ -33,6 +33,7 @@
 #include "analysis/evidence/coactivity.h"
 #include "analysis/evidence/samples.h"
 #include "analysis/score/judgement.h"
+#include "analysis/score/sci.h"
 #include "analysis/score/solo.h"
 #include "analysis/threads/setclock.h"
 #include "analysis/threads/threads.h"
@@ -43,8 +44,6 @@ struct meta_frame;
 struct meta_function;
 struct meta_object;
 struct paircost;
-struct sci;
-struct sci_function;
 struct holding_sums;
 struct section;
 struct wait_sums;
@@ -210,6 +209,15 @@ static inline double block_pools_ns(const struct block *b)
  */
 uint64_t block_fast_max_ns(const struct block *b);
 uint64_t block_slow_min_ns(const struct block *b);
+/* Returns the duration of the fastest call that was seen. min_ns is less if that call waited
+ * although a call need not. */
+static inline uint64_t block_seen_min_ns(const struct block *b)
+{
+	return b->sums && b->fastest_known && b->sums->min_ns != BLOCK_NONE &&
+			       b->min_ns < b->sums->min_ns
+		       ? b->sums->min_ns
+		       : b->min_ns;
+}
 /* Whether the block's own excess is part of the recording's lost and unexplained time. */
 static inline bool block_counts(const struct block *b)
 {

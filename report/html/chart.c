@@ -41,9 +41,11 @@ void html_ordered(const struct block *b, struct text *out)
 	html_curve_end(out, NULL);
 	html_label(out, plot.left, plot.height - 8, "start", "fastest call");
 	html_label(out, plot.right, plot.height - 8, "end", "slowest");
-	html_caption(out,
-		     "Durations of its calls, in order. The dashed line is the fastest call: what "
-		     "lies between it and the curve is the excess.");
+	html_caption(
+		out,
+		"Durations of its calls, in order. The dashed line is the fastest call, without "
+		"its wait if a call need not wait: what lies between it and the curve is the "
+		"excess.");
 	html_figure_end(out);
 }
 

@@ -379,10 +379,9 @@ static void typical(const struct block *b, struct text *out)
 	/* the shortest wait ended early by chance, so other waits are not compared with it */
 	if (!b->function || b->function->contended_only)
 		return;
-	if (b->sums && b->fastest_known && b->min_ns < b->sums->min_ns)
-		text_printf(out, ", %s without the wait", min);
-	else
-		text_printf(out, ", the fastest %s", min);
+	text_printf(out, ", the fastest %s", text_time(slow, block_seen_min_ns(b)));
+	if (block_seen_min_ns(b) > b->min_ns)
+		text_printf(out, " (%s without its wait)", min);
 }
 
 /* Adds who has the CPUs, the program's own threads or other programs, if that is clear: in the

@@ -132,8 +132,9 @@ static void summary(const struct view *v, const struct block *b, struct text *ou
 		add_name(v, b, lost.s, out);
 		text_printf(out, "\n%s calls  ", calls);
 	}
-	text_printf(out, "min %s  p50 %s  p90 %s  p99 %s  max %s", text_time(min, b->min_ns),
-		    text_time(p50, b->p50_ns), text_time(p90, b->p90_ns), text_time(p99, b->p99_ns),
+	text_printf(out, "min %s  p50 %s  p90 %s  p99 %s  max %s",
+		    text_time(min, block_seen_min_ns(b)), text_time(p50, b->p50_ns),
+		    text_time(p90, b->p90_ns), text_time(p99, b->p99_ns),
 		    text_time(max, b->max_ns));
 	if (b->cost && b->cost->known && b->p50_ns < 2 * b->cost->inner_min_ns)
 		text_printf(out, "  (probe: %s)", text_time(min, b->cost->inner_min_ns));
