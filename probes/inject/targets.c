@@ -86,15 +86,14 @@ static int objects_of_command(struct inject_targets *t, char *const *argv, struc
 	if (p.is_shell)
 		ret = err_set(
 			err, -ENOTSUP,
-			"%s is for a shell, so which program to patch is not known before it runs; give "
-			"the program itself as the command",
+			"%s runs in a shell, so ispot does not know which program to patch; give the "
+			"program itself as the command",
 			p.script ? p.script : "the command");
 	else if (p.changes_user && geteuid())
 		ret = err_set(
 			err, -ENOTSUP,
-			"%s gets no rights while it is traced, which --engine in-process does; "
-			"run ispot itself with them",
-			argv[0]);
+			"sudo or doas gets no rights while --engine in-process traces it; run ispot "
+			"itself with sudo");
 	if (!ret)
 		ret = translator_refuse(p.script ? p.script : p.path, err);
 	if (!ret)

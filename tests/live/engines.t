@@ -333,7 +333,7 @@ done <<-'EOR'
 	--slow-stacks 1s
 EOR
 record shell --engine auto -F often -- sh -c './both 1 101 3; true'
-like shell.err 'all calls are timed by kernel probes: .*which program to patch is not known' "what a shell makes of a command: kernel probes" || diag shell.err
+like shell.err 'all calls are timed by kernel probes: .*does not know which program to patch' "what a shell makes of a command: kernel probes" || diag shell.err
 is "$(calls shell often)" 303 "and each call" || diag shell.err
 record arguments --engine auto -F often@arg1 -F round_of -- ./both 1 101 3
 is "$(engine arguments often)/$(engine arguments round_of)" kernel/in-process "arguments are kernel probes'" || diag arguments.err
@@ -407,7 +407,7 @@ like check.out 'ENGINE +FUNCTION' "check --engine has a column of engines"
 like check.out 'in-process often' "in which it stands"
 "$ISPOT" check --engine in-process -F fopen sh -c './both; ./both' >check.out 2>&1
 is "$?" 1 "check --engine in-process: a program that is not known"
-like check.out 'which program to patch is not known' "is refused in the words of record" || diag check.out
+like check.out 'does not know which program to patch' "is refused in the words of record" || diag check.out
 "$ISPOT" bench --engine in-process --json >bench.json 2>bench.err
 is "$(jq -c 'map([.engine, .class, .full_p50_ns > 0, .passed_ns < .full_p50_ns])' bench.json)" '[["in-process",null,true,true]]' "bench --engine in-process" || diag bench.err
 "$ISPOT" bench --engine auto -t 1 --json >bench.json 2>bench.err
