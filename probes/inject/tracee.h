@@ -67,8 +67,8 @@ int tracees_wait_exec(struct tracees *t, int *command_status, struct err *err);
 int tracees_follow_no_more(struct tracees *t, struct err *err);
 /* Lets all threads run again. Idempotent. */
 void tracees_detach(struct tracees *t);
-/* Lets threads run that stopped only after tracees_detach(), in whichever process. Called
- * repeatedly. Returns false if there are no more of them. */
+/* Lets threads run that stopped only after tracees_detach(), of any process. Called repeatedly.
+ * Returns false if there are no more of them. */
 bool tracees_detach_late(void);
 
 /* Return 0 or -errno. */
@@ -80,7 +80,7 @@ int tracee_position(const struct tracee *t, uint64_t *ip, uint64_t *sp);
 /* Returns whether the register that leads to a thread's block (%gs) is unused, or used only by
  * earlier recordings. */
 bool tracee_has_free_block(const struct tracees *all, const struct tracee *t);
-/* Returns that by which a thread recognizes its block: the word at %fs:0 or, on aarch64, tpidr_el0.
+/* Returns the key by which a thread finds its block: the word at %fs:0 or, on aarch64, tpidr_el0.
  * 0: the thread has no local storage. */
 uint64_t tracee_key(const struct tracees *all, const struct tracee *t);
 /* Points %gs to the thread's block, or to the block that all threads without one share. If the

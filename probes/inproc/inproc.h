@@ -111,7 +111,7 @@ enum inproc_kind {
 	INPROC_GONE = 8,    /* value: id; the call of this depth and those inside it have no exit */
 	INPROC_AWAITS = 9,  /* value: id of the stack, or 0; depth: number of the lock that another
 			       thread holds, and for which this one waits from now on */
-	INPROC_TOOK = 10,   /* the thread has that lock from now on */
+	INPROC_TOOK = 10,   /* the wait is over: the thread has that lock, or waits no more */
 	INPROC_HELD = 11,   /* value: ns / 256 for which the thread held the lock that it releases
 			       now; depth: number of that lock, for which another thread waits */
 	INPROC_COUNT = 12,  /* value, with the upper bits of depth above it: a counter's value; the

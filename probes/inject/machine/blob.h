@@ -16,9 +16,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Offsets in a block; blob.c has the same numbers in its code. */
+/* Offsets in a block; blob_x86.c and blob_arm64.c have the same numbers in their code. */
 enum block {
-	BLOCK_KEY = 0,	  /* %fs:0 of the thread that owns the block */
+	BLOCK_KEY = 0,	  /* of the thread that owns the block: %fs:0 or, on aarch64, tpidr_el0 */
 	BLOCK_POS = 8,	  /* bytes reserved in the thread's ring so far; the count never wraps */
 	BLOCK_LIMIT = 16, /* BLOCK_POS at which the ring is full, by the tail that was read last */
 	BLOCK_BASE = 24,  /* address of the thread's ring; 0: a fork has wiped the memory */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Emits the code that records a call, to which a patched place of a function jumps first. A stub
- * saves three or four registers in the red zone: at a function's entry and at its exits the red
- * zone is unused, and the flags have no meaning. A stub pushes nothing, so that unwinding through
- * it works, and touches no return address. If an entry lies after instructions that use the red
- * zone or set flags, the stub steps over the red zone, and saves the flags. A record is complete
- * when its first word, the time, is written.
+ * Emits the code that records a call, to which a patched place of a function jumps first. A record
+ * is complete when its first word, the time, is written.
+ *
+ * On x86-64 a stub saves three or four registers in the red zone: at a function's entry and at its
+ * exits the red zone is unused, and the flags have no meaning. A stub pushes nothing, so that
+ * unwinding through it works, and touches no return address. If an entry lies after instructions
+ * that use the red zone or set flags, the stub steps over the red zone, and saves the flags. For
+ * aarch64 see stub_arm64.c.
  */
 #ifndef ISPOT_PROBES_INJECT_STUB_H
 #define ISPOT_PROBES_INJECT_STUB_H

@@ -178,7 +178,7 @@ static const char *rewrite_code(struct class *c, struct method *m, unsigned want
 	if (code.n_enters > REWRITE_BLOCKS_MAX)
 		return "it has too many synchronized blocks";
 	if (l.awaits && !keeps_this(m, &code))
-		return "its lock is not known at its end";
+		return "it changes its variable `this`, so its lock is unknown at its end";
 	if (l.whole)
 		l.monitor = l.awaits ? CODE_OF_THIS : monitor_of(c, m, &code);
 	/* a constructor may lock its object before the verifier takes it for one */
