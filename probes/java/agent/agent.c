@@ -189,10 +189,12 @@ VISIBLE JNIEXPORT void JNICALL Java_java_lang_IspotProbe_exit(JNIEnv *jni, jclas
 /* ---- waits for locks ---- */
 
 /* Records the stack before the wait begins, so that recording it is no part of the wait. */
-static void begin_wait(JNIEnv *jni, struct ring_thread *t, jobject lock, bool in_helper)
+static void begin_wait(JNIEnv *jni, struct ring_thread *t, jobject lock, bool is_monitor)
 {
-	uint32_t stack = record_stack(t, jni, in_helper, true);
+	/* a wait for a lock is reported by the helper, whose frame is then on the stack */
+	uint32_t stack = record_stack(t, jni, !is_monitor, true);
 
+	t->is_monitor = is_monitor;
 	t->awaits = monitor_number(agent.jvmti, jni, lock);
 	monitor_wait_begins(t->awaits);
 	t->wait_since_ns = ring_now_ns();
@@ -215,14 +217,14 @@ static void begin_lock_wait(JNIEnv *jni, jobject lock)
 	struct ring_thread *t = ring_recording() ? ring_thread() : NULL;
 
 	if (t && !t->wait_since_ns && is_lock(jni, lock))
-		begin_wait(jni, t, lock, true);
+		begin_wait(jni, t, lock, false);
 }
 
 static void end_lock_wait(void)
 {
 	struct ring_thread *t = ring_recording() ? ring_thread() : NULL;
 
-	if (t && t->wait_since_ns)
+	if (t && t->wait_since_ns && !t->is_monitor)
 		monitor_wait_over(t, ring_now_ns());
 }
 
@@ -408,7 +410,7 @@ static void JNICALL on_contended(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, j
 	(void)jvmti;
 	(void)thread;
 	if (t && !t->wait_since_ns)
-		begin_wait(jni, t, object, false);
+		begin_wait(jni, t, object, true);
 }
 
 static void JNICALL on_entered(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object)
@@ -421,7 +423,7 @@ static void JNICALL on_entered(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, job
 	(void)jni;
 	(void)thread;
 	(void)object;
-	if (!t || !t->wait_since_ns)
+	if (!t || !t->wait_since_ns || !t->is_monitor)
 		return;
 	now = ring_now_ns();
 	since_ns = t->wait_since_ns;

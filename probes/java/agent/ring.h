@@ -17,13 +17,15 @@ struct ring_thread {
 	uint64_t size, head, tail; /* in records; tail as it was last read */
 	uint32_t lost;		   /* lost records since the last one that was written */
 	uint32_t depth, too_deep;
-	uint32_t stacks; /* taken */
-	uint32_t base;	 /* depth at which the virtual thread that it carries began */
-	uint64_t wait_since_ns, waited_ns; /* for a monitor; 0: not */
-	void *waited_in;		   /* the method with that monitor */
-	uint32_t awaits;		   /* the number of that monitor (monitor.h) */
-	uint32_t slept_at;		   /* hash of the object of the latest Object.wait(), … */
-	uint64_t slept_ns;		   /* … and when that wait ended */
+	uint32_t stacks;	/* taken */
+	uint32_t base;		/* depth at which the virtual thread that it carries began */
+	uint64_t wait_since_ns; /* for a monitor or a lock; 0: it does not wait */
+	bool is_monitor;	/* that wait is for a monitor */
+	uint64_t waited_ns;	/* for a monitor; 0: not */
+	void *waited_in;	/* the method with that monitor */
+	uint32_t awaits;	/* the number of what it waits for (monitor.h) */
+	uint32_t slept_at;	/* hash of the object of the latest Object.wait(), … */
+	uint64_t slept_ns;	/* … and when that wait ended */
 	struct count_thread counts;
 	uint32_t ids[INPROC_DEPTH_MAX];
 	uint64_t since_ns[INPROC_DEPTH_MAX]; /* of the same calls */
