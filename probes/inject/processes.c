@@ -83,7 +83,9 @@ static int refusal_of_stopped(pid_t pid, struct err *err)
 {
 	int ret = refusal_of_seccomp(pid, err);
 
-	return ret ? ret : refusal_of_rights(pid, err);
+	if (!ret)
+		ret = refusal_of_rights(pid, err);
+	return ret ? ret : refusal_of_numbers(pid, err);
 }
 
 static int attach(struct processes *p, pid_t pid, bool is_patient, struct patched_prepared *d,
@@ -142,6 +144,7 @@ static int wait_program(const struct patched_program *program, struct launch *l,
 		ret = tracees_wait_exec(t, &l->status, err);
 	while (!ret && !is_program(program, t->pid));
 	l->ended = ret == -ESRCH;
+	l->program = ret ? 0 : t->pid;
 	return ret ? ret : tracees_follow_no_more(t, err);
 }
 

@@ -204,13 +204,22 @@ static int attach_all(struct recording *r, struct err *err)
 	return ret;
 }
 
+/* A program that a wrapper has started would outlive the wrapper. */
+static void end_command(struct launch *l)
+{
+	if (l->program && l->program != l->pid)
+		kill(l->program, SIGKILL);
+	if (l->pid && !launch_poll(l))
+		kill(l->pid, SIGKILL);
+}
+
 static int launch(struct recording *r, struct err *err)
 {
 	const struct patched_program program = { r->targets.inode, r->targets.device };
 	int ret = processes_launch(&r->processes, &r->launch, r->o->argv, &program, err);
 
-	if (ret && r->launch.pid && !launch_poll(&r->launch))
-		kill(r->launch.pid, SIGKILL);
+	if (ret)
+		end_command(&r->launch);
 	return ret;
 }
 

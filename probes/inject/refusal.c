@@ -205,6 +205,16 @@ int refusal_of_rights(pid_t pid, struct err *err)
 		pid);
 }
 
+int refusal_of_numbers(pid_t pid, struct err *err)
+{
+	if (status_inner_pid(pid) == pid)
+		return 0;
+	return err_set(
+		err, -ENOTSUP,
+		"process %d has other process numbers, as in a container; record it with --engine kernel",
+		pid);
+}
+
 int refusal_of_process(pid_t pid, struct err *err)
 {
 	unsigned tracer = number_of(pid, "TracerPid:");
@@ -225,10 +235,5 @@ int refusal_of_process(pid_t pid, struct err *err)
 		return err_set(err, -EBUSY,
 			       "process %d is traced by process %u already; end that first", pid,
 			       tracer);
-	if (status_inner_pid(pid) != pid)
-		return err_set(
-			err, -ENOTSUP,
-			"process %d has other process numbers, as in a container; record it with --engine kernel",
-			pid);
-	return 0;
+	return refusal_of_numbers(pid, err);
 }

@@ -13,8 +13,11 @@ struct err;
 int refusal_of_machine(struct err *err);
 int refusal_of_program(struct dso *program, struct err *err);
 int refusal_of_process(pid_t pid, struct err *err);
-/* The part of refusal_of_process() that also applies to a new process. */
+/* The parts of refusal_of_process() that also apply to a new process. */
 int refusal_of_seccomp(pid_t pid, struct err *err);
+/* Refuses a process of another PID namespace: its records would have numbers that ispot does not
+ * know. */
+int refusal_of_numbers(pid_t pid, struct err *err);
 
 /* Returns how many bytes a command may lock, UINT64_MAX if it has no limit. */
 uint64_t refusal_lock_limit(void);

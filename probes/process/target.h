@@ -18,7 +18,9 @@ struct err;
 struct identity;
 
 struct launch {
-	pid_t pid;     /* 0: not started */
+	pid_t pid; /* 0: not started */
+	/* the process that has executed the program, maybe a wrapper's child; 0: none yet */
+	pid_t program;
 	int go_fd;     /* writing a byte lets the child exec; closing it ends the child */
 	int status_fd; /* reads the errno of a failed exec, or end of file */
 	bool went;     /* it was let go */

@@ -130,7 +130,8 @@ static void note(struct newcomers *all, const struct recording *r, pid_t pid, ui
 	n->has_file |= has_file;
 	if (time_ns < n->since_ns + LOADING_NS)
 		n->ready_ns = time_ns + QUIET_NS;
-	n->may_be_patched = pid == r->launch.pid && session_beside_may_have(all->beside, time_ns);
+	n->may_be_patched = (pid == r->launch.pid || pid == r->launch.program) &&
+			    session_beside_may_have(all->beside, time_ns);
 }
 
 /* Notes all processes, because it is unknown which of them have mapped something. */

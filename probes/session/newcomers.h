@@ -22,8 +22,8 @@ struct recording;
 struct newcomer {
 	pid_t pid;
 	uint64_t since_ns, ready_ns; /* the first of its mappings; when it is to be patched */
-	bool may_be_patched;	     /* it is the command, which may have patches already */
-	bool has_file;		     /* it has mapped a file of these functions */
+	bool may_be_patched; /* it is the command or its program, which may have patches already */
+	bool has_file;	     /* it has mapped a file of these functions */
 };
 
 struct patched_newcomer {

@@ -90,6 +90,28 @@ is "$("$ISPOT" report --json -i nested.data | jq '[.blocks[] | select(.name == "
 	length > 0 and all(.self_sci != null and .self_sci < .sci)')" true \
 	"calls nest over both engines" || diag nested.err
 
+not() { ! "$@"; }
+# A wrapper's child that executes the program is patched as a command is: none of its calls is late.
+record wrapped --engine auto -F often -- timeout 60 ./both 1 101 3
+is "$status/$(engine wrapped often)/$(calls wrapped often)" 3/in-process/303 "a wrapper's child is patched before its first call" || diag wrapped.err
+unlike wrapped.err 'do not have all calls' "and no process is said to be late" || diag wrapped.err
+if unshare -pf true 2>/dev/null; then # not in every container
+	record numbers --engine auto -F often -- unshare -pf ./both 1 101 3
+	is "$status/$(cat numbers.out)" 3/done "a program in another PID namespace does what it does" || diag numbers.err
+	like numbers.err 'all calls are timed by kernel probes: .*has other process numbers' "and has kernel probes" || diag numbers.err
+	rounds=$((1000000000 + $$)) # by which it is known
+	left() { pgrep -xf "./both 1 $rounds 3" >left.out; }
+	record refused --engine in-process -F often -- unshare -pf ./both 1 "$rounds" 3
+	like refused.err 'has other process numbers' "in process it is refused" || diag refused.err
+	eventually not left
+	ok $? "and does not run on" || xargs kill <left.out
+else
+	skip "a program in another PID namespace does what it does" "unshare is not allowed here"
+	skip "and has kernel probes" "unshare is not allowed here"
+	skip "in process it is refused" "unshare is not allowed here"
+	skip "and does not run on" "unshare is not allowed here"
+fi
+
 # ---- what executes a program later ----
 
 # A child executes the same file, and makes its calls once it is patched, or none comes.
