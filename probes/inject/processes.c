@@ -28,6 +28,7 @@
 #define AGAIN_NS	 2000000000ull /* before another try to stop a process */
 #define REST_RUNS	 64	       /* last reads of the rings, at most */
 #define COMM_ROOM	 32
+#define WRAPPER_NS	 10000000000ull /* for wrappers, if functions have kernel probes, too */
 #define LATE_NS		 2000000 /* for threads to write the records that they have reserved */
 
 /* ---- patching ---- */
@@ -135,13 +136,16 @@ static bool is_program(const struct patched_program *program, pid_t pid)
 	return now.inode && is_same_program(&now, program);
 }
 
-static int wait_program(const struct patched_program *program, struct launch *l, struct tracees *t,
-			struct err *err)
+/* A wrapper may do anything before it executes the program. Kernel probes record meanwhile, if
+ * there are any, and nobody reads their rings. */
+static int wait_program(const struct processes *p, const struct patched_program *program,
+			struct launch *l, struct tracees *t, struct err *err)
 {
+	const uint64_t until_ns = p->is_alone ? UINT64_MAX : clock_now_ns() + WRAPPER_NS;
 	int ret;
 
 	do
-		ret = tracees_wait_exec(t, &l->status, err);
+		ret = tracees_wait_exec(t, until_ns, &l->status, err);
 	while (!ret && !is_program(program, t->pid));
 	l->ended = ret == -ESRCH;
 	l->program = ret ? 0 : t->pid;
@@ -156,7 +160,7 @@ int processes_launch(struct processes *p, struct launch *l, char *const *argv,
 
 	/* a signal stops a traced child, so it executes only while its stops are waited for */
 	if (!ret && launch_go(l))
-		ret = wait_program(program, l, &t, err);
+		ret = wait_program(p, program, l, &t, err);
 	if (ret == -ESRCH && launch_failure(l, argv, err))
 		ret = err->code;
 	if (!ret)

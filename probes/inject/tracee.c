@@ -20,7 +20,9 @@
 #include "probes/process/target.h"
 
 #define POLL_NS	     20000
-#define SPINS	     50	 /* polls without a pause: most threads stop within microseconds */
+#define SPINS	     50	     /* polls without a pause: most threads stop within microseconds */
+#define WAIT_NS	     1000000 /* for a command that does nothing now */
+#define BUSY_NS	     100000000ull
 #define ROUNDS	     100 /* rounds of stopping threads that were born meanwhile */
 #define SYSCALL_STOP (SIGTRAP | 0x80)
 #define OPTIONS	     (PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC)
@@ -305,6 +307,12 @@ static bool is_birth(int status)
 	       event_of(status) == PTRACE_EVENT_CLONE;
 }
 
+/* A thread that a signal has stopped with its process, until it is continued. */
+static bool is_group_stop(int status)
+{
+	return event_of(status) == PTRACE_EVENT_STOP && WSTOPSIG(status) != SIGTRAP;
+}
+
 /* Returns the thread or process that a stopped thread has made, which is traced, too. */
 static pid_t born_of(pid_t tid)
 {
@@ -342,23 +350,30 @@ static void resume_executed(struct tracees *t)
 			resume_thread(e, PTRACE_CONT);
 }
 
-/* Waits for as long as it takes: a wrapper may do anything before it executes the program. */
-int tracees_wait_exec(struct tracees *t, int *command_status, struct err *err)
+int tracees_wait_exec(struct tracees *t, uint64_t until_ns, int *command_status, struct err *err)
 {
+	uint64_t busy_ns = clock_now_ns();
+
 	if (t->memory >= 0)
 		resume_executed(t);
 	while (!all_gone(t)) {
 		int status;
-		size_t i = find_stopped(t, &status);
+		size_t i;
 		pid_t tid;
 
-		if (interrupt_pending())
+		if (interrupt_pending()) /* asked first: a stop is reported only once */
 			return err_set(err, -EINTR,
 				       "ended before the command began; record it again");
+		i = find_stopped(t, &status);
+		if (i == t->threads.n && clock_now_ns() > until_ns)
+			return err_set(err, -ETIMEDOUT,
+				       "the command has not executed its program yet; give the "
+				       "program itself as the command");
 		if (i == t->threads.n) {
-			clock_sleep_ns(POLL_NS);
+			clock_sleep_ns(clock_now_ns() - busy_ns < BUSY_NS ? POLL_NS : WAIT_NS);
 			continue;
 		}
+		busy_ns = clock_now_ns();
 		tid = t->threads.data[i].tid;
 		update_tracee(&t->threads.data[i], status);
 		if (!i && t->threads.data[0].gone)
@@ -371,7 +386,8 @@ int tracees_wait_exec(struct tracees *t, int *command_status, struct err *err)
 		}
 		if (is_birth(status) && born_of(tid))
 			add_tracee(t, born_of(tid));
-		resume_thread(&t->threads.data[i], PTRACE_CONT);
+		resume_thread(&t->threads.data[i],
+			      is_group_stop(status) ? PTRACE_LISTEN : PTRACE_CONT);
 	}
 	return err_set(err, -ESRCH, "the command has ended; record it while it runs");
 }
@@ -390,6 +406,9 @@ int tracees_follow_no_more(struct tracees *t, struct err *err)
 	}
 	t->threads.n = 0;
 	*vec_add(&t->threads) = program;
+	/* the program is patched next, and the others need not stand so long */
+	for (unsigned n = 0; tracees_detach_late() && n < SPINS; n++)
+		clock_sleep_ns(POLL_NS);
 	if (ptrace(PTRACE_SETOPTIONS, t->pid, NULL, OPTIONS))
 		return err_set(err, -errno, "process %d has ended; record it while it runs",
 			       t->pid);
@@ -399,8 +418,10 @@ int tracees_follow_no_more(struct tracees *t, struct err *err)
 void tracees_detach(struct tracees *t)
 {
 	vec_for_each (&t->threads, struct tracee, e)
-		if (!e->gone && resume_thread(e, PTRACE_DETACH))
+		if (!e->gone && resume_thread(e, PTRACE_DETACH)) {
+			ptrace(PTRACE_INTERRUPT, e->tid, NULL, NULL);
 			*vec_add(&late) = *e;
+		}
 	tracees_detach_late();
 	vec_release(&t->threads);
 	vec_release(&t->blocks);
@@ -420,8 +441,8 @@ bool tracees_detach_late(void)
 			const pid_t born = is_birth(status) ? born_of(e->tid) : 0;
 
 			update_tracee(e, status);
-			if (!e->gone)
-				ret = resume_thread(e, PTRACE_DETACH);
+			if (!e->gone && resume_thread(e, PTRACE_DETACH))
+				ret = -ETIMEDOUT; /* it was killed meanwhile: its end comes next */
 			if (born) {
 				*vec_add(&late) = (struct tracee){ .tid = born };
 				e = &late.data[i];

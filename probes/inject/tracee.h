@@ -59,10 +59,11 @@ int tracees_stop_now(struct tracees *t, pid_t pid, struct err *err);
 int tracees_seize_command(struct tracees *t, pid_t pid, struct err *err);
 /*
  * Lets the command, and what it has forked, run until one of them has executed a program, or the
- * next one, and stops it there: t->pid is its number. Returns -ESRCH if all of them have ended.
+ * next one, and stops it there: t->pid is its number. Returns -ESRCH if all of them have ended, and
+ * -ETIMEDOUT if none has executed one until then.
  * *command_status: as waitpid() returns it, if the command itself has ended.
  */
-int tracees_wait_exec(struct tracees *t, int *command_status, struct err *err);
+int tracees_wait_exec(struct tracees *t, uint64_t until_ns, int *command_status, struct err *err);
 /* Keeps only the process that has executed the program. The others run on untraced. */
 int tracees_follow_no_more(struct tracees *t, struct err *err);
 /* Lets all threads run again. Idempotent. */

@@ -112,6 +112,41 @@ else
 	skip "and does not run on" "unshare is not allowed here"
 fi
 
+# A wrapper may wait for long before it starts the program, and may be stopped meanwhile.
+if command -v flock >/dev/null; then
+	# queue NAME ENGINE: $recorder records a command, whose wrapper $child waits until descriptor 8 is closed
+	queue() {
+		exec 8>lock
+		flock 8
+		"$ISPOT" record --engine "$2" -o "$1.data" -F often -- flock lock ./both 1 101 3 >"$1.out" 2>"$1.err" 8>&- &
+		recorder=$!
+		children+=("$recorder")
+		eventually child "$recorder" flock
+	}
+	queue stopped in-process
+	kill -STOP "$child"
+	eventually grep -q '^State:.t' "/proc/$child/status"
+	ok $? "a wrapper that is stopped stands"
+	exec 8>&-
+	sleep 0.3
+	is "$(cat stopped.out)" "" "and does not go on" || diag stopped.err
+	kill -CONT "$child"
+	wait "$recorder"
+	is "$?/$(cat stopped.out)/$(calls stopped often)" 3/done/303 "until it is continued" || diag stopped.err
+	queue patient auto
+	eventually grep -q 'all calls are timed by kernel probes: the command has not executed its program yet' patient.err
+	ok $? "where a wrapper waits for too long, kernel probes time the program" || diag patient.err
+	exec 8>&-
+	wait "$recorder"
+	is "$?/$(cat patient.out)" 3/done "and it does what it does" || diag patient.err
+else
+	skip "a wrapper that is stopped stands" "no flock"
+	skip "and does not go on" "no flock"
+	skip "until it is continued" "no flock"
+	skip "where a wrapper waits for too long, kernel probes time the program" "no flock"
+	skip "and it does what it does" "no flock"
+fi
+
 # ---- what executes a program later ----
 
 # A child executes the same file, and makes its calls once it is patched, or none comes.
