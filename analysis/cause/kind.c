@@ -42,20 +42,13 @@ static struct wait_part part_of(const struct block *b, const char *kind)
 					  : (struct wait_part){ 0 };
 }
 
-static enum standard_wait function_waits(const struct block *b)
-{
-	return b->function && b->object && b->function->symbol
-		       ? standard_wait_of(b->object->path, b->function->symbol)
-		       : STANDARD_NONE;
-}
-
 /* Whether the lock is no semaphore, which may admit several threads at once. Those of Python are
  * locks all the same. */
 static bool is_no_semaphore(const struct block *b)
 {
 	struct wait_part part = part_of(b, "lock");
 
-	return function_waits(b) != STANDARD_SEMAPHORE &&
+	return block_standard_wait(b) != STANDARD_SEMAPHORE &&
 	       !(part.largest && wait_is_at_semaphore(b->all_threads, part.largest));
 }
 
@@ -67,32 +60,26 @@ static bool has_descriptor(const struct meta_function *f)
 	return false;
 }
 
-/* Whether the function changes the mappings of its process, for which the kernel has one lock. */
-static bool changes_mappings(const struct meta_function *f)
+/* Whether the function has one of these names, which end with NULL. */
+static bool is_one_of(const struct meta_function *f, const char *const *names)
 {
-	static const char *const symbols[] = { "mmap",	   "mmap64",  "munmap", "mremap",
-					       "mprotect", "madvise", "brk",	"sbrk" };
 	const char *symbol = f && f->symbol ? f->symbol + strspn(f->symbol, "_") : "";
 
-	for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++)
-		if (!strcmp(symbol, symbols[i]))
+	for (; *names; names++)
+		if (!strcmp(symbol, *names))
 			return true;
 	return false;
 }
 
-/* Whether the function makes a thread or a process. */
-static bool makes_threads(const struct meta_function *f)
-{
-	static const char *const symbols[] = { "pthread_create", "thrd_create", "clone",
-					       "clone3",	 "fork",	"vfork",
-					       "posix_spawn" };
-	const char *symbol = f && f->symbol ? f->symbol + strspn(f->symbol, "_") : "";
+/* Functions that change the mappings of their process, for which the kernel has one lock. */
+static const char *const changing_mappings[] = { "mmap",   "mmap64",   "munmap",
+						 "mremap", "mprotect", "madvise",
+						 "brk",	   "sbrk",     NULL };
 
-	for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++)
-		if (!strcmp(symbol, symbols[i]))
-			return true;
-	return false;
-}
+/* Functions that make a thread or a process. */
+static const char *const making_threads[] = { "pthread_create", "thrd_create", "clone",
+					      "clone3",		"fork",	       "vfork",
+					      "posix_spawn",	NULL };
 
 /* Where the kernel holds threads up. */
 enum kernel_place { AT_UNKNOWN, AT_FILES, AT_MAPPINGS, AT_THREADS };
@@ -102,11 +89,11 @@ static enum kernel_place kernel_place(const struct block *b)
 	struct wait_part part = part_of(b, "kernel");
 	uint32_t wait = part.largest ? part.largest->kind : WAIT_UNKNOWN;
 
-	if (makes_threads(b->function))
+	if (is_one_of(b->function, making_threads))
 		return AT_THREADS;
-	return wait == WAIT_PAGE_FAULT || changes_mappings(b->function) ? AT_MAPPINGS
-	       : wait == WAIT_DISK || has_descriptor(b->function)	? AT_FILES
-									: AT_UNKNOWN;
+	return wait == WAIT_PAGE_FAULT || is_one_of(b->function, changing_mappings) ? AT_MAPPINGS
+	       : wait == WAIT_DISK || has_descriptor(b->function)		    ? AT_FILES
+										    : AT_UNKNOWN;
 }
 
 static bool not_at_files(const struct block *b)
@@ -427,41 +414,30 @@ static const struct cause_kind of_interpreter[LANGUAGES] = {
 	},
 };
 
+/* What all rows have that only advise otherwise than a lock's. */
+#define LOCK_CONTENTION                                                 \
+	.kind = "lock", .group = CAUSE_LOCK, .name = "lock contention", \
+	.story = "Lock contention", .idle = "waits for a lock"
+
 /* Locks that the C library has for itself, whose critical sections the program cannot change. */
 static const struct cause_kind inside_library[INSIDE_LOCKS] = {
 	[INSIDE_MALLOC] = {
-		.kind = "lock",
-		.group = CAUSE_LOCK,
-		.name = "lock contention",
-		.story = "Lock contention",
-		.idle = "waits for a lock",
+		LOCK_CONTENTION,
 		.needs_cpu = true,
 		.advice = { { .text = "allocate less often, or use an allocator with memory for each thread (jemalloc, tcmalloc); glibc's arenas are limited by MALLOC_ARENA_MAX" } },
 	},
 	[INSIDE_STDIO] = {
-		.kind = "lock",
-		.group = CAUSE_LOCK,
-		.name = "lock contention",
-		.story = "Lock contention",
-		.idle = "waits for a lock",
+		LOCK_CONTENTION,
 		.needs_cpu = true,
 		.advice = { { .text = "let each thread use a FILE of its own, or format apart and write in larger pieces" } },
 	},
 	[INSIDE_RANDOM] = {
-		.kind = "lock",
-		.group = CAUSE_LOCK,
-		.name = "lock contention",
-		.story = "Lock contention",
-		.idle = "waits for a lock",
+		LOCK_CONTENTION,
 		.needs_cpu = true,
 		.advice = { { .text = "give each thread random numbers of its own (rand_r, random_r, a generator of C++)" } },
 	},
 	[INSIDE_LOADER] = {
-		.kind = "lock",
-		.group = CAUSE_LOCK,
-		.name = "lock contention",
-		.story = "Lock contention",
-		.idle = "waits for a lock",
+		LOCK_CONTENTION,
 		.needs_cpu = true,
 		.advice = { { .text = "the loader has one lock: load libraries once, keep what was looked up, and throw fewer exceptions" } },
 	},
@@ -475,11 +451,7 @@ static const struct cause_kind inside_library[INSIDE_LOCKS] = {
 		.advice = { { .text = "initialize before threads need it, in smaller parts, or by several threads" } },
 	},
 	[INSIDE_OTHER] = {
-		.kind = "lock",
-		.group = CAUSE_LOCK,
-		.name = "lock contention",
-		.story = "Lock contention",
-		.idle = "waits for a lock",
+		LOCK_CONTENTION,
 		.needs_cpu = true,
 		.advice = { { .text = "the lock is the C library's own: call that function less often, or from fewer threads" } },
 	},
@@ -497,11 +469,7 @@ static const struct cause_kind in_openmp = {
 /* A lock whose waiters give up their CPUs between tries, and take them from the holder when they
  * try. */
 static const struct cause_kind yielding = {
-	.kind = "lock",
-	.group = CAUSE_LOCK,
-	.name = "lock contention",
-	.story = "Lock contention",
-	.idle = "waits for a lock",
+	LOCK_CONTENTION,
 	.advice = { { .text = "let waiters sleep, as at a mutex: each try takes a CPU from the others" },
 		    { .text = "shorten the critical section, or shard the lock" } },
 };
@@ -530,7 +498,7 @@ static bool spins_in_openmp(const struct block *b)
 {
 	const struct meta_frame *at = cause_spins(b) ? b->samples.spins_at : NULL;
 
-	return at && function_waits(b) != STANDARD_LOCK && standard_spins_somewhere(at) &&
+	return at && block_standard_wait(b) != STANDARD_LOCK && standard_spins_somewhere(at) &&
 	       spins_most(b);
 }
 

@@ -330,7 +330,6 @@ void untold_find(const struct untold *u, bool (*judged)(const void *ctx, uint32_
 		f->spins += row->spins_ns / u->ns;
 		out->spins += row->spins_ns / u->ns;
 		f->faults += row->faults_ns / u->ns;
-		out->faults += row->faults_ns / u->ns;
 	}
 	map_release(&by_name);
 	out->share = 1 - told_ns / u->ns;

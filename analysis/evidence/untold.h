@@ -76,10 +76,9 @@ struct untold_function {
 };
 
 struct untold_functions {
-	double share;  /* of all CPU time: sum over the functions, and time without a known
-			* function; NAN: too few samples */
-	double spins;  /* part of it: waiting without sleeping */
-	double faults; /* part of it: most likely in page faults */
+	double share; /* of all CPU time: sum over the functions, and time without a known
+		       * function; NAN: too few samples */
+	double spins; /* part of it: waiting without sleeping */
 	VEC(struct untold_function)
 };
 

@@ -10,7 +10,6 @@
 #include "analysis/score/pools.h"
 #include "analysis/score/sci.h"
 #include "analysis/stat/bootstrap.h"
-#include "analysis/threads/standard.h"
 #include "trace/meta/meta.h"
 
 const char *block_kind_name(enum block_kind kind)
@@ -199,8 +198,7 @@ static void settle_short(struct sci *sci, const struct block *b, const struct fa
  * lock, or reach a barrier. */
 static bool waits_for_threads(const struct block *b)
 {
-	enum standard_wait wait =
-		b->object ? standard_wait_of(b->object->path, b->function->symbol) : STANDARD_NONE;
+	enum standard_wait wait = block_standard_wait(b);
 
 	return (wait == STANDARD_LOCK || wait == STANDARD_BARRIER) &&
 	       wait_part(b->all_threads, b->waits, "lock").lost_share +

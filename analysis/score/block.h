@@ -36,9 +36,11 @@
 #include "analysis/score/sci.h"
 #include "analysis/score/solo.h"
 #include "analysis/threads/setclock.h"
+#include "analysis/threads/standard.h"
 #include "analysis/threads/threads.h"
 #include "analysis/score/workload.h"
 #include "base/vec.h"
+#include "trace/meta/meta.h"
 
 struct meta_frame;
 struct meta_function;
@@ -184,6 +186,14 @@ void block_release(struct block *b); /* for a block that is removed from its blo
 static inline bool block_is_call(const struct block *b)
 {
 	return b->kind == BLOCK_FUNCTION || b->kind == BLOCK_MARKER;
+}
+
+/* Returns what the block's function waits for, if it is a standard one. */
+static inline enum standard_wait block_standard_wait(const struct block *b)
+{
+	return b->function && b->object && b->function->symbol
+		       ? standard_wait_of(b->object->path, b->function->symbol)
+		       : STANDARD_NONE;
 }
 
 /* Whether the block is a blocking stack outside all traced calls (site.h), not a call site. */

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "trace/meta/meta.h"
 
-/* A name that ends in * stands for all names with that beginning. */
+/* Names as in standard_is_named(). */
 static const struct {
 	const char *symbol;
 	enum inside_lock lock;
@@ -65,15 +65,6 @@ static bool is_of_c_library(const char *object)
 	return standard_is_libc(object) || !strncmp(file, "ld-linux", strlen("ld-linux"));
 }
 
-static bool is_named(const char *symbol, const char *name)
-{
-	size_t n = strlen(name);
-
-	if (name[n - 1] == '*')
-		return !strncmp(symbol, name, n - 1);
-	return !strncmp(symbol, name, n) && (!symbol[n] || symbol[n] == '@');
-}
-
 /* Returns whether the function itself takes a lock of the program, or waits otherwise. */
 static bool waits_for_the_program(const char *symbol)
 {
@@ -122,7 +113,7 @@ static bool is_once(const struct meta *meta, const struct meta_stack *stack)
 	for (uint32_t i = 0; (f = meta_frame_at(meta, stack, i)) && standard_is_library(f->object);
 	     i++)
 		for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
-			if (is_named(f->symbol + strspn(f->symbol, "_"), names[k]))
+			if (standard_is_named(f->symbol + strspn(f->symbol, "_"), names[k]))
 				return true;
 	return false;
 }
@@ -136,8 +127,8 @@ enum inside_lock inside_lock_of(const struct meta *meta, const struct meta_stack
 	if (!symbol || waits_for_the_program(symbol))
 		return INSIDE_NONE;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (is_named(symbol, rows[i].symbol) ||
-		    is_named(symbol + strspn(symbol, "_"), rows[i].symbol))
+		if (standard_is_named(symbol, rows[i].symbol) ||
+		    standard_is_named(symbol + strspn(symbol, "_"), rows[i].symbol))
 			return rows[i].lock;
 	return INSIDE_OTHER;
 }

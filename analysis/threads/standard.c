@@ -132,8 +132,7 @@ static const char *plain(const char *symbol)
 	return !strncmp(s, "GI_", 3) ? plain(s + 3) : s;
 }
 
-/* Returns whether the symbol is that name, with or without a version ("@GLIBC_2.34"). */
-static bool is_named(const char *symbol, const char *name)
+bool standard_is_named(const char *symbol, const char *name)
 {
 	size_t n = strlen(name);
 
@@ -152,7 +151,8 @@ bool standard_is_start(const char *object, const char *symbol)
 	if (!strcmp(symbol, "_start"))
 		return true;
 	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
-		if (is_named(plain(symbol), starts[i]) && is_of(LIBC, text_base_name(object)))
+		if (standard_is_named(plain(symbol), starts[i]) &&
+		    is_of(LIBC, text_base_name(object)))
 			return true;
 	return false;
 }
@@ -190,7 +190,7 @@ enum standard_wait standard_wait_of(const char *object, const char *symbol)
 		/* "<std::sys::sync::mutex::futex::Mutex>::lock_contended" */
 		if (library == INLINE && *name == '<')
 			name++;
-		if (is_named(name, functions[i].symbol) &&
+		if (standard_is_named(name, functions[i].symbol) &&
 		    (library == INLINE || is_of(library, file)))
 			return functions[i].wait;
 	}
@@ -212,9 +212,9 @@ static bool is_interpreter(const char *object, const char *name)
  * lock, but nothing tells when that begins. */
 static bool sleeps_in_ruby(const struct meta_frame *f)
 {
-	return f && (is_named(f->symbol, "thread_sched_to_waiting*") ||
-		     is_named(f->symbol, "thread_sched_wait_events*") ||
-		     is_named(f->symbol, "native_sleep*"));
+	return f && (standard_is_named(f->symbol, "thread_sched_to_waiting*") ||
+		     standard_is_named(f->symbol, "thread_sched_wait_events*") ||
+		     standard_is_named(f->symbol, "native_sleep*"));
 }
 
 /*
@@ -249,7 +249,7 @@ static enum standard_language takes_interpreter_lock(const struct meta_frame *f,
 		return LANGUAGE_PYTHON;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if ((!rows[i].file || is_interpreter(f->object, rows[i].file)) &&
-		    is_named(f->symbol, rows[i].symbol))
+		    standard_is_named(f->symbol, rows[i].symbol))
 			return rows[i].language;
 	return LANGUAGE_NONE;
 }
@@ -341,7 +341,7 @@ static bool waits_in_openmp(const char *object, const char *symbol)
 	};
 
 	for (size_t i = 0; i < sizeof(waiting) / sizeof(waiting[0]); i++)
-		if (is_named(symbol, waiting[i]))
+		if (standard_is_named(symbol, waiting[i]))
 			return true;
 	/* Templates of LLVM, "bool __kmp_wait_template<...>(...)", by any name of theirs. */
 	if (strstr(symbol, "__kmp_wait_") ||
@@ -376,7 +376,8 @@ bool standard_is_yield(const char *object, const char *symbol)
 	static const char *const yielding[] = { "sched_yield", "pthread_yield", "thrd_yield" };
 
 	for (size_t i = 0; i < sizeof(yielding) / sizeof(yielding[0]); i++)
-		if (is_named(plain(symbol), yielding[i]) && is_of(LIBC, text_base_name(object)))
+		if (standard_is_named(plain(symbol), yielding[i]) &&
+		    is_of(LIBC, text_base_name(object)))
 			return true;
 	return false;
 }
@@ -388,7 +389,7 @@ bool standard_yields(const struct meta_frame *f)
 
 static bool spins_at(const struct meta_frame *f)
 {
-	return standard_yields(f) || (is_named(plain(f->symbol), "pthread_spin_lock") &&
+	return standard_yields(f) || (standard_is_named(plain(f->symbol), "pthread_spin_lock") &&
 				      is_of(LIBC, text_base_name(f->object)));
 }
 
@@ -469,7 +470,7 @@ uint32_t standard_kind_of_call(const struct thread *t)
 	const char *name = libc_function_of(t);
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
-		if (is_named(name, calls[i].symbol))
+		if (standard_is_named(name, calls[i].symbol))
 			return calls[i].kind;
 	return of_call(t) ? WAIT_OTHER : WAIT_UNKNOWN;
 }
@@ -488,7 +489,7 @@ enum standard_release standard_release_in(const struct thread *t)
 	const char *name = libc_function_of(t);
 
 	for (size_t i = 0; i < sizeof(releases) / sizeof(releases[0]); i++)
-		if (is_named(name, releases[i].symbol))
+		if (standard_is_named(name, releases[i].symbol))
 			return releases[i].release;
 	return RELEASE_UNKNOWN;
 }

@@ -28,6 +28,9 @@ enum standard_wait {
 	STANDARD_WAITS,
 };
 
+/* Returns whether the symbol is that name, with or without a version ("@GLIBC_2.34"). A name that
+ * ends in * stands for all names with that beginning. */
+bool standard_is_named(const char *symbol, const char *name);
 /*
  * Returns what a function waits for. object is the path of the library, and symbol the mangled or
  * demangled name.
