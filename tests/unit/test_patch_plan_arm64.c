@@ -25,7 +25,8 @@ struct row {
 
 #define ROW_BYTES 128 /* between two functions */
 
-/* Of a site: its offset, how it is left, and what the stack pointer lacks there. */
+/* A row: a function, its code, and its sites: of each its offset, the kind of exit, and by how much
+ * the stack pointer differs from that at the entry. */
 static const struct row rows[] = {
 	{ "other", "mov w0, #3\n ret", "entry+0; +4 ret" },
 	{ "stub", "adrp x16, #4096\n ldr x17, [x16, #8]\n add x16, x16, #8\n br x17",
@@ -64,7 +65,7 @@ static const struct row rows[] = {
 	{ "leaves_if_zero", "cbz x0, other\n ret", "entry+0 branch; +4 ret" },
 	{ "leaves_if_bit", "mov x1, x0\n tbnz x0, #33, other\n ret", "entry+0; +4 branch; +8 ret" },
 	{ "leaves_if_more", "cmp x0, #3\n b.hi other\n ret", "entry+0; +4 branch; +8 ret" },
-	/* What cannot run elsewhere. */
+	/* Instructions that cannot run at another address. */
 	{ "call_first", "bl other\n ret", "begins with a call" },
 	{ "indirect_call_first", "blr x0\n ret", "begins with a call" },
 	{ "system_call_first", "svc #0\n ret",

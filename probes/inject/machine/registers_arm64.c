@@ -15,7 +15,8 @@ enum { NUMBER = 8, SP = 31, PC = 32, STATE = 33, N_GENERAL = 34, THREAD = 34 };
 /* In a stop at a system call the kernel has in x7 whether it is the entry or the exit. */
 enum { DIRECTION = 7, AT_EXIT = 1 };
 
-/* What the last branch was: checked where it arrives, if it arrives in guarded memory. */
+/* The bits of the state that say of which kind the latest branch was. In guarded memory the
+ * processor checks the kind at the instruction to which the branch leads. */
 #define BRANCH_TYPE (3ull << 10)
 
 static int transfer(pid_t tid, int request, int set, uint64_t *words, size_t n)
