@@ -311,15 +311,8 @@ like attached.out 'stood for [0-9.]* ms, with the code made before' "the code is
 is "$(code "$running")" "$before" "the code is what it was"
 is "${#before}" 64 "(32 bytes of it)"
 is "$("$ISPOT" report --json -i attached.data | jq '.trace.calls > 100 and (.trace.threads >= 3)')" true "calls of its threads are recorded"
-for delay in 0.1 0.2 0.3 0.4 0.6 0.9; do
-	"$ISPOT" record -q --engine in-process -o killed.data -F leaf -p "$running" -d 60 &
-	recorder=$!
-	sleep $delay
-	kill -KILL $recorder
-	wait $recorder
-	kill -0 "$running" 2>/dev/null || break
-done 2>/dev/null
-is "$delay" 0.9 "a recorder that is killed at any moment leaves the program running"
+outlives_recorders "$running" 0.1 0.2 0.3 0.4 0.6 0.9
+ok $? "a recorder that is killed at any moment leaves the program running"
 "$ISPOT" record --engine in-process -o after.data -F leaf -p "$running" -d 0.3 >after.out 2>&1
 is "$?" 0 "the next recording takes out what they have left" || diag after.out
 is "$(code "$running")" "$before" "and leaves the code as it was"

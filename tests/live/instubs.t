@@ -86,15 +86,8 @@ kill -INT "$recorder"
 wait "$recorder"
 is "$?/$(code "$running")" "0/$before" "and are taken out again" || diag attached.out
 is "${#before}/$(report attached '.trace.calls > 10 and .trace.threads >= 3')" 64/true "calls of its threads are recorded"
-for delay in 0.05 0.1 0.2 0.4 0.8; do
-	"$ISPOT" record -q --engine in-process -o killed.data -F leaf -p "$running" -d 60 &
-	recorder=$!
-	sleep $delay
-	kill -KILL $recorder
-	wait $recorder
-	kill -0 "$running" 2>/dev/null || break
-done 2>/dev/null
-is "$delay" 0.8 "a recorder that is killed at any moment leaves the program running"
+outlives_recorders "$running" 0.05 0.1 0.2 0.4 0.8
+ok $? "a recorder that is killed at any moment leaves the program running"
 "$ISPOT" record --engine in-process -o after.data -F leaf -p "$running" -d 0.3 >after.out 2>&1
 is "$?/$(code "$running")" "0/$before" "the next recording takes out what they have left" || diag after.out
 kill "$running"

@@ -142,6 +142,20 @@ eventually() {
 	done
 }
 
+# outlives_recorders PID DELAY...: whether a program that is recorded in process lives on, although its recorder is
+# killed, after each of these times
+outlives_recorders() {
+	local delay recorder
+	for delay in "${@:2}"; do
+		"$ISPOT" record -q --engine in-process -o killed.data -F leaf -p "$1" -d 60 &
+		recorder=$!
+		sleep "$delay"
+		kill -KILL $recorder
+		wait $recorder
+		kill -0 "$1" || return
+	done 2>/dev/null
+}
+
 # child PARENT NAME: $child is a process of that name that it has started
 # shellcheck disable=SC2034 # for the tests
 child() { child=$(pgrep -P "$1" -x "$2"); }
