@@ -105,7 +105,8 @@ kill -KILL "$pid"
 # What ends as asked has done well, whatever ends the command.
 record timed -d 0.3 -F empty_call -- "$MB/empty" -n 100000000000
 is "$status" 0 "-d with a command that it ends: status" || diag timed.err
-like timed.err '\(duration\)' "-d: said"
+is "$("$ISPOT" dump -i timed.data | jq -r 'select(.kind == "end") | .reason')" duration \
+	"-d: the file says that it ended the recording"
 "$ISPOT" stat -d 0.3 -F empty_call -- "$MB/empty" -n 100000000000 >timed.out 2>timed.err
 is "$?" 0 "stat -d with a command that it ends: status" || diag timed.err
 record shorter -d 60 -F empty_call -- sh -c "exit 7"
