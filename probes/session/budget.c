@@ -113,7 +113,8 @@ static int remove_costliest(struct budget *b, struct recording *r, double work_n
 		session_remember_cost(b, i, p->cost_share);
 		all[n++] = p;
 	}
-	b->spent = session_choose(all, n, session_contends(r), room, session_over_budget_traced);
+	b->spent = session_choose(&r->plan, all, n, session_contends(r), room,
+				  session_over_budget_traced);
 	b->spent -= session_drop_releases(r, all, n, session_over_budget_traced);
 	for (size_t i = 0; i < n; i++)
 		if (!all[i]->possible)

@@ -107,6 +107,17 @@ static void rank_releases(struct candidate *all, size_t n)
 				rank_behind(&all[i], &all[k]);
 }
 
+/* Ranks a function like the lock that it releases if that lock is no candidate because it is traced
+ * already: locks are from a command's first instruction on. */
+static void rank_missing_releases(const struct plan *plan, struct candidate *all, size_t n,
+				  double room)
+{
+	vec_for_each (plan, struct planned *, lock)
+		for (size_t i = 0; planned_is_traced(*lock) && i < n; i++)
+			if (!all[i].lock && takes(*lock, all[i].p))
+				all[i].rank = fmax(all[i].rank, rank(*lock, true, room));
+}
+
 /* Returns whether the function may be traced in turns. A releasing function is useless without its
  * lock and takes turns with it. */
 static bool may_have_turns(const struct candidate *c, bool contends)
@@ -184,8 +195,8 @@ static size_t decide_next(struct choice *c, size_t i)
 	return i + 1 + (with != NULL);
 }
 
-double session_choose(struct planned **planned, size_t n, bool contends, double room,
-		      const char *reason)
+double session_choose(const struct plan *plan, struct planned **planned, size_t n, bool contends,
+		      double room, const char *reason)
 {
 	struct candidate *all = xcalloc(n + 1, sizeof(*all));
 	struct choice c = { .of = xcalloc(n + 1, sizeof(*c.of)),
@@ -200,8 +211,10 @@ double session_choose(struct planned **planned, size_t n, bool contends, double 
 		all[i].rank = rank(planned[i], contends, room);
 		c.of[i] = &all[i];
 	}
-	if (contends)
+	if (contends) {
 		rank_releases(all, n);
+		rank_missing_releases(plan, all, n, room);
+	}
 	qsort(c.of, n, sizeof(*c.of), by_rank);
 	for (size_t i = 0; i < n;)
 		i = decide_next(&c, i);

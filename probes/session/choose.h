@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct plan;
 struct planned;
 struct recording;
 
@@ -17,12 +18,13 @@ struct recording;
 /* Returns whether threads waited for each other, beyond joining threads. */
 bool session_contends(const struct recording *r);
 /*
- * Chooses, by rank, the functions that fit into room. The others become impossible for this reason,
- * or in_turns if they fit for a part of the time. contends: locks come first. Returns the sum of
- * the chosen functions' costs.
+ * Chooses, by rank, those of the n functions that fit into room. The others become impossible for
+ * this reason, or in_turns if they fit for a part of the time. contends: locks come first, with the
+ * functions that release them; the plan has further locks, which may be traced already. Returns the
+ * sum of the chosen functions' costs.
  */
-double session_choose(struct planned **planned, size_t n, bool contends, double room,
-		      const char *reason);
+double session_choose(const struct plan *plan, struct planned **planned, size_t n, bool contends,
+		      double room, const char *reason);
 /* Begins the turn of the functions that are traced in turns. Returns the sum of their costs. */
 double session_give_turns(struct planned **candidates, size_t n);
 /*

@@ -197,7 +197,7 @@ static void decide(struct count *c, struct recording *r)
 		for (size_t i = 0; i < n; i++)
 			log_choice(all[i]);
 		session_spend(c->budget,
-			      session_choose(all, n, session_contends(r),
+			      session_choose(&r->plan, all, n, session_contends(r),
 					     fmax(room - session_share_spent(c->budget), 0),
 					     session_over_budget));
 		n = session_beside_offer_costly(c->beside, r, c->first, all, n);

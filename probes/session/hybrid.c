@@ -591,7 +591,7 @@ void session_hybrid_pick(struct hybrid *h, struct recording *r, double room)
 		p->possible = false;
 		p->reason = "hot for a moment only";
 	}
-	session_choose(all, r->plan.n, session_contends(r), room, session_over_budget);
+	session_choose(&r->plan, all, r->plan.n, session_contends(r), room, session_over_budget);
 	session_give_turns(all, r->plan.n);
 	session_drop_releases(r, all, r->plan.n, session_over_budget);
 	free(all);

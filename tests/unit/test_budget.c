@@ -16,6 +16,8 @@ static const struct dso_function releasing = { .symbol = "pthread_mutex_unlock" 
 static const struct dso_function reading = { .symbol = "read" };
 static const struct dso_function other = { .symbol = "parse" };
 
+static const struct plan none_traced;
+
 static struct planned planned(const struct dso_function *f, double cpu_share, double cost_share)
 {
 	return (struct planned){
@@ -32,7 +34,7 @@ static void waiting_and_callers_come_first(void **state)
 	struct planned leaf = planned(&other, 0.3, 0.08), caller = planned(&other, 0.9, 0.04),
 		       mutex = planned(&blocking, NAN, 0.05), free = planned(&other, 0.01, 0);
 	struct planned *all[] = { &leaf, &caller, &mutex, &free };
-	double sum = session_choose(all, 4, true, 0.1, "too dear");
+	double sum = session_choose(&none_traced, all, 4, true, 0.1, "too dear");
 
 	assert_true(mutex.possible && caller.possible && free.possible);
 	assert_false(leaf.possible);
@@ -45,7 +47,7 @@ static void locks_that_nobody_waits_for_come_last(void **state)
 	struct planned caller = planned(&other, 0.9, 0.06), mutex = planned(&blocking, NAN, 0.05);
 	struct planned *all[] = { &mutex, &caller };
 
-	session_choose(all, 2, false, 0.1, "too dear");
+	session_choose(&none_traced, all, 2, false, 0.1, "too dear");
 	assert_true(caller.possible);
 	assert_false(mutex.possible);
 }
@@ -57,7 +59,7 @@ static void what_was_marked_comes_before_what_waits(void **state)
 	struct planned *all[] = { &waiting, &marked };
 
 	marked.what.marker = &mark;
-	session_choose(all, 2, false, 0.1, "too dear");
+	session_choose(&none_traced, all, 2, false, 0.1, "too dear");
 	assert_true(marked.possible);
 	assert_false(waiting.possible);
 }
@@ -67,7 +69,7 @@ static void the_cheaper_of_equals_comes_first(void **state)
 	struct planned dear = planned(&other, NAN, 0.09), cheap = planned(&other, NAN, 0.02);
 	struct planned *all[] = { &dear, &cheap };
 
-	session_choose(all, 2, false, 0.1, "too dear");
+	session_choose(&none_traced, all, 2, false, 0.1, "too dear");
 	assert_true(cheap.possible);
 	assert_false(dear.possible);
 }
@@ -79,7 +81,7 @@ static void a_dear_leaf_leaves_the_room_to_others(void **state)
 		       second = planned(&other, 0.3, 0.01), third = planned(&other, 0.2, 0.01);
 	struct planned *all[] = { &leaf, &first, &second, &third };
 
-	session_choose(all, 4, false, 0.1, "too dear");
+	session_choose(&none_traced, all, 4, false, 0.1, "too dear");
 	assert_true(first.possible && second.possible && third.possible);
 	assert_false(leaf.possible);
 }
@@ -91,11 +93,11 @@ static void a_lock_and_its_release_come_before_leaves(void **state)
 		       unlock = planned(&releasing, 0.01, 0.04), free = planned(&other, 0.3, 0.01);
 	struct planned *all[] = { &leaf, &unlock, &free, &mutex };
 
-	session_choose(all, 4, true, 0.1, "too dear");
+	session_choose(&none_traced, all, 4, true, 0.1, "too dear");
 	assert_true(mutex.possible && unlock.possible && free.possible);
 	assert_false(leaf.possible);
 	leaf.possible = true;
-	session_choose(all, 4, false, 0.1, "too dear"); /* nobody waits for it */
+	session_choose(&none_traced, all, 4, false, 0.1, "too dear"); /* nobody waits for it */
 	assert_true(leaf.possible);
 	assert_false(unlock.possible && mutex.possible);
 }
@@ -106,13 +108,13 @@ static void a_release_takes_no_room_without_its_lock(void **state)
 		       unlock = planned(&releasing, 0.01, 0.05);
 	struct planned *all[] = { &leaf, &unlock, &mutex };
 
-	assert_true(session_choose(all, 3, true, 0.1, "too dear") == 0.09);
+	assert_true(session_choose(&none_traced, all, 3, true, 0.1, "too dear") == 0.09);
 	assert_true(leaf.possible);
 	assert_false(mutex.possible || unlock.possible || unlock.in_turns);
 	unlock.possible = mutex.possible = true;
 	unlock.cost_share = 0.1;
 	mutex.cost_share = 0.15;
-	session_choose(all, 3, true, 0.1, "too dear"); /* its turns are its lock's */
+	session_choose(&none_traced, all, 3, true, 0.1, "too dear"); /* its turns are its lock's */
 	assert_true(mutex.in_turns && unlock.in_turns);
 }
 
@@ -122,7 +124,7 @@ static void a_dear_lock_comes_first(void **state)
 	struct planned cheap = planned(&other, 0.9, 0.02), mutex = planned(&blocking, NAN, 0.09);
 	struct planned *all[] = { &cheap, &mutex };
 
-	session_choose(all, 2, true, 0.1, "too dear");
+	session_choose(&none_traced, all, 2, true, 0.1, "too dear");
 	assert_true(mutex.possible);
 	assert_false(cheap.possible);
 }
@@ -134,7 +136,7 @@ static void a_lock_that_is_too_dear_has_turns(void **state)
 		       most = planned(&other, 0.6, 0.25);
 	struct planned *all[] = { &cheap, &mutex, &most };
 
-	assert_true(session_choose(all, 3, true, 0.1, "too dear") == 0.02);
+	assert_true(session_choose(&none_traced, all, 3, true, 0.1, "too dear") == 0.02);
 	assert_false(mutex.possible || most.possible);
 	assert_true(mutex.in_turns);
 	assert_false(most.in_turns ||
@@ -143,11 +145,11 @@ static void a_lock_that_is_too_dear_has_turns(void **state)
 	assert_true(mutex.possible && cheap.possible);
 	assert_string_equal(mutex.reason, "");
 	mutex.cost_share = 0.31;
-	session_choose(all, 3, true, 0.1, "too dear");
+	session_choose(&none_traced, all, 3, true, 0.1, "too dear");
 	assert_false(mutex.possible || mutex.in_turns);
 	mutex.possible = true;
 	mutex.cost_share = 0.25;
-	session_choose(all, 3, false, 0.1, "too dear"); /* nobody waits for it */
+	session_choose(&none_traced, all, 3, false, 0.1, "too dear"); /* nobody waits for it */
 	assert_false(mutex.possible || mutex.in_turns);
 }
 
@@ -157,7 +159,7 @@ static void what_is_free_fits_always(void **state)
 	struct planned lock = planned(&blocking, NAN, 0.11), caller = planned(&other, 0.3, 0);
 	struct planned *all[] = { &lock, &caller };
 
-	session_choose(all, 2, true, 0.1, "too dear");
+	session_choose(&none_traced, all, 2, true, 0.1, "too dear");
 	assert_true(lock.possible && caller.possible);
 }
 
@@ -167,7 +169,7 @@ static void a_contended_lock_comes_before_reading(void **state)
 	struct planned input = planned(&reading, 0.1, 0.04), mutex = planned(&blocking, NAN, 0.04);
 	struct planned *all[] = { &input, &mutex };
 
-	session_choose(all, 2, true, 0.05, "too dear");
+	session_choose(&none_traced, all, 2, true, 0.05, "too dear");
 	assert_true(mutex.possible);
 	assert_false(input.possible);
 }
@@ -179,7 +181,7 @@ static void a_region_comes_before_what_is_hot(void **state)
 	struct planned *all[] = { &hot, &body };
 
 	body.region = true;
-	session_choose(all, 2, false, 0.05, "too dear");
+	session_choose(&none_traced, all, 2, false, 0.05, "too dear");
 	assert_true(body.possible);
 	assert_false(hot.possible);
 }
@@ -191,7 +193,7 @@ static void a_region_comes_before_its_bodies(void **state)
 	struct planned *all[] = { &body, &region };
 
 	region.region = body.region = true;
-	session_choose(all, 2, false, 0.1, "too dear");
+	session_choose(&none_traced, all, 2, false, 0.1, "too dear");
 	assert_true(region.possible && !region.in_turns);
 	assert_true(!body.possible && body.in_turns);
 }
@@ -202,7 +204,7 @@ static void what_is_out_stays_out(void **state)
 	struct planned *all[] = { &gone };
 
 	gone.possible = false;
-	assert_true(session_choose(all, 1, true, 1, "too dear") == 0);
+	assert_true(session_choose(&none_traced, all, 1, true, 1, "too dear") == 0);
 	assert_string_equal(gone.reason, "");
 }
 
@@ -211,7 +213,7 @@ static void no_room_takes_what_is_never_called(void **state)
 	struct planned idle = planned(&blocking, NAN, 0), busy = planned(&blocking, NAN, 0.001);
 	struct planned *all[] = { &busy, &idle };
 
-	assert_true(session_choose(all, 2, true, 0, "too dear") == 0);
+	assert_true(session_choose(&none_traced, all, 2, true, 0, "too dear") == 0);
 	assert_true(idle.possible);
 	assert_false(busy.possible);
 }

@@ -251,7 +251,7 @@ static void what_was_too_dear_is_asked_later(void **state)
 	asked[0] = plan(&dear, ask_clock, NULL, 0.4);
 	asked[1] = plan(&cold, locked_add, NULL, 0.2);
 	asked[2] = plan(&traced, worker, NULL, 0.01);
-	session_choose(asked, 3, false, 0.05, session_over_budget);
+	session_choose(&r.plan, asked, 3, false, 0.05, session_over_budget);
 	remember_costs();
 	traced.set = 0;
 	first_candidate = 3;
@@ -280,7 +280,7 @@ static void a_marker_that_was_too_dear_is_asked_later(void **state)
 	r.drain.waits[WAIT_FUTEX] = 10000;
 	asked[0] = plan(&marked, never, NULL, 0.4);
 	marked.what.marker = &mark;
-	session_choose(asked, 1, false, 0.05, session_over_budget);
+	session_choose(&r.plan, asked, 1, false, 0.05, session_over_budget);
 	remember_costs();
 	assert_false(marked.possible);
 	assert_int_equal(windows_until_asked(&marked), 4);
@@ -299,7 +299,7 @@ static void what_the_throttle_took_out_is_asked_later(void **state)
 	taken[1] = plan(&cheap, worker, NULL, 0.01);
 	dear.set = cheap.set = 2;
 	assert_true(planned_is_traced(&dear));
-	session_choose(taken, 2, false, 0.05, session_over_budget_traced);
+	session_choose(&r.plan, taken, 2, false, 0.05, session_over_budget_traced);
 	remember_costs();
 	dear.out_ns = 77;
 	first_candidate = 2;
@@ -361,7 +361,7 @@ static void a_release_waits_for_the_turn_of_its_lock(void **state)
 	all[0] = plan(&lock, worker, NULL, 0.2);
 	all[1] = plan(&unlock, locked_add, NULL, 0.02);
 	name_pair(&lock, &unlock, names);
-	session_choose(all, 2, true, 0.1, session_over_budget_traced);
+	session_choose(&r.plan, all, 2, true, 0.1, session_over_budget_traced);
 	assert_true(lock.in_turns && !lock.possible);
 	session_drop_releases(&r, all, 2, session_over_budget_traced);
 	assert_true(unlock.in_turns && !unlock.possible);
@@ -381,7 +381,7 @@ static void a_lock_and_its_release_are_chosen_together(void **state)
 		all[1] = plan(&unlock, locked_add, NULL, cost);
 		all[2] = plan(&lock, worker, NULL, cost);
 		name_pair(&lock, &unlock, names);
-		session_choose(all, 3, true, 0.1, session_over_budget);
+		session_choose(&r.plan, all, 3, true, 0.1, session_over_budget);
 		if (2 * cost > 3 * 0.1) /* not even a turn for both */
 			assert_false(unlock.possible || unlock.in_turns);
 		else
@@ -389,6 +389,26 @@ static void a_lock_and_its_release_are_chosen_together(void **state)
 				    lock.in_turns == unlock.in_turns);
 		assert_int_equal(lock.possible, 2 * cost <= 1.2 * 0.1);
 		assert_true(lock.possible || lock.in_turns);
+	}
+}
+
+/* The lock is traced from the first instruction on, before anything is counted. */
+static void a_release_comes_first_if_its_lock_is_traced(void **state)
+{
+	struct planned lock, unlock, other, *counted[2];
+	struct dso_function names[2];
+
+	for (unsigned is_traced = 0; is_traced <= 1; is_traced++) {
+		r.plan.n = 0;
+		plan(&lock, worker, NULL, NAN);
+		counted[0] = plan(&other, ask_clock, NULL, 0.04);
+		counted[1] = plan(&unlock, locked_add, NULL, 0.04);
+		other.cpu_share = 0.9;
+		name_pair(&lock, &unlock, names);
+		lock.set = is_traced ? 0 : PLANNED_NO_SET;
+		session_choose(&r.plan, counted, 2, true, 0.05, session_over_budget);
+		assert_int_equal(unlock.possible, is_traced);
+		assert_int_equal(other.possible, !is_traced);
 	}
 }
 
@@ -406,19 +426,19 @@ static void what_one_looks_for_may_be_a_little_over(void **state)
 	named = *lock.what.function;
 	named.symbol = "pthread_mutex_lock";
 	lock.what.function = &named;
-	session_choose(both, 2, true, 0.1, session_over_budget);
+	session_choose(&r.plan, both, 2, true, 0.1, session_over_budget);
 	assert_true(lock.possible);
 	assert_false(add.possible);
 	lock.possible = true;
-	session_choose(both, 2, false, 0.1, session_over_budget);
+	session_choose(&r.plan, both, 2, false, 0.1, session_over_budget);
 	assert_false(lock.possible);
 	lock.possible = true;
 	lock.cost_share = 0.13;
-	session_choose(both, 2, true, 0.1, session_over_budget);
+	session_choose(&r.plan, both, 2, true, 0.1, session_over_budget);
 	assert_false(lock.possible);
 	samples(10000, locked_add, NULL);
 	both[0] = plan(&add, locked_add, NULL, 0.11);
-	session_choose(both, 1, false, 0.1, session_over_budget);
+	session_choose(&r.plan, both, 1, false, 0.1, session_over_budget);
 	assert_true(add.possible);
 }
 
@@ -456,6 +476,7 @@ int main(void)
 		TEST(a_release_goes_with_its_lock),
 		TEST(a_release_waits_for_the_turn_of_its_lock),
 		TEST(a_lock_and_its_release_are_chosen_together),
+		TEST(a_release_comes_first_if_its_lock_is_traced),
 		TEST(what_one_looks_for_may_be_a_little_over),
 		TEST(the_larger_part_comes_first),
 	};
