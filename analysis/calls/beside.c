@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Applies the records that are neither entries nor exits to the calls that are open. */
 #include "analysis/calls/internal.h"
+#include "analysis/threads/setclock.h"
 #include "trace/record.h"
 
 /* Ends the thread's open calls of one probe set, which need not be the innermost ones. */
@@ -25,13 +26,15 @@ static void close_set(struct calls *c, struct thread *t, uint32_t set, uint64_t 
 	t->n_open = kept;
 }
 
-void calls_set_off(struct calls *c, const struct record *r)
+void calls_end_set(struct calls *c, const struct record *r)
 {
 	uint32_t set = map_get(&c->threads.set_index, r->values[0]);
 
+	if (set == MAP_NONE ||
+	    (r->kind == REC_SET_ON && !setclock_is_off(&c->threads, set, (uint32_t)r->values[1])))
+		return;
 	vec_for_each (&c->threads.all, struct thread *, t)
-		if (set != MAP_NONE && (*t)->n_open &&
-		    (!r->values[1] || r->values[1] == (*t)->tgid))
+		if ((*t)->n_open && (!r->values[1] || r->values[1] == (*t)->tgid))
 			close_set(c, *t, set, r->time_ns);
 }
 

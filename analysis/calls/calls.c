@@ -531,8 +531,8 @@ static void other(struct calls *c, const struct record *r)
 
 	if (r->kind == REC_LOST)
 		calls_lose(c, r);
-	else if (r->kind == REC_SET_OFF)
-		calls_set_off(c, r);
+	else if (r->kind == REC_SET_OFF || r->kind == REC_SET_ON)
+		calls_end_set(c, r);
 	else if (r->kind == REC_SWITCHES_OFF)
 		calls_switches_off(c, r->time_ns);
 	if (r->kind == REC_TASK_EXIT || r->kind == REC_EXEC)

@@ -46,8 +46,9 @@ void calls_finish(struct calls *c, struct thread *t, uint32_t i, enum call_end e
 /* Ends all open calls of the thread. */
 void calls_drop_all(struct calls *c, struct thread *t, enum call_end end, uint64_t time_ns);
 
-/* beside.c: ends the open calls of a probe set that is switched off. */
-void calls_set_off(struct calls *c, const struct record *r);
+/* beside.c: ends the open calls of a probe set that is switched off. When it is switched on again,
+ * it ends those that were entered while its probes went out one by one: they have no exits. */
+void calls_end_set(struct calls *c, const struct record *r);
 /* Applies a record that threads_record() has processed to the open calls of t (NULL: no thread). */
 void calls_describe(struct calls *c, struct thread *t, const struct record *r);
 

@@ -644,10 +644,13 @@ static void on_held(struct sections *s, const struct thread *t, const struct rec
 		count_reported(s, lock, &told);
 }
 
-static void note_taken(struct sections *s, uint32_t lock, bool unclear)
+static void note_taken(struct sections *s, uint32_t lock, struct section *section, bool contended,
+		       bool unclear)
 {
 	struct lock *first = &s->locks.data[s->locks.data[lock].first];
 
+	section->acquired++;
+	section->contended += contended && !unclear;
 	first->taken++;
 	first->unclear += unclear;
 }
@@ -690,15 +693,21 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 		if (!s->only_holding)
 			keyed_add(s->waits, t, group, false, c);
 		count_place(&s->all.data[group].takers, site, call_has_times(c) ? c->raw_ns : 0);
-		s->all.data[group].acquired++;
-		s->all.data[group].contended += contended && !unclear;
 		s->all.data[group].contended_only = row->action == LOCK_AWAIT;
-		note_taken(s, lock, unclear);
+		if (!s->n_releasing_off)
+			note_taken(s, lock, &s->all.data[group], contended, unclear);
 	}
-	if (has && begin_hold(s, t, lock, c, row->shared, site) && s->hook.taken)
+	/* how long the lock is held is unknown while releases have no records */
+	if (has && !s->n_releasing_off && begin_hold(s, t, lock, c, row->shared, site) &&
+	    s->hook.taken)
 		s->hook.taken(s->hook.self, t, lock, hold_group(s, c->id, lock, site), c,
 			      contended && !unclear);
 }
+
+enum {
+	SET_IS_ON,
+	SET_IS_OFF, /* of all processes: its probes go out to come in again */
+};
 
 /* Returns whether the set has functions on locks; releasing: those that release locks. */
 static bool is_of_locks(const struct sections *s, uint64_t set, bool releasing)
@@ -719,12 +728,23 @@ static void drop_holds(struct sections *s, struct lock *l)
 		remove_hold(s, l, l->holds.n - 1);
 }
 
+static uint64_t set_key(uint64_t set, uint64_t tgid)
+{
+	return hash_u64(set) ^ tgid;
+}
+
 /* Drops all holds and waits when the probes of lock functions are switched off, because locks are
  * then taken and released without records. */
 static void set_off(struct sections *s, uint64_t set, uint64_t tgid)
 {
+	const uint64_t key = set_key(set, tgid);
+
 	if (!is_of_locks(s, set, false))
 		return;
+	if (!tgid && map_get(&s->joined, key) == SET_IS_ON) {
+		map_put(&s->joined, key, SET_IS_OFF);
+		s->n_releasing_off += is_of_locks(s, set, true);
+	}
 	vec_for_each (&s->locks, struct lock, l)
 		if (!tgid || l->tgid == tgid) {
 			drop_holds(s, l);
@@ -736,13 +756,14 @@ static void set_off(struct sections *s, uint64_t set, uint64_t tgid)
  * join later than those of functions that take locks, and until then no release has a record. */
 static void set_on(struct sections *s, uint64_t set, uint64_t tgid)
 {
-	const uint64_t key = hash_u64(set) ^ tgid;
+	const uint64_t key = set_key(set, tgid);
+	const uint32_t before = map_get(&s->joined, key);
+	const bool releases = is_of_locks(s, set, true);
 
+	map_put(&s->joined, key, SET_IS_ON);
+	s->n_releasing_off -= releases && before == SET_IS_OFF;
 	/* the probes of a set go out and come in again with each burst */
-	if (map_get(&s->joined, key) != MAP_NONE)
-		return;
-	map_put(&s->joined, key, 1);
-	if (!is_of_locks(s, set, true))
+	if (before != MAP_NONE || !releases)
 		return;
 	vec_for_each (&s->locks, struct lock, l)
 		if (!tgid || l->tgid == tgid) {

@@ -93,8 +93,10 @@ struct sections {
 	struct map lock_of;  /* hash of process and address -> lock; the next free key on a
 			      * collision */
 	struct map first_of; /* name of a lock -> first lock with this name */
-	struct map joined;   /* hash of set and process -> 1, once the set's probes were in */
-	struct map place_of; /* function that holds a lock -> site that stands for it + 1 */
+	struct map joined; /* hash of set and process -> whether the set's probes are in, once they
+			    * were */
+	uint32_t n_releasing_off; /* sets with functions that release locks whose probes are out */
+	struct map place_of;	  /* function that holds a lock -> site that stands for it + 1 */
 	struct {
 		VEC(struct section)
 	} all; /* [group of waits] */

@@ -116,6 +116,11 @@ uint64_t setclock_read(struct threads *th, uint32_t set, uint32_t tgid, uint64_t
 	return reading(clock_for(th, set, tgid), time_ns);
 }
 
+bool setclock_is_off(const struct threads *th, uint32_t set, uint32_t tgid)
+{
+	return !clock_for(th, set, tgid)->on;
+}
+
 bool setclocks_any_on(struct threads *th, uint32_t tgid)
 {
 	for (uint32_t set = 0; set < th->n_sets; set++)

@@ -28,6 +28,7 @@ struct set_clock {
 
 void setclocks_init(struct threads *th);
 uint64_t setclock_read(struct threads *th, uint32_t set, uint32_t tgid, uint64_t time_ns);
+bool setclock_is_off(const struct threads *th, uint32_t set, uint32_t tgid);
 /* Whether any set is on in the process now, or there are no sets. */
 bool setclocks_any_on(struct threads *th, uint32_t tgid);
 /*

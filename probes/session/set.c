@@ -229,7 +229,6 @@ static int rebuild_set(struct attach *attach, struct recording *r, size_t k, str
 	size_t n = 0;
 	int ret;
 
-	recording_write_set(r, set, false);
 	session_retire_set(attach, set);
 	probeset_init(set, r->dynevents, id);
 	if (recording_has_uprobe_sessions(r))
@@ -261,8 +260,12 @@ static int rebuild_set(struct attach *attach, struct recording *r, size_t k, str
 void session_quiet_sets(struct recording *r, const bool *touched)
 {
 	for (size_t k = 0; k < r->sets.n; k++)
-		if (touched[k])
+		if (touched[k]) {
+			/* They leave one by one, entries first, which may take the kernel long:
+			 * from here on calls may be missing. */
+			recording_write_set(r, &r->sets.data[k], false);
 			probeset_quiet(&r->sets.data[k]);
+		}
 }
 
 int session_rebuild_sets(struct attach *attach, struct recording *r, const bool *touched,
