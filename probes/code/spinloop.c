@@ -7,6 +7,7 @@
 #include "probes/code/decode_arm64.h"
 #include "probes/code/decode_x86.h"
 #include "symbol/dso/dso.h"
+#include "symbol/dso/frames.h"
 #include "symbol/dso/symbols.h"
 
 #define FUNCTION_BYTES_MAX (64u << 10)
@@ -217,20 +218,32 @@ bool spinloop_in(const uint8_t *code, size_t n, uint64_t start, uint64_t address
 	       (!aarch64 && looks_again(code, n, (size_t)(address - start)));
 }
 
-bool spinloop_at(struct dso *dso, uint64_t address)
+/* Finds the function at an address: a file without symbols still has the bounds of its code. */
+static bool bounds_at(struct dso *dso, uint64_t address, uint64_t *start, uint64_t *size)
 {
 	const struct dso_function *f = dso_function_at(dso, address);
+
+	if (!f)
+		return dso_frame_range(dso, address, start, size);
+	*start = f->address;
+	*size = f->size;
+	return true;
+}
+
+bool spinloop_at(struct dso *dso, uint64_t address)
+{
+	uint64_t start, size;
 	const uint8_t *code;
 	size_t n;
 
-	if (!f)
+	if (!bounds_at(dso, address, &start, &size))
 		return false;
-	code = dso_code(dso, f->address, &n);
+	code = dso_code(dso, start, &n);
 	if (!code)
 		return false;
-	if (f->size && f->size < n)
-		n = f->size;
+	if (size && size < n)
+		n = size;
 	if (n > FUNCTION_BYTES_MAX)
 		n = FUNCTION_BYTES_MAX;
-	return spinloop_in(code, n, f->address, address, dso_machine(dso) == DSO_AARCH64);
+	return spinloop_in(code, n, start, address, dso_machine(dso) == DSO_AARCH64);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "unit.h"
+#include "dso_fixture.h"
 
 #include <string.h>
 
 #include "probes/code/spinloop.h"
+#include "symbol/dso/symbols.h"
 
 #define START 0x1000
 
@@ -148,12 +149,49 @@ static void spin_arm64(void **state)
 	assert_false(in((const char *)words, sizeof(words), 12, true));
 }
 
+/* Without symbols the unwind table has the bounds of the function. */
+static void a_stripped_file_has_bounds(void **state)
+{
+	static const char waiting[] =
+#ifdef __aarch64__
+		"#define PAUSE asm volatile(\"yield\")\n"
+#else
+		"#define PAUSE asm volatile(\"pause\")\n"
+#endif
+		"extern int flag;\n"
+		"int flag;\n"
+		"static __attribute__((noipa)) void wait(volatile int *at)\n"
+		"{ while (!*at) PAUSE; }\n"
+		"int main(void) { wait(&flag); return 0; }\n";
+	const struct dso_function *all;
+	struct setup *s = *state;
+	const uint32_t *at;
+	uint64_t start, size;
+	unsigned spins = 0;
+
+	fixture_write("spin.c", waiting);
+	fixture_run("gcc -O2 -o spin spin.c && cp spin bare && strip bare");
+	assert_int_equal(dso_find(get(s, "spin"), "wait", &at), 1);
+	dso_functions(get(s, "spin"), &all);
+	start = all[at[0]].address;
+	size = all[at[0]].size;
+	assert_null(dso_function_at(get(s, "bare"), start));
+	for (uint64_t i = 0; i < size; i++) {
+		bool here = spinloop_at(get(s, "spin"), start + i);
+
+		assert_int_equal(spinloop_at(get(s, "bare"), start + i), here);
+		spins += here;
+	}
+	assert_in_range(spins, 4, size - 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nested_spin_x86), cmocka_unit_test(no_spin_x86),
 		cmocka_unit_test(long_loops_work), cmocka_unit_test(looks_again_x86),
 		cmocka_unit_test(works_x86),	   cmocka_unit_test(spin_arm64),
+		TEST(a_stripped_file_has_bounds),
 	};
 
 	return unit_run(tests);
