@@ -161,8 +161,10 @@ static void vote(const struct meta *meta, struct untold_row *row, const struct m
 /* Samples from before the first probes could not be in a traced call, so they are dropped. */
 static void probes_are_on(struct untold *u)
 {
-	bool first = !u->sets_on++ && !u->paused;
+	bool first = !u->begun;
 
+	u->sets_on++;
+	u->begun = true;
 	u->paused = false;
 	if (!first)
 		return;
@@ -175,28 +177,38 @@ static void probes_are_on(struct untold *u)
 	u->ns = 0;
 }
 
-static void probes_are_off(struct untold *u)
+/* gone: the set's functions were taken out for good, so what runs from here on is outside of all
+ * calls, which is not known of a pause between bursts. */
+static void probes_are_off(struct untold *u, bool gone)
 {
 	if (u->sets_on && !--u->sets_on)
-		u->paused = true;
+		u->paused = !gone;
 }
 
-static bool has_functions(const struct meta *meta, uint64_t set)
+/* Whether the function cost too much to be traced to the end. */
+static bool is_gone(const struct meta *meta, const struct meta_function *f)
 {
-	vec_for_each (&meta->functions, const struct meta_function, f)
-		if (f->set == set)
+	vec_for_each (&meta->not_traced, const struct meta_not_traced, n)
+		if (n->traced_until_ns && !n->traced_again_ns &&
+		    meta_not_traced_is(n, f->name, meta_object(meta, f->object)->path, f->address))
 			return true;
 	return false;
 }
 
 static void switch_set(struct untold *u, const struct record *r)
 {
-	if (!has_functions(u->meta, r->values[0]))
-		return;
-	if (r->kind == REC_SET_ON)
+	bool any = false, gone = true;
+
+	vec_for_each (&u->meta->functions, const struct meta_function, f) {
+		if (f->set != r->values[0])
+			continue;
+		any = true;
+		gone &= is_gone(u->meta, f);
+	}
+	if (any && r->kind == REC_SET_ON)
 		probes_are_on(u);
-	else
-		probes_are_off(u);
+	else if (any)
+		probes_are_off(u, gone);
 }
 
 /* Keeps the thread's longest stack, because stacks are cut short in code without frame pointers. */

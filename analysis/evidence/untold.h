@@ -55,7 +55,8 @@ struct untold {
 	} parts;
 	uint32_t samples;
 	uint32_t sets_on; /* number of probe sets that are on */
-	bool paused;	  /* all probe sets are off */
+	bool begun;	  /* there was one */
+	bool paused;	  /* all probe sets are off for a while */
 	bool has_libc;	  /* one of the frames is of the C library */
 	size_t looked;	  /* how many frames were looked at for that */
 	double ns;	  /* CPU time of all samples, also of those without a known function */

@@ -254,6 +254,42 @@ static void test_only_time_with_probes_counts(void **state)
 	end(&st, &found);
 }
 
+/* Functions that cost too much do not come back: what runs then is outside of all calls. */
+static void test_time_without_the_functions_taken_out_counts(void **state)
+{
+	struct meta_not_traced outs[] = {
+		{ .name = "judged", .object = "a", .traced_until_ns = 5000 },
+		{ .name = "too_few", .object = "a", .traced_until_ns = 5000 },
+	};
+	struct meta_object object = { .path = "a" };
+	struct untold_functions found;
+	struct stage st;
+
+	begin(&st);
+	for (size_t i = 0; i < 2; i++)
+		st.scene.meta.functions.data[i].object = 0;
+	*vec_add(&st.scene.meta.objects) = object;
+	st.scene.meta.not_traced.data = outs;
+	st.scene.meta.not_traced.n = 2;
+	switched(&st, REC_SET_ON, 1);
+	samples(&st, 60, WORK);
+	switched(&st, REC_SET_OFF, 1);
+	samples(&st, 60, CLOCK);
+	untold_find(&st.untold, judged, NULL, &found);
+	assert_int_equal(found.n, 2);
+	vec_release(&found);
+	outs[1].traced_again_ns = 6000;
+	switched(&st, REC_SET_ON, 1);
+	switched(&st, REC_SET_OFF, 1);
+	samples(&st, 60, INLINED);
+	untold_find(&st.untold, judged, NULL, &found);
+	assert_int_equal(found.n, 2);
+	st.scene.meta.not_traced.data = NULL;
+	st.scene.meta.not_traced.n = 0;
+	vec_release(&st.scene.meta.objects);
+	end(&st, &found);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -264,6 +300,7 @@ int main(void)
 		cmocka_unit_test(test_a_lambda_is_what_is_inlined_there),
 		cmocka_unit_test(test_the_loop_is_that_of_most_samples),
 		cmocka_unit_test(test_only_time_with_probes_counts),
+		cmocka_unit_test(test_time_without_the_functions_taken_out_counts),
 		cmocka_unit_test(test_few_samples_tell_nothing),
 	};
 
