@@ -9,16 +9,35 @@
 
 #define SPINS_LEAST 0.25 /* of the slow calls' own samples, by the lower end of the interval */
 
-double cause_spins(const struct block *b)
+/* Returns that share of the slow calls' own samples, or 0 if it is little or not certain. */
+static double certain_share(const struct block_samples *s, uint32_t spinning)
 {
-	const struct block_samples *s = &b->samples;
 	double share, low, high;
 
 	if (s->slow < SAMPLES_MIN)
 		return 0;
-	share = (double)s->slow_spins / s->slow;
+	share = (double)spinning / s->slow;
 	stats_wilson(share, s->slow, 1.96, &low, &high);
 	return low >= SPINS_LEAST ? share : 0;
+}
+
+double cause_spins(const struct block *b)
+{
+	return certain_share(&b->samples, b->samples.slow_spins);
+}
+
+double cause_spin_at_barrier(const struct block *b, const struct meta *meta, double rest_ns,
+			     struct text *evidence)
+{
+	const struct block_samples *s = &b->samples;
+	const double share = certain_share(s, s->slow_at_barrier);
+
+	(void)meta;
+	if (share > 0)
+		text_printf(evidence,
+			    "%u of %u samples in slow calls wait at a barrier without sleeping",
+			    s->slow_at_barrier, s->slow);
+	return rest_ns * share;
 }
 
 /*

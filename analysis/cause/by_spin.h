@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Waiting for a lock without sleeping. Two facts prove it: samples inside slow calls are in a short
- * loop around a pause instruction, or in a function that is known to wait so (standard.h), and
- * another thread runs more during slow calls than during fast ones (coactivity.h), so it holds the
- * lock. Without the second fact the wait is reported without a holder, and with less confidence.
+ * Waiting for a lock, or at a barrier, without sleeping. Two facts prove it: samples inside slow
+ * calls are in a short loop around a pause instruction, or in a function that is known to wait so
+ * (standard.h), and another thread runs more during slow calls than during fast ones
+ * (coactivity.h), so it holds the lock. Without the second fact the wait is reported without a
+ * holder, and with less confidence. At a barrier, as a standard function tells, the first fact is
+ * enough.
  */
 #ifndef ISPOT_ANALYSIS_CAUSE_BY_SPIN_H
 #define ISPOT_ANALYSIS_CAUSE_BY_SPIN_H
@@ -17,6 +19,8 @@ struct text;
 double cause_spins(const struct block *b);
 
 /* Rules for POOL_RUNNING (cause.h), in this order. */
+double cause_spin_at_barrier(const struct block *b, const struct meta *meta, double rest_ns,
+			     struct text *evidence);
 double cause_spin_held(const struct block *b, const struct meta *meta, double rest_ns,
 		       struct text *evidence);
 double cause_spin(const struct block *b, const struct meta *meta, double rest_ns,

@@ -330,6 +330,7 @@ const struct cause_rule cause_rules[] = {
 	{ "ispot", POOL_RUNNING, 0.5, own_jitter },
 	{ "ispot", POOL_PREEMPTED, 1, recorder },
 	{ "ispot", POOL_PREEMPTED, 0.5, own_preempted },
+	{ "barrier", POOL_RUNNING, 0.9, cause_spin_at_barrier },
 	{ "lock", POOL_RUNNING, 0.9, cause_spin_held },
 	{ "lock", POOL_RUNNING, 0.6, cause_spin },
 	{ "workload", POOL_RUNNING, 1, more_work },

@@ -14,25 +14,26 @@ struct votes {
 	uint32_t n;
 };
 
-/*
- * Whether the sample waits for a lock without sleeping, by the code around the place, or as the
- * standard function there is known: one that waits at a barrier does not.
- */
+/* Whether the thread waits without sleeping, by the code around the place, or as the standard
+ * function there is known. */
 static bool spins(const struct meta *meta, const struct sample_row *row,
 		  const struct meta_frame *at)
 {
-	const struct meta_stack *stack = at ? &meta->stacks.data[row->stack] : NULL;
-
-	return at && ((at->spins && !row->kernel) || standard_spins(meta, stack)) &&
-	       standard_wait_in(meta, stack) != STANDARD_BARRIER;
+	return at && ((at->spins && !row->kernel) ||
+		      standard_spins(meta, &meta->stacks.data[row->stack]));
 }
 
+/* barrier: the function itself waits at barriers. */
 static void add_slow(const struct meta *meta, struct block_samples *b, const struct sample_row *row,
-		     const struct meta_frame *at, struct votes *votes)
+		     const struct meta_frame *at, bool barrier, struct votes *votes)
 {
 	b->slow++;
 	if (!spins(meta, row, at))
 		return;
+	if (barrier || standard_wait_in(meta, &meta->stacks.data[row->stack]) == STANDARD_BARRIER) {
+		b->slow_at_barrier++;
+		return;
+	}
 	b->slow_spins++;
 	/* majority vote by Boyer and Moore, if there is a majority */
 	if (!votes->n)
@@ -88,12 +89,10 @@ static void add_up(const struct samples *s, struct block *b)
 		b->samples.kernel_ns += row->kernel ? row->weight_ns : 0;
 		add_loop(&b->samples, row, loop_of(meta, b, row), &loops);
 		if (row->duration_ns >= slow_min_ns)
-			add_slow(meta, &b->samples, row, at, &votes);
+			add_slow(meta, &b->samples, row, at, waits_at_barriers(b), &votes);
 		else if (row->duration_ns <= fast_max_ns)
 			b->samples.fast++;
 	}
-	if (waits_at_barriers(b))
-		b->samples.slow_spins = 0;
 	b->samples.spins_at = votes.frame;
 	b->samples.loop_at = loops.frame;
 }

@@ -25,7 +25,7 @@ static bool spins(const struct block *b)
 {
 	const struct block_samples *s = &b->samples;
 
-	return s->slow >= SAMPLES_MIN && s->slow_spins > SPINS_MAX * s->slow;
+	return s->slow >= SAMPLES_MIN && s->slow_spins + s->slow_at_barrier > SPINS_MAX * s->slow;
 }
 
 /*

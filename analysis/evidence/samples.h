@@ -30,8 +30,10 @@ struct meta_frame;
 struct block_samples {
 	uint32_t slow, fast;		   /* samples in calls from p90 on, and in calls up to
 					    * the median */
-	uint32_t slow_spins;		   /* samples of slow calls in a loop with a pause
-					    * instruction */
+	uint32_t slow_spins;		   /* samples of slow calls that wait for a lock without
+					    * sleeping */
+	uint32_t slow_at_barrier;	   /* samples of slow calls that wait so at a barrier; they
+					    * are not in slow_spins */
 	const struct meta_frame *spins_at; /* the most frequent place of slow_spins; NULL: none */
 	const struct meta_frame *loop_at;  /* a frame of the block itself in the loop that has
 					    * most of own_ns; NULL: none */

@@ -198,6 +198,26 @@ static void without_names_a_holder_is_not_sure(void **state)
 	frames[1] = kept;
 }
 
+/* Who waits at a barrier waits for no lock, and has no more work to do either. */
+static void spinning_at_a_barrier_is_no_lock(void **state)
+{
+	const struct meta_frame kept = frames[1];
+	const struct block *b;
+	struct stage st;
+
+	frames[1].symbol = "gomp_team_barrier_wait_end";
+	frames[1].object = "/lib/libgomp.so.1";
+	begin(&st);
+	b = play(&st, SPIN, false);
+	assert_int_equal(b->verdict, VERDICT_INTERFERENCE);
+	assert_int_equal(b->samples.slow_at_barrier, b->samples.slow);
+	assert_null(lock(b));
+	assert_string_equal(b->causes.data[0].kind, "barrier");
+	assert_true(b->causes.data[0].share > 0.9);
+	end(&st);
+	frames[1] = kept;
+}
+
 static void running_is_not_spinning(void **state)
 {
 	const struct block *b;
@@ -278,6 +298,7 @@ int main(void)
 		cmocka_unit_test(without_a_holder_it_is_less_sure),
 		cmocka_unit_test(a_few_samples_in_openmp_are_no_lock_of_it),
 		cmocka_unit_test(without_names_a_holder_is_not_sure),
+		cmocka_unit_test(spinning_at_a_barrier_is_no_lock),
 		cmocka_unit_test(running_is_not_spinning),
 		cmocka_unit_test(the_place_of_the_difference_is_found),
 		cmocka_unit_test(the_same_place_is_no_difference),
