@@ -229,6 +229,25 @@ static double page_fault(const struct block *b, const struct meta *meta, double 
 	return fmin(w.share * b->pools[POOL_RUNNING], rest_ns);
 }
 
+/* Judges functions whose page faults are not counted, as those that code in the process times, by
+ * samples of what their calls run. */
+static double page_fault_sampled(const struct block *b, const struct meta *meta, double rest_ns,
+				 struct text *evidence)
+{
+	const struct block_samples *at = &b->samples;
+	const struct counter_summary *s = b->counters.own ? b->counters.own : b->counters.all;
+	double share;
+
+	if (counter_role(s, meta, "minor-faults") || at->own < SAMPLES_MIN || !at->faults_ns)
+		return 0;
+	share = (double)at->faults_ns / (double)at->own_ns;
+	text_printf(evidence,
+		    "%.0f%% of its time on a CPU was in the kernel, where the program makes no "
+		    "system call: most likely in page faults",
+		    100 * share);
+	return fmin(share * block_weight_calls(b) * b->sums->switching.y, rest_ns);
+}
+
 #define MISS_NS_MAX 500 /* of one miss, from the memory of another node */
 /* calls that take this much longer with each miss do something else as well */
 #define MISS_NS_NONE 5000
@@ -349,6 +368,7 @@ const struct cause_rule cause_rules[] = {
 	{ "lock", POOL_PREEMPTED, 0.7, cause_yield },
 	{ "cpu-wait", POOL_PREEMPTED, 1, cpu_wait },
 	{ "page-fault", POOL_RUNNING, 0.8, page_fault },
+	{ "page-fault", POOL_RUNNING, 0.6, page_fault_sampled },
 	{ "disk-io", POOL_RUNNING, 0.8, disk_read },
 	{ "disk-io", POOL_RUNNING, 0.8, disk_write },
 	{ "cache-misses", POOL_RUNNING, 0.6, cache_misses },

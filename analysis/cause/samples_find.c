@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "analysis/evidence/ran.h"
 #include "analysis/evidence/samples.h"
 #include "analysis/score/block.h"
 #include "analysis/threads/standard.h"
@@ -73,7 +74,20 @@ static bool waits_at_barriers(const struct block *b)
 	       standard_wait_of(b->object->path, b->function->symbol) == STANDARD_BARRIER;
 }
 
-static void add_up(const struct samples *s, struct block *b)
+static bool has_libc(const struct meta *meta)
+{
+	vec_for_each (&meta->frames, const struct meta_frame, f)
+		if (standard_is_libc(f->object))
+			return true;
+	return false;
+}
+
+static bool is_in_fault(const struct meta *meta, const struct sample_row *row, bool libc)
+{
+	return row->kernel && libc && ran_is_in_fault(meta, row->stack);
+}
+
+static void add_up(const struct samples *s, struct block *b, bool libc)
 {
 	const struct meta *meta = s->calls->threads.meta;
 	uint64_t fast_max_ns = block_fast_max_ns(b), slow_min_ns = block_slow_min_ns(b);
@@ -87,6 +101,7 @@ static void add_up(const struct samples *s, struct block *b)
 		b->samples.own++;
 		b->samples.own_ns += row->weight_ns;
 		b->samples.kernel_ns += row->kernel ? row->weight_ns : 0;
+		b->samples.faults_ns += is_in_fault(meta, row, libc) ? row->weight_ns : 0;
 		add_loop(&b->samples, row, loop_of(meta, b, row), &loops);
 		if (row->duration_ns >= slow_min_ns)
 			add_slow(meta, &b->samples, row, at, waits_at_barriers(b), &votes);
@@ -99,6 +114,8 @@ static void add_up(const struct samples *s, struct block *b)
 
 void samples_find(const struct samples *s, struct blocks *blocks)
 {
+	const bool libc = has_libc(s->calls->threads.meta);
+
 	vec_for_each (blocks, struct block, b)
-		add_up(s, b);
+		add_up(s, b, libc);
 }

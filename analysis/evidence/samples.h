@@ -41,6 +41,7 @@ struct block_samples {
 					    * of loop_at */
 	uint32_t own;			   /* number of samples in own_ns */
 	uint64_t kernel_ns;		   /* part of own_ns in the kernel */
+	uint64_t faults_ns;		   /* part of kernel_ns, most likely in page faults */
 };
 
 struct sample_row {

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/evidence/ran.h"
 #include "analysis/threads/standard.h"
 #include "base/hash.h"
 #include "base/text.h"
@@ -27,76 +28,6 @@ void untold_release(struct untold *u)
 	map_release(&u->part_of);
 	map_release(&u->begin_of);
 	vec_release(&u->parts);
-}
-
-/* Frames of a sample. */
-struct ran {
-	const struct meta_frame *function; /* NULL: not known */
-	const struct meta_frame *shown;	   /* the function, or the closure that it runs */
-};
-
-/*
- * Finds the function that ran: the innermost frame that has a symbol and is not inlined, so that
- * the time in the vDSO counts for its caller. What C++ and Rust run in a function of their standard
- * libraries, as the closure of a thread, is known by the outermost of the program's functions
- * inlined there. Without symbols, the innermost frame with an object.
- */
-static struct ran function_at(const struct meta *meta, uint64_t stack)
-{
-	const struct meta_stack *s = meta_stack(meta, stack);
-	const struct meta_frame *first = NULL, *closure = NULL;
-
-	for (uint32_t i = 0; s && i < s->n_frames; i++) {
-		const struct meta_frame *f = meta_frame_at(meta, s, i);
-
-		if (f && f->inlined && *f->symbol && !meta_frame_is_wrapper(f))
-			closure = f;
-		if (!f || f->inlined)
-			continue;
-		if (*f->symbol)
-			return (struct ran){ f, closure && meta_frame_is_wrapper(f) ? closure : f };
-		if (!first && *f->object)
-			first = f;
-	}
-	return (struct ran){ first, first };
-}
-
-/* Whether the frame is of the program or a library of its own, not of a standard library. */
-static bool is_own(const struct meta_frame *f)
-{
-	return !f->inlined && *f->symbol && *f->object && *f->object != '[' &&
-	       !standard_is_library(f->object) && !meta_symbol_in_std(f->symbol) &&
-	       strcmp(f->symbol, "_start") != 0;
-}
-
-/* Code of the program, or of a library of its own, without symbols. */
-static bool has_no_name(const struct meta_frame *f)
-{
-	return !f->inlined && !*f->symbol && *f->object == '/' && !standard_is_library(f->object);
-}
-
-struct own_functions {
-	const struct meta_frame *innermost; /* NULL: none */
-	const struct meta_frame *outermost; /* NULL: none, or code without a name calls it */
-};
-
-static struct own_functions own_functions_at(const struct meta *meta, uint64_t stack)
-{
-	const struct meta_stack *s = meta_stack(meta, stack);
-	struct own_functions own = { 0 };
-
-	for (uint32_t i = 0; s && i < s->n_frames; i++) {
-		const struct meta_frame *f = meta_frame_at(meta, s, i);
-
-		if (f && has_no_name(f))
-			own.outermost = NULL;
-		if (!f || !is_own(f))
-			continue;
-		own.outermost = f;
-		if (!own.innermost)
-			own.innermost = f;
-	}
-	return own;
 }
 
 static uint32_t name_of(struct untold *u, const struct meta_frame *f)
@@ -238,21 +169,6 @@ static bool has_libc(struct untold *u)
 	return u->has_libc;
 }
 
-/* Whether a thread that is in the kernel is most likely in a page fault: it ran code of the
- * program's own file, or a function that copies memory, which make no system call. */
-static bool faults_at(struct untold *u, const struct ran *ran, const struct own_functions *own)
-{
-	const char *symbol = ran->function->symbol, *program = u->meta->session.program;
-
-	symbol += strspn(symbol, "_");
-	if (!has_libc(u))
-		return false;
-	if (standard_is_libc(ran->function->object))
-		return !strncmp(symbol, "mem", 3) && symbol[3] != 'f'; /* memfd_create */
-	return own->innermost == ran->function &&
-	       !strcmp(text_base_name(ran->function->object), program ? program : "");
-}
-
 static void on_record(void *self, const struct thread *t, const struct record *r)
 {
 	struct untold *u = self;
@@ -268,16 +184,17 @@ static void on_record(void *self, const struct thread *t, const struct record *r
 		return;
 	u->samples++;
 	u->ns += (double)r->values[0];
-	ran = function_at(u->meta, r->values[2]);
+	ran = ran_at(u->meta, r->values[2]);
 	if (!ran.function)
 		return;
-	own = own_functions_at(u->meta, r->values[2]);
+	own = ran_own_functions(u->meta, r->values[2]);
 	add_part(u, own.innermost ? own.innermost : ran.shown, t->index, (double)r->values[0]);
 	row = row_of(u, &ran, t->n_open ? t->open[t->n_open - 1].id : UNTOLD_OUTSIDE);
 	row->ns += (double)r->values[0];
 	if (spins_at(u->meta, r->values[2], r->values[1] >> KERNEL_BIT))
 		row->spins_ns += (double)r->values[0];
-	else if (r->values[1] >> KERNEL_BIT && faults_at(u, &ran, &own))
+	else if (r->values[1] >> KERNEL_BIT && has_libc(u) &&
+		 ran_is_in_fault(u->meta, r->values[2]))
 		row->faults_ns += (double)r->values[0];
 	vote(u->meta, row, ran.shown);
 }
@@ -370,5 +287,5 @@ const struct meta_frame *untold_begin(const struct untold *u, uint32_t thread)
 {
 	uint32_t stack = map_get(&u->begin_of, thread);
 
-	return stack == MAP_NONE ? NULL : own_functions_at(u->meta, stack).outermost;
+	return stack == MAP_NONE ? NULL : ran_own_functions(u->meta, stack).outermost;
 }

@@ -16,9 +16,9 @@ else
 fi
 
 # Causes that may be unknown in process, where neither page faults are counted nor arguments recorded. Beside
-# the kernel's probes threads are watched, by which a workload is told whose calls grow; alone the engine
-# takes no samples either, by which spinning on a lock is told.
-untold="pagefault-auto/touch_pages pagefault-in-process/touch_pages"
+# the kernel's probes samples are taken, which tell page faults and spinning, and threads are watched, by
+# which a workload is told whose calls grow.
+untold="pagefault-in-process/touch_pages"
 untold+=" sized_work-auto/process_sized sized_work-in-process/process_sized"
 untold+=" word_count-in-process/wordcount_reduce contended-in-process/parse_request"
 untold+=" spinlock-in-process/spin_acquire"

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/evidence/ran.h"
+
+#include <string.h>
+
+#include "analysis/threads/standard.h"
+#include "base/text.h"
+#include "trace/meta/meta.h"
+#include "trace/meta/wrapper.h"
+
+struct ran ran_at(const struct meta *meta, uint64_t stack)
+{
+	const struct meta_stack *s = meta_stack(meta, stack);
+	const struct meta_frame *first = NULL, *closure = NULL;
+
+	for (uint32_t i = 0; s && i < s->n_frames; i++) {
+		const struct meta_frame *f = meta_frame_at(meta, s, i);
+
+		if (f && f->inlined && *f->symbol && !meta_frame_is_wrapper(f))
+			closure = f;
+		if (!f || f->inlined)
+			continue;
+		if (*f->symbol)
+			return (struct ran){ f, closure && meta_frame_is_wrapper(f) ? closure : f };
+		if (!first && *f->object)
+			first = f;
+	}
+	return (struct ran){ first, first };
+}
+
+/* Whether the frame is of the program or a library of its own, not of a standard library. */
+static bool is_own(const struct meta_frame *f)
+{
+	return !f->inlined && *f->symbol && *f->object && *f->object != '[' &&
+	       !standard_is_library(f->object) && !meta_symbol_in_std(f->symbol) &&
+	       strcmp(f->symbol, "_start") != 0;
+}
+
+/* Code of the program, or of a library of its own, without symbols. */
+static bool has_no_name(const struct meta_frame *f)
+{
+	return !f->inlined && !*f->symbol && *f->object == '/' && !standard_is_library(f->object);
+}
+
+struct own_functions ran_own_functions(const struct meta *meta, uint64_t stack)
+{
+	const struct meta_stack *s = meta_stack(meta, stack);
+	struct own_functions own = { 0 };
+
+	for (uint32_t i = 0; s && i < s->n_frames; i++) {
+		const struct meta_frame *f = meta_frame_at(meta, s, i);
+
+		if (f && has_no_name(f))
+			own.outermost = NULL;
+		if (!f || !is_own(f))
+			continue;
+		own.outermost = f;
+		if (!own.innermost)
+			own.innermost = f;
+	}
+	return own;
+}
+
+bool ran_is_in_fault(const struct meta *meta, uint64_t stack)
+{
+	const struct meta_frame *f = ran_at(meta, stack).function;
+	const char *symbol = f ? f->symbol : "", *program = meta->session.program;
+
+	symbol += strspn(symbol, "_");
+	if (!f)
+		return false;
+	if (standard_is_libc(f->object))
+		return !strncmp(symbol, "mem", 3) && symbol[3] != 'f'; /* memfd_create */
+	return ran_own_functions(meta, stack).innermost == f &&
+	       !strcmp(text_base_name(f->object), program ? program : "");
+}
