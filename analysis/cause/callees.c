@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/cause/callees.h"
 
+#include <string.h>
+
 #include "analysis/score/block.h"
 #include "analysis/score/sci.h"
 
@@ -47,6 +49,15 @@ static bool is_callees(const struct block *b)
 	       b->lost_share * (double)b->self_excess_ns <= OWN_MOST * block_pools_ns(b);
 }
 
+/* Whether ispot itself takes most of the block's slow time. */
+static bool is_recorders(const struct block *b)
+{
+	vec_for_each (&b->causes, const struct cause, c)
+		if (!strcmp(c->kind, "ispot"))
+			return c->share > 0.5;
+	return false;
+}
+
 static bool follow(struct block *b, const struct blocks *functions)
 {
 	double half = block_pools_ns(b) / 2, in_callees = b->pools[POOL_CALLEE];
@@ -57,7 +68,7 @@ static bool follow(struct block *b, const struct blocks *functions)
 		b->verdict = VERDICT_IDLE;
 	else if (b->harmless_ns + in_callees * share_of_callees(b, functions, VERDICT_WORKLOAD) >
 		 half)
-		b->verdict = VERDICT_WORKLOAD;
+		b->verdict = is_recorders(b) ? VERDICT_NOISE : VERDICT_WORKLOAD;
 	return b->verdict != VERDICT_INTERFERENCE;
 }
 

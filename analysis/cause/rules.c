@@ -381,6 +381,7 @@ const struct cause_rule cause_rules[] = {
 	WAITS("sleep"),
 	WAITS("page-fault"),
 	WAITS("kernel"),
+	WAITS("ispot"),
 };
 /* clang-format on */
 const size_t cause_rules_n = sizeof(cause_rules) / sizeof(cause_rules[0]);

@@ -404,6 +404,15 @@ bool standard_spins(const struct meta *meta, const struct meta_stack *stack)
 	return !*name || waits_in_openmp(f->object, name);
 }
 
+bool standard_is_in_clone(const struct meta *meta, const struct meta_stack *stack)
+{
+	const struct meta_frame *f = meta_frame_at(meta, stack, 0);
+	const char *name = f ? plain(f->symbol) : "";
+
+	return f && standard_is_libc(f->object) &&
+	       (standard_is_named(name, "clone") || standard_is_named(name, "clone3"));
+}
+
 static enum standard_wait of_stack(struct threads *th, uint64_t stack)
 {
 	uint32_t wait = map_get(&th->standard_stacks, stack);

@@ -39,6 +39,10 @@ enum standard_wait standard_wait_of(const char *object, const char *symbol);
 /* Returns what the innermost frame that is in the table waits for. */
 enum standard_wait standard_wait_in(const struct meta *meta, const struct meta_stack *stack);
 
+/* Returns whether a thread with this stack is in the system call by which the C library makes
+ * threads and processes. */
+bool standard_is_in_clone(const struct meta *meta, const struct meta_stack *stack);
+
 /* Languages whose interpreter has one lock for all threads, so that one of them runs at a time. */
 enum standard_language { LANGUAGE_NONE, LANGUAGE_PYTHON, LANGUAGE_RUBY, LANGUAGE_OCAML, LANGUAGES };
 /* Returns the language whose interpreter's lock a thread with this stack waits for. */

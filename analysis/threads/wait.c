@@ -542,6 +542,15 @@ static bool is_token(const struct threads *th, const struct wait_cell *c)
 	return (c->kind == WAIT_PIPE || c->kind == WAIT_SOCKET) && wait_is_queue(th, c);
 }
 
+/* A new thread inherits the events that ispot has on its creator, which takes locks of the kernel
+ * that are held while probes come and go. Whoever waits there for the new process itself, as in
+ * posix_spawn(), is released by it. */
+static bool is_for_recorder(const struct threads *th, const struct wait_cell *c)
+{
+	return c->kind == WAIT_OTHER && c->uninterruptible && c->end != SLEEP_BY_THREAD &&
+	       c->stack && standard_is_in_clone(th->meta, &th->meta->stacks.data[c->stack - 1]);
+}
+
 struct wait_cause wait_cause_of(const struct threads *th, const struct wait_cell *c)
 {
 	const struct futex *word = c->kind == WAIT_FUTEX && c->word != SLEEP_NOBODY
@@ -552,6 +561,10 @@ struct wait_cause wait_cause_of(const struct threads *th, const struct wait_cell
 	 * clock. */
 	if (word && (c->end != SLEEP_BY_TIMER || word->releases > 1))
 		return of_word(word, work_of(th, c));
+	if (is_for_recorder(th, c))
+		return (struct wait_cause){ "ispot", 0.7,
+					    "held up in the kernel while it made a thread, which "
+					    "inherits ispot's events" };
 	if (c->by_call && c->standard)
 		return of_function(c);
 	if (c->standard == STANDARD_LOCK)
