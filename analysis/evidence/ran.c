@@ -8,6 +8,12 @@
 #include "trace/meta/meta.h"
 #include "trace/meta/wrapper.h"
 
+/* Whether nothing but its file is known of the code of a library that the function calls. */
+static bool is_of_callee(const struct meta_frame *nameless, const struct meta_frame *f)
+{
+	return nameless && *nameless->object == '/' && strcmp(nameless->object, f->object) != 0;
+}
+
 struct ran ran_at(const struct meta *meta, uint64_t stack)
 {
 	const struct meta_stack *s = meta_stack(meta, stack);
@@ -20,6 +26,8 @@ struct ran ran_at(const struct meta *meta, uint64_t stack)
 			closure = f;
 		if (!f || f->inlined)
 			continue;
+		if (*f->symbol && is_of_callee(first, f))
+			break;
 		if (*f->symbol)
 			return (struct ran){ f, closure && meta_frame_is_wrapper(f) ? closure : f };
 		if (!first && *f->object)

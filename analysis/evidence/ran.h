@@ -16,10 +16,10 @@ struct ran {
 
 /*
  * Finds the function that ran: the innermost frame that has a symbol and is not inlined, so that
- * the time in the vDSO counts for its caller. What C++ and Rust run in a function of their standard
- * libraries, as the closure of a thread, is known by the outermost of the program's functions
- * inlined there. Without symbols, the innermost frame with an object. stack: a number of
- * meta.stacks.
+ * the time in the vDSO counts for its caller, but not that in another library. What C++ and Rust
+ * run in a function of their standard libraries, as the closure of a thread, is known by the
+ * outermost of the program's functions inlined there. Without symbols, the innermost frame with an
+ * object. stack: a number of meta.stacks.
  */
 struct ran ran_at(const struct meta *meta, uint64_t stack);
 

@@ -27,6 +27,7 @@ void untold_release(struct untold *u)
 	vec_release(&u->rows);
 	map_release(&u->part_of);
 	map_release(&u->begin_of);
+	map_release(&u->work_of);
 	vec_release(&u->parts);
 }
 
@@ -106,6 +107,7 @@ static void probes_are_on(struct untold *u)
 	vec_release(&u->parts);
 	u->samples = 0;
 	u->ns = 0;
+	memset(u->runtime_ns, 0, sizeof(u->runtime_ns));
 }
 
 /* gone: the set's functions were taken out for good, so what runs from here on is outside of all
@@ -169,6 +171,17 @@ static bool has_libc(struct untold *u)
 	return u->has_libc;
 }
 
+static enum runtime_work work_of(struct untold *u, uint64_t stack)
+{
+	uint32_t work = map_get(&u->work_of, stack);
+
+	if (work == MAP_NONE) {
+		work = runtime_work_of(u->meta, meta_stack(u->meta, stack));
+		map_put(&u->work_of, stack, work);
+	}
+	return (enum runtime_work)work;
+}
+
 static void on_record(void *self, const struct thread *t, const struct record *r)
 {
 	struct untold *u = self;
@@ -184,6 +197,7 @@ static void on_record(void *self, const struct thread *t, const struct record *r
 		return;
 	u->samples++;
 	u->ns += (double)r->values[0];
+	u->runtime_ns[work_of(u, r->values[2])] += (double)r->values[0];
 	ran = ran_at(u->meta, r->values[2]);
 	if (!ran.function)
 		return;
@@ -263,6 +277,11 @@ void untold_find(const struct untold *u, bool (*judged)(const void *ctx, uint32_
 	map_release(&by_name);
 	out->share = 1 - told_ns / u->ns;
 	vec_sort(out, larger_share);
+}
+
+double untold_runtime(const struct untold *u, enum runtime_work work)
+{
+	return u->samples < UNTOLD_SAMPLES_MIN || !(u->ns > 0) ? 0 : u->runtime_ns[work] / u->ns;
 }
 
 const struct meta_frame *untold_busiest(const struct untold *u, uint32_t thread, double *share)

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "analysis/calls/calls.h"
+#include "analysis/evidence/runtime.h"
 #include "base/hash.h"
 #include "base/vec.h"
 
@@ -49,6 +50,7 @@ struct untold {
 		VEC(struct untold_row)
 	} rows;
 	struct map part_of;  /* thread and name -> part */
+	struct map work_of;  /* stack -> enum runtime_work */
 	struct map begin_of; /* thread -> its longest stack in meta.stacks */
 	struct {
 		VEC(struct untold_part)
@@ -60,6 +62,7 @@ struct untold {
 	bool has_libc;	  /* one of the frames is of the C library */
 	size_t looked;	  /* how many frames were looked at for that */
 	double ns;	  /* CPU time of all samples, also of those without a known function */
+	double runtime_ns[RUNTIME_WORKS]; /* parts of it */
 };
 
 void untold_init(struct untold *u, const struct calls *calls, const struct meta *meta);
@@ -87,6 +90,9 @@ struct untold_functions {
  * whether there were enough calls of the function for a verdict. The caller releases the vector. */
 void untold_find(const struct untold *u, bool (*judged)(const void *ctx, uint32_t id),
 		 const void *ctx, struct untold_functions *out);
+
+/* The share of all CPU time that a runtime has for one kind of work; 0: too few samples. */
+double untold_runtime(const struct untold *u, enum runtime_work work);
 
 /* Returns the function, outside of standard libraries, that has most of a thread's CPU time, or
  * NULL if too little is known. *share: its part of that time, from 0 to 1. */

@@ -307,11 +307,16 @@ enum standard_wait standard_wait_in(const struct meta *meta, const struct meta_s
 	return STANDARD_NONE;
 }
 
-static bool is_of_openmp(const struct meta_frame *f)
+bool standard_is_openmp(const char *object)
 {
-	const char *file = text_base_name(f->object);
+	const char *file = text_base_name(object);
 
 	return is_of(LIBGOMP, file) || is_of(LIBOMP, file);
+}
+
+static bool is_of_openmp(const struct meta_frame *f)
+{
+	return standard_is_openmp(f->object);
 }
 
 /* Whether a function of OpenMP is known to wait: others hand out work, run tasks or make memory. */
@@ -393,6 +398,14 @@ static bool spins_at(const struct meta_frame *f)
 				      is_of(LIBC, text_base_name(f->object)));
 }
 
+/* Whether the library waits in loops around a pause instruction only, and these are known: GNU's on
+ * x86 does. */
+static bool pauses(const struct meta *meta, const struct meta_frame *f)
+{
+	return is_of(LIBGOMP, text_base_name(f->object)) && meta->session.machine &&
+	       !strcmp(meta->session.machine, "x86_64");
+}
+
 bool standard_spins(const struct meta *meta, const struct meta_stack *stack)
 {
 	const struct meta_frame *f = meta_frame_at(meta, stack, 0);
@@ -401,6 +414,8 @@ bool standard_spins(const struct meta *meta, const struct meta_stack *stack)
 	if (!f || !is_of_openmp(f))
 		return f && spins_at(f);
 	name = name_in_openmp(meta, stack);
+	if (pauses(meta, f) && (!*name || standard_is_named(name, "GOMP_task*")))
+		return f->spins;
 	return !*name || waits_in_openmp(f->object, name);
 }
 

@@ -55,6 +55,8 @@ enum standard_release standard_release_in(const struct thread *t);
 
 /* Whether object is the path of one of the libraries whose functions are known. */
 bool standard_is_library(const char *object);
+/* Whether object is the path of a library of OpenMP. */
+bool standard_is_openmp(const char *object);
 /* Whether object is the path of the C library. */
 bool standard_is_libc(const char *object);
 /* Whether a function is where the C library begins a thread or a program. */
@@ -66,7 +68,8 @@ const struct meta_frame *standard_own_function(const struct meta *meta,
 /*
  * Whether a thread that runs with this stack waits without sleeping: it gives up its CPU to try
  * again, or is in a function of OpenMP that waits. If no name says which function of OpenMP it is,
- * it may wait.
+ * it may wait, unless its loops that wait are known by their code. A function that waits for tasks
+ * runs them and looks for them, too.
  */
 bool standard_spins(const struct meta *meta, const struct meta_stack *stack);
 /* Whether the function, or that of the frame, is one of the C library that gives up the CPU. */

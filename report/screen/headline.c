@@ -29,6 +29,7 @@
 #include "report/block/view.h"
 #include "report/screen/next.h"
 #include "report/screen/row.h"
+#include "report/screen/runtime.h"
 #include "report/screen/spin.h"
 #include "report/screen/text.h"
 #include "report/screen/told.h"
@@ -515,20 +516,25 @@ static void detail(const struct view *v, const char *label, struct text *line, s
 	text_release(line);
 }
 
-/* Adds the advice on spinning, on the thread that limits the program and on the row that loses
- * most, in the order of their sentences; a screen that leaves a sentence out has no advice for it.
+/* Adds the advice on a runtime's time, on spinning, on the thread that limits the program and on
+ * the row that loses most, in the order of their sentences; a screen that leaves a sentence out has
+ * no advice for it.
  */
 static void advice(const struct view *v, const struct block *worst, struct text *out)
 {
 	const struct giver giver = report_giver(v);
 	const bool others = !worst || v->shortened < SHORTEN_OTHERS;
-	struct text limits = { 0 }, spins = { 0 }, faults = { 0 };
+	struct text limits = { 0 }, runtime = { 0 }, spins = { 0 }, faults = { 0 };
 	size_t before = out->n;
+	const bool runtime_leads = report_runtime_leads(v);
 	const bool spins_lead = text_spins_advice(v, &spins);
 
 	text_giver_advice(&giver, &limits);
+	text_runtime_advice(v, &runtime);
+	if (runtime_leads)
+		detail(v, "Try", &runtime, out);
 	if (spins_lead)
-		detail(v, "Try", &spins, out);
+		detail(v, out->n == before ? "Try" : "", &spins, out);
 	if (giver.leads)
 		detail(v, out->n == before ? "Try" : "", &limits, out);
 	if (worst)
@@ -537,10 +543,13 @@ static void advice(const struct view *v, const struct block *worst, struct text 
 		detail(v, out->n == before ? "Try" : "", &limits, out);
 	if (others && spins.n)
 		detail(v, out->n == before ? "Try" : "", &spins, out);
+	if (others && runtime.n)
+		detail(v, out->n == before ? "Try" : "", &runtime, out);
 	if (others)
 		text_faults_advice(v, &faults);
 	detail(v, out->n == before ? "Try" : "", &faults, out);
 	text_release(&limits);
+	text_release(&runtime);
 	text_release(&spins);
 	text_release(&faults);
 }

@@ -15,6 +15,7 @@
 #include "report/block/slowed.h"
 #include "report/block/view.h"
 #include "report/screen/headline.h"
+#include "report/screen/runtime.h"
 #include "report/screen/spin.h"
 #include "report/screen/taken.h"
 #include "report/screen/text.h"
@@ -825,6 +826,21 @@ static void print_conclusion(const struct view *v, const struct text *sentences,
 	text_wrap(sentences->n ? sentences->s : "", v->width, out);
 }
 
+/* Sentences on time that is in no row: a runtime's, that of threads that spin, and that of threads
+ * that wait for work. first: those that the screen begins with; else the others. */
+static void beside_rows(const struct view *v, const struct untold_functions *untold, bool first,
+			struct text *out)
+{
+	struct giver giver = report_giver(v);
+
+	if (report_runtime_leads(v) == first)
+		text_runtime(v, out);
+	if (report_spins_lead(v, untold) == first)
+		text_spins(untold, out);
+	if (giver.leads == first)
+		text_giver(v, &giver, out);
+}
+
 void text_conclusion(const struct view *v, struct text *out)
 {
 	const struct result *res = v->result;
@@ -832,21 +848,16 @@ void text_conclusion(const struct view *v, struct text *out)
 	const struct block *unexplained = report_most_unexplained(v);
 	struct untold_functions untold = { 0 };
 	struct text line = { 0 };
-	bool no_score, spins_lead, is_full;
-	struct giver giver = report_giver(v);
+	bool no_score, is_full;
 	size_t said; /* length of the text after the sentence about the CPUs */
 
 	result_untold(res, &untold);
 	no_score = untold.n && untold.share > MOST;
 	if (!worst && !res->calls.entries && !no_score && !res->threads_ns)
 		goto out;
-	is_full = busy_cpus(res, worst, report_spins(&untold), &line);
+	is_full = busy_cpus(res, worst, report_spins(&untold) || report_runtime(v), &line);
 	said = line.n;
-	spins_lead = report_spins_lead(v, &untold);
-	if (spins_lead)
-		text_spins(&untold, &line);
-	if (giver.leads)
-		text_giver(v, &giver, &line);
+	beside_rows(v, &untold, true, &line);
 	if (worst) {
 		text_new_sentence(&line);
 		text_headline(res, worst, &line);
@@ -858,10 +869,7 @@ void text_conclusion(const struct view *v, struct text *out)
 			goto wrap;
 		}
 	}
-	if (!giver.leads)
-		text_giver(v, &giver, &line);
-	if (!spins_lead)
-		text_spins(&untold, &line);
+	beside_rows(v, &untold, false, &line);
 	if (unexplained && (!worst || unexplained->unexplained_threads > worst->lost_threads))
 		text_unexplained(v, unexplained, &line);
 	if (line.n == said)

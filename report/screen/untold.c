@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "report/block/rank.h"
 #include "report/block/view.h"
+#include "report/screen/runtime.h"
 #include "report/screen/spin.h"
 #include "report/table/table.h"
 #include "symbol/name.h"
@@ -238,7 +239,7 @@ const struct block *report_told_row(const struct view *v)
 	if (!worst || report_loses_much(v, worst))
 		return worst;
 	result_untold(v->result, &untold);
-	leads = report_giver(v).leads || report_spins_lead(v, &untold);
+	leads = report_giver(v).leads || report_spins_lead(v, &untold) || report_runtime_leads(v);
 	vec_release(&untold);
 	return leads ? NULL : worst;
 }

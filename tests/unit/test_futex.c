@@ -400,18 +400,36 @@ static void a_condition_of_one_thread_s_own(void **state)
 	is_word(&f, FUTEX_CONDITION, 0.9);
 }
 
-static bool spins(const char *object, const char *symbol)
+static bool spins_on(const char *machine, bool pauses, const char *object, const char *symbol)
 {
 	static const uint32_t frames[] = { 0 };
 	const struct meta_stack stack = { .n_frames = 1, .frames = frames };
-	struct meta meta = { 0 };
+	struct meta meta = { .session = { .machine = machine } };
 	bool is;
 
-	*vec_add(&meta.frames) =
-		(struct meta_frame){ .symbol = symbol, .object = object, .file = "", .calls = "" };
+	*vec_add(&meta.frames) = (struct meta_frame){
+		.symbol = symbol, .object = object, .file = "", .calls = "", .spins = pauses
+	};
 	is = standard_spins(&meta, &stack);
 	vec_release(&meta.frames);
 	return is;
+}
+
+static bool spins(const char *object, const char *symbol)
+{
+	return spins_on(NULL, false, object, symbol);
+}
+
+/* Where GNU's library pauses when it waits, what does not pause works. */
+static void code_tells_where_openmp_waits(void **state)
+{
+	assert_true(spins_on("x86_64", true, "/lib/libgomp.so.1", ""));
+	assert_false(spins_on("x86_64", false, "/lib/libgomp.so.1", ""));
+	assert_true(spins_on("x86_64", true, "/lib/libgomp.so.1", "GOMP_taskwait"));
+	assert_false(spins_on("x86_64", false, "/lib/libgomp.so.1", "GOMP_taskwait"));
+	assert_true(spins_on("x86_64", false, "/lib/libgomp.so.1", "GOMP_barrier"));
+	assert_true(spins_on("x86_64", false, "/lib/libomp.so.5", ""));
+	assert_true(spins_on("aarch64", false, "/lib/libgomp.so.1", ""));
 }
 
 /* Who gives up the CPU tries again; OpenMP's library runs in order to wait; a mutex does not. */
@@ -664,6 +682,7 @@ int main(void)
 		cmocka_unit_test(locks_of_the_library),
 		cmocka_unit_test(functions_count_in_their_own_library),
 		cmocka_unit_test(functions_that_wait_without_sleeping),
+		cmocka_unit_test(code_tells_where_openmp_waits),
 		cmocka_unit_test(openmp_without_names_is_told_by_the_call),
 		cmocka_unit_test(a_stack_s_innermost_one_counts),
 	};

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "report/screen/runtime.h"
+
+#include "analysis/evidence/untold.h"
+#include "analysis/result/result.h"
+#include "analysis/score/block.h"
+#include "base/text.h"
+#include "report/block/rank.h"
+#include "report/block/view.h"
+#include "report/screen/untold.h"
+#include "report/table/table.h"
+
+#define RUNTIME_LEAST 0.2  /* of the CPU time: less gets no sentence */
+#define KNOWN_LEAST   0.05 /* of the CPU time: what is named stands for what is not */
+
+static const struct {
+	const char *whose, *what, *advice;
+} works[RUNTIME_WORKS] = {
+	[RUNTIME_OPENMP] = { "OpenMP's library",
+			     ", most likely to hand out tasks or parts of loops that are too small",
+			     "give each task more work, and each thread larger parts of loops: "
+			     "schedule(dynamic, 100) or static" },
+	[RUNTIME_OPENMP_TASKS] = { "OpenMP's library", " to hand out tasks, which are too small",
+				   "give each task more work: call the function itself below some "
+				   "size (if or final clause), or use taskloop with a grainsize" },
+	[RUNTIME_OPENMP_CHUNKS] = { "OpenMP's library",
+				    " to hand out parts of loops, which are too small",
+				    "give each thread larger parts: schedule(dynamic, 100), guided "
+				    "or static" },
+	[RUNTIME_GO_MEMORY] = { "Go's runtime", " to allocate memory and collect garbage",
+				"allocate less often (sync.Pool, slices with a capacity), or let "
+				"the heap grow further (GOGC, GOMEMLIMIT)" },
+	[RUNTIME_GO_SWITCHING] = { "Go's runtime",
+				   " to switch between goroutines and pass values through channels",
+				   "pass more at once, through channels with a buffer, between "
+				   "fewer goroutines" },
+	[RUNTIME_GO_MUTEX] = { "Go's runtime", " in contended mutexes",
+			       "shorten the critical section, or shard the mutex" },
+};
+
+struct runtime {
+	enum runtime_work work;
+	double share; /* of the CPU time */
+};
+
+/* Without names it is what the named functions of OpenMP do, if there are any. */
+static enum runtime_work openmp_works_for(const struct untold *u)
+{
+	const double tasks = untold_runtime(u, RUNTIME_OPENMP_TASKS);
+	const double chunks = untold_runtime(u, RUNTIME_OPENMP_CHUNKS);
+
+	if (tasks < KNOWN_LEAST && chunks < KNOWN_LEAST)
+		return RUNTIME_OPENMP;
+	return tasks < chunks ? RUNTIME_OPENMP_CHUNKS : RUNTIME_OPENMP_TASKS;
+}
+
+/* Returns the work that a runtime has most time for; share 0: it is too little for a sentence. */
+static struct runtime most(const struct view *v)
+{
+	const struct untold *u = &v->result->untold;
+	const enum runtime_work openmp = openmp_works_for(u);
+	struct runtime most = { 0 };
+
+	for (enum runtime_work w = RUNTIME_NONE + 1; w < RUNTIME_WORKS; w++) {
+		double share = untold_runtime(u, w);
+
+		if (w == RUNTIME_OPENMP && w != openmp)
+			continue;
+		if (w == openmp && w != RUNTIME_OPENMP)
+			share += untold_runtime(u, RUNTIME_OPENMP);
+		if (share >= RUNTIME_LEAST && share > most.share)
+			most = (struct runtime){ w, share };
+	}
+	return most;
+}
+
+bool report_runtime(const struct view *v)
+{
+	return most(v).share > 0;
+}
+
+bool report_runtime_leads(const struct view *v)
+{
+	const struct result *res = v->result;
+	const struct block *worst = report_worst(v);
+	const struct runtime r = most(v);
+
+	return r.share > 0 &&
+	       (!worst || r.share * res->untold.ns > worst->lost_threads * (double)res->probed_ns);
+}
+
+void text_runtime(const struct view *v, struct text *out)
+{
+	const struct runtime r = most(v);
+	char share[TEXT_NUMBER];
+
+	if (!(r.share > 0))
+		return;
+	text_new_sentence(out);
+	text_printf(out, "%s has %s of the CPU time%s.", works[r.work].whose,
+		    text_share(share, r.share), works[r.work].what);
+}
+
+void text_runtime_advice(const struct view *v, struct text *out)
+{
+	const struct runtime r = most(v);
+
+	if (r.share > 0)
+		text_add(out, works[r.work].advice);
+}
