@@ -159,9 +159,13 @@ static bool is_mostly_scheduling(const struct overhead *o, const struct recordin
 static void add_advice(const struct overhead *o, const struct recording *r, struct text *out)
 {
 	text_add(out, "; ");
-	text_add(out, is_mostly_scheduling(o, r)
-			      ? scheduling_advice(o, r)
-			      : "trace fewer functions, or functions that are called less often");
+	if (is_mostly_scheduling(o, r))
+		text_add(out, scheduling_advice(o, r));
+	else if (r->is_hybrid) /* the user has named no functions */
+		text_add(out, "record for longer: ispot needs a moment to leave out the functions "
+			      "that cost too much");
+	else
+		text_add(out, "trace fewer functions, or functions that are called less often");
 }
 
 /*
