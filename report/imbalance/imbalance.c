@@ -106,16 +106,19 @@ void imbalance_title(const struct imbalance_view *v, struct text *out)
 {
 	char program[4 * NAME_COLUMNS + 1], time[TEXT_NUMBER];
 	size_t n = v->imbalance->sections.n;
+	const char *dot = v->utf8 ? " · " : ", ";
+	struct text how = { 0 };
 
 	text_shortened(program, sizeof(program), *v->program ? v->program : v->file, NAME_COLUMNS);
 	if (!v->exact_time)
-		text_printf(out, "%s  %s: time is %s%s  %zu parallel region%s", program, v->how,
-			    v->counted->run->caches ? "estimated " : "", imbalance_unit(v), n,
-			    n == 1 ? "" : "s");
-	else
-		text_printf(out, "%s  %s%s%s  %zu parallel region%s", program,
-			    text_time(time, v->duration_ns), v->how ? "  " : "",
-			    v->how ? v->how : "", n, n == 1 ? "" : "s");
+		text_printf(&how, "%s%s: time is %s%s", dot, v->how,
+			    v->counted->run->caches ? "estimated " : "", imbalance_unit(v));
+	else if (v->how)
+		text_printf(&how, "%s%s", dot, v->how);
+	text_printf(out, "%s%s%s%s%s%zu parallel region%s", program, v->exact_time ? dot : "",
+		    v->exact_time ? text_time(time, v->duration_ns) : "", how.n ? how.s : "", dot,
+		    n, n == 1 ? "" : "s");
+	text_release(&how);
 }
 
 /* Whether there is nothing to gain, because all threads end at nearly the same time. */
@@ -202,17 +205,35 @@ static void report_slowest(const struct parallel_section *s, const struct sectio
 		text_printf(out, " in all %s", text_counted(number, all, "iteration"));
 }
 
-static void report_none_slowest(const struct parallel_section *s,
+/* Returns the thread whose iterations take longest on average. */
+static const struct section_thread *longest(const struct parallel_section *s)
+{
+	const struct section_thread *most = s->threads.data;
+
+	vec_for_each (&s->threads, const struct section_thread, t)
+		if (times_others(s, t) > times_others(s, most))
+			most = t;
+	return most;
+}
+
+/* worst: the slowest thread of most iterations, and its title */
+static void report_none_slowest(const struct imbalance_view *v, const struct parallel_section *s,
 				const struct section_thread *worst, const char *title,
 				struct text *out)
 {
-	char number[TEXT_COUNTED];
+	const struct section_thread *most = longest(s);
+	const double times = times_others(s, most);
+	char number[TEXT_COUNTED], other[IMBALANCE_THREAD];
 
-	text_printf(out,
-		    "The threads share the work evenly: another one is the slowest each time, "
-		    "thread %s no more often than in %llu of %s.",
+	text_printf(out, "%s is the slowest each time, thread %s most often, in %llu of %s.",
+		    times < TIMES_LEAST ? "The threads share the work evenly: a different one"
+					: "A different thread",
 		    title, (unsigned long long)worst->last,
 		    text_counted(number, s->instances, "iteration"));
+	if (times >= TIMES_LEAST)
+		text_printf(out, " Thread %s takes %.*fx as long as the other%s.",
+			    imbalance_thread(v, s, most->thread, other), times < 10 ? 1 : 0, times,
+			    s->threads.n > 2 ? "s on average" : "");
 }
 
 /* Says whether the slowest thread takes longer because of its work. */
@@ -257,7 +278,7 @@ void imbalance_headline(const struct imbalance_view *v, struct text *out)
 		    v->exact_time ? "" : " ", v->exact_time ? "" : imbalance_unit(v));
 	imbalance_thread(v, s, worst->thread, title);
 	if (!stands_out(s, worst)) {
-		report_none_slowest(s, worst, title, out);
+		report_none_slowest(v, s, worst, title, out);
 		return;
 	}
 	report_slowest(s, worst, title, out);
