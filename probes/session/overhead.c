@@ -106,12 +106,13 @@ static const char *scheduling_advice(const struct overhead *o, const struct reco
 
 	if (session_births_cost_ns(o->follow, r, &now) >
 	    (double)session_scheduling_cost_ns(o->follow, r) / 2)
-		return "most of it is the births and ends of its threads, which are very many; "
-		       "--no-inherit, without child processes, takes far less";
+		return "give --no-inherit if child processes do not matter: most of it is the "
+		       "births and ends of its threads, which are very many";
 	return session_is_carried(o->follow)
-		       ? "most of it is the record of its context switches, which are very many; "
-			 "--no-inherit, without child processes, takes far less"
-		       : "most of it is the record of its context switches, which are very many";
+		       ? "give --no-inherit if child processes do not matter: most of it is the "
+			 "record of its context switches, which are very many"
+		       : "allow more with --overhead: most of it is the record of its context "
+			 "switches, which are very many";
 }
 
 /* The costs of the target and its probes in a stretch of time. */
