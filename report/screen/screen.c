@@ -736,8 +736,8 @@ bool report_cpus_limit(const struct result *res, const struct block *worst)
 	       most_gained(res, worst) * (double)res->probed_ns < NOTHING * (double)res->threads_ns;
 }
 
-/* Adds what the named causes cost. If the block has a row below, that shows all that the block
- * loses: the sentence says which part of it this is, or has the same number. */
+/* Adds what the named causes cost. If the block has a row, in this view or another, that shows all
+ * that the block loses: the sentence says which part of it this is, or has the same number. */
 static void part_of_row(const struct view *v, const struct block *worst, double ns,
 			struct text *out)
 {
@@ -748,7 +748,7 @@ static void part_of_row(const struct view *v, const struct block *worst, double 
 
 	text_time(time, (uint64_t)llround(ns));
 	text_time(row, (uint64_t)llround(row_ns));
-	is_all = report_is_row(v, worst) && !strcmp(row, time);
+	is_all = !strcmp(row, time);
 	text_lost_share(share, (is_all ? row_ns : ns) / (double)res->threads_ns);
 	text_printf(out, " %s of thread time (%s", share, time);
 	if (!report_is_row(v, worst))
