@@ -243,6 +243,25 @@ static void other_takers(const struct block *b, struct text *out)
 		text_printf(out, " and %u more place%s", n - 1, n == 2 ? "" : "s");
 }
 
+/* Adds the traced function that makes the calls, with the line of the call, if stacks show it, or
+ * else that of the function. */
+static void traced_caller(const struct result *res, const struct block *b,
+			  const struct block *caller, struct text *out)
+{
+	bool direct = true;
+	const struct meta_frame *f = stack_caller(res, b, &direct);
+	char file[128];
+
+	if (caller->kind == BLOCK_MARKER || !f || !f->line || !*f->file ||
+	    strcmp(f->symbol, caller->function->name) != 0) {
+		place(res->meta, caller, out);
+		return;
+	}
+	name(caller, out);
+	text_printf(out, " (%s:%u)", text_printable(file, sizeof(file), text_base_name(f->file)),
+		    f->line);
+}
+
 /* Adds where the calls come from: the row's call site, or else the traced function around them. */
 static void called_from(const struct result *res, const struct block *b, struct text *out)
 {
@@ -276,7 +295,7 @@ static void called_from(const struct result *res, const struct block *b, struct 
 	text_add(out, caller->kind == BLOCK_MARKER ? ", inside of "
 		      : row_lock(b)		   ? ", taken in "
 						   : ", called from ");
-	place(res->meta, caller, out);
+	traced_caller(res, b, caller, out);
 	text_add(out, ",");
 }
 
