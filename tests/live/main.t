@@ -43,6 +43,10 @@ ok "a hostile command name cannot write to the terminal" exits 2 'ispot: ??\[2J:
 ok "help CMD is CMD -h" exits 0 'same' \
 	shell 'cmp <("$0" help report) <("$0" report -h) && echo same'
 ok "-h behind other options" exits 0 'usage: ispot report*' "$ISPOT" report -v -h
+ok "a verb's -h has its own options only, and their help" \
+	exits 0 $'usage: ispot fleet reduce *keep separate rows for each TIME (default 1h)\n  --trios *\nexamples:\n  ispot fleet reduce *' \
+	"$ISPOT" fleet reduce -h
+ok "and no other's" exits 1 '' shell '"$0" fleet reduce -h | grep -e "report" -e "--alpha"'
 for command in $("$ISPOT" --help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
 	ok "$command: a usage error exits 2" exits 2 'ispot: '"$command"': no option --nonsense; -h lists the options' "$ISPOT" "$command" --nonsense
 done

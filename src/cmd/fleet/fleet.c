@@ -19,75 +19,83 @@
 
 static const struct option_row options[] = {
 	OPTION('o', "output", "OUT", ARG_STRING, output,
-	       "record, export: the file (ispot.fleet); simulate: the directory"),
+	       "record: write OUT (default ispot.fleet); export: write OUT; simulate: write files "
+	       "into the directory OUT"),
 	OPTION('F', "function", "PATTERN", ARG_LIST, functions,
-	       "record: the function or marker whose duration is the indicator"),
-	OPTION('p', "pid", "PID,...", ARG_STRING, pid, "record: running processes"),
-	OPTION('d', "duration", "TIME", ARG_TIME, duration_ns, "record: for so long"),
+	       "record: measure how long calls of this function or marker take"),
+	OPTION('p', "pid", "PID,...", ARG_STRING, pid, "record: attach to running processes"),
+	OPTION('d', "duration", "TIME", ARG_TIME, duration_ns,
+	       "record: stop after TIME (10, 500ms, 2m)"),
 	OPTION(0, "indicator", "NAME,...", ARG_LIST, indicators,
-	       "record, simulate: measure these at the same times (repeatable); push: this "
-	       "one of a file; report: this one of a database"),
+	       "record, simulate: measure these indicators at the same times (repeatable); push: "
+	       "send this indicator of a file; report: show this indicator of a database"),
 	OPTION(0, "duty", "ON/PERIOD", ARG_STRING, duty,
-	       "record: only for ON in each PERIOD (1s/10s), to cost less"),
+	       "record: measure for ON of each PERIOD (1s/10s), at less overhead"),
 	OPTION(0, "cost", "PERCENT", ARG_F64, cost,
-	       "record: rest as long as it takes to cost no more of the CPUs' time"),
+	       "record: pause so that it takes at most PERCENT of the CPUs' time"),
 	OPTION(0, "period", "N", ARG_ABOVE_0, period,
-	       "record: without -F, a sample each N instructions (2500000)"),
+	       "record: without -F, take a sample every N instructions (default 2500000)"),
 	OPTION(0, "dir", "DIR", ARG_STRING, dir,
-	       "record: without end, into files of DIR of which the oldest go"),
-	OPTION(0, "files", "N", ARG_ABOVE_0, files, "record: so many files in DIR (16)"),
-	OPTION(0, "file-size", "SIZE", ARG_SIZE, file_bytes, "record: each so large (16M)"),
+	       "record: write files into DIR until stopped, and delete the oldest ones"),
+	OPTION(0, "files", "N", ARG_ABOVE_0, files, "record: keep N files in DIR (default 16)"),
+	OPTION(0, "file-size", "SIZE", ARG_SIZE, file_bytes,
+	       "record: begin the next file at SIZE (default 16M)"),
 	OPTION(0, "to", "URL|DIR", ARG_STRING, to,
-	       "record: send to a server, as push does, or into the spool that collect takes from"),
+	       "record: send samples to a server, as push does, or to the spool of collect"),
 	OPTION(0, "every", "TIME", ARG_TIME, every_ns,
 	       "collect: look again every TIME until Ctrl-C (default: once)"),
 	OPTION(0, "by", "WHAT", ARG_STRING, by,
-	       "record: an application is an executable, cgroup, container or user (executable)"),
-	OPTION(0, "db", "FILE", ARG_STRING, db, "reduce, collect, report: the database (fleet.db)"),
+	       "record: take executable (default), cgroup, container or user as application"),
+	OPTION(0, "db", "FILE", ARG_STRING, db,
+	       "reduce, collect, report: use the database FILE (default fleet.db)"),
 	OPTION(0, "engine", "URL", ARG_STRING, engine,
-	       "push, collect, report: clickhouse://HOST:PORT[,HOST:PORT]/DATABASE, or clickhouse+https://"),
+	       "push, collect, report: use the database at "
+	       "clickhouse://HOST:PORT[,HOST:PORT]/DATABASE, or clickhouse+https://"),
 	OPTION(0, "credentials", "FILE", ARG_STRING, credentials,
-	       "push, record, collect, report: lines user=NAME and password=WORD"),
+	       "push, record, collect, report: read lines user=NAME and password=WORD from FILE"),
 	OPTION(0, "ca-file", "FILE", ARG_STRING, ca_file,
-	       "push, record, collect, report: trust servers whose certificates this one signs"),
+	       "push, record, collect, report: trust servers whose certificates FILE signs"),
 	OPTION(0, "retry", "TIME", ARG_TIME, retry_ns,
-	       "push, record, collect, report: ask a server that does not answer for so long (1m)"),
-	OPTION(0, "machines", "N", ARG_ABOVE_0, machines, "simulate: so many machines (20)"),
+	       "push, record, collect, report: retry for TIME if a server does not answer "
+	       "(default 1m)"),
+	OPTION(0, "machines", "N", ARG_ABOVE_0, machines, "simulate: make N machines (default 20)"),
 	OPTION(0, "samples", "N", ARG_ABOVE_0, samples,
-	       "simulate: about so many samples (2000000)"),
-	OPTION(0, "seed", "N", ARG_U64, seed, "simulate: everything follows from it (1)"),
+	       "simulate: make about N samples (default 2000000)"),
+	OPTION(0, "seed", "N", ARG_U64, seed,
+	       "simulate: start the random numbers at N (default 1)"),
 	OPTION(0, "applications", "N", ARG_ABOVE_0, applications,
-	       "simulate: so many applications (16)"),
-	OPTION(0, "cpus", "N", ARG_ABOVE_0, cpus, "simulate: hardware threads of a machine (24)"),
+	       "simulate: make N applications (default 16)"),
+	OPTION(0, "cpus", "N", ARG_ABOVE_0, cpus,
+	       "simulate: give a machine N hardware threads (default 24)"),
 	OPTION(0, "interferers", "N", ARG_U64, interferers,
-	       "simulate: pairs of which one slows the other on a shared core (8)"),
+	       "simulate: in N pairs, let one slow the other on a shared core (default 8)"),
 	OPTION(0, "trio-interferers", "N", ARG_U64, trio_interferers,
-	       "simulate: trios of which two together slow the third (0)"),
+	       "simulate: in N trios, let two together slow the third (default 0)"),
 	OPTION(0, "bucket", "TIME", ARG_TIME, bucket_ns,
-	       "reduce, push, collect: keep rows of times so far apart separate (1h); report: compare "
-	       "parts of the day so long"),
+	       "record, reduce, push, collect: keep separate rows for each TIME (default 1h); report: "
+	       "compare parts of the day of this length"),
 	OPTION(0, "by-phase", "APP", ARG_LIST, by_phase,
-	       "report: with --bucket, each part of the day of APP is an application of its own"),
+	       "report: with --bucket, take each part of APP's day as an application"),
 	OPTION(0, "trios", "APP", ARG_LIST, trios,
-	       "reduce, push, collect: keep what two at once do to APP, too (repeatable)"),
+	       "reduce, push, collect: also keep what two co-runners together do to APP "
+	       "(repeatable)"),
 	OPTION(0, "beside", "NAME|FILE", ARG_STRING, beside,
-	       "report: what another indicator of the database, or another database, says of the "
-	       "same pairs"),
-	OPTION(0, "type", "NAME", ARG_STRING, type, "report: of this machine type"),
+	       "report: compare with another indicator of the database, or with the database FILE"),
+	OPTION(0, "type", "NAME", ARG_STRING, type, "report: show only machines of this type"),
 	OPTION(0, "base", "APP", ARG_STRING, base, "report: show all co-runners of APP"),
 	OPTION(0, "class", "CLASS", ARG_STRING, class,
-	       "report: only cpu, core, cache, socket, other, or trio"),
+	       "report: show only cpu, core, cache, socket, other, or trio"),
 	OPTION(0, "exclude", "APP", ARG_LIST, exclude,
-	       "report: with --base, what it would gain without APP (repeatable)"),
+	       "report: with --base, estimate its gain without APP (repeatable)"),
 	OPTION(0, "min-samples", "N", ARG_ABOVE_0, min_samples,
-	       "report: say nothing from fewer samples (1000)"),
+	       "report: leave out pairs with fewer than N samples (default 1000)"),
 	OPTION(0, "alpha", "P", ARG_F64, alpha,
-	       "report: share of the found that may be wrong (0.05)"),
-	OPTION(0, "top", "N", ARG_ABOVE_0, top, "report: show N rows (20)"),
-	OPTION(0, "json", NULL, ARG_FLAG, json, "report: write JSON to standard output"),
-	OPTION(0, "csv", NULL, ARG_FLAG, csv, "report: write every pair as CSV"),
+	       "report: accept that a share P of the findings is wrong (default 0.05)"),
+	OPTION(0, "top", "N", ARG_ABOVE_0, top, "report: show N rows (default 20)"),
+	OPTION(0, "json", NULL, ARG_FLAG, json, "report: write JSON to stdout"),
+	OPTION(0, "csv", NULL, ARG_FLAG, csv, "report: write every pair as CSV to stdout"),
 	OPTION(0, "html", "FILE", ARG_STRING, html,
-	       "report: write one HTML file, with the matrix and figures; '-' writes to stdout"),
+	       "report: write one HTML file, with the matrix and figures ('-' writes to stdout)"),
 	SCREEN_ROWS(struct fleet_args, screen),
 	{ 0 },
 };
@@ -100,19 +108,19 @@ static const char *const examples[] = {
 	"ispot fleet reduce samples/*.fleet",
 	"samples of many machines become rows of fleet.db",
 	"ispot fleet report",
-	"which applications slow which, and what it would give to part them",
+	"which applications slow which, and the gain if separated",
 	"ispot fleet report --base streetview --exclude bigtable",
-	"what streetview would gain without bigtable on its core",
+	"what streetview would gain if bigtable ran on another core",
 	"sudo ispot fleet record -d 60 --indicator ipc,llc-misses",
 	"two indicators of the same samples",
 	"ispot fleet report --beside llc-misses",
-	"which pairs the misses of the last-level cache explain",
+	"the pairs whose effect goes with misses of the last-level cache",
 	"ispot fleet report --bucket 6h",
-	"which of the relations hold at which hours of the day",
+	"at which hours of the day applications slow each other",
 	"sudo ispot fleet record --to /mnt/spool -F marker:request -p 1234",
-	"into a spool that many machines share",
+	"samples into a directory that many machines share",
 	"ispot fleet collect --every 1m /mnt/spool",
-	"from which the samples of all come into fleet.db",
+	"the samples of all these machines into fleet.db",
 	"ispot fleet push --engine clickhouse://ch1:8123,ch2:8123/fleet samples/*.fleet",
 	"the same rows on two ClickHouse servers; report takes the same --engine",
 	"ispot fleet export -o samples.csv.zst samples/*.fleet",
@@ -124,7 +132,7 @@ static const char *const examples[] = {
 
 /* takes: options by their long names. */
 struct verb {
-	const char *name;
+	const char *name, *summary;
 	fleet_verb *run;
 	unsigned flags;
 	const char *takes[24];
@@ -132,26 +140,36 @@ struct verb {
 
 static const struct verb verbs[] = {
 	{ "record",
+	  "record samples of the applications on this machine",
 	  fleet_record,
 	  ARGS_STOP_AT_WORD,
 	  { "output", "function", "pid", "duration", "duty", "by", "cost", "period", "dir", "files",
 	    "file-size", "to", "credentials", "ca-file", "retry", "bucket", "indicator" } },
 	{ "collect",
+	  "add the samples in a spool to a database",
 	  fleet_collect,
 	  0,
 	  { "db", "engine", "credentials", "ca-file", "retry", "bucket", "trios", "every" } },
-	{ "reduce", fleet_reduce, 0, { "db", "bucket", "trios" } },
-	{ "export", fleet_export, 0, { "output" } },
+	{ "reduce",
+	  "add samples to a database file",
+	  fleet_reduce,
+	  0,
+	  { "db", "bucket", "trios" } },
+	{ "export", "write every sample as CSV", fleet_export, 0, { "output" } },
 	{ "push",
+	  "add samples to a database on servers",
 	  fleet_push,
 	  0,
 	  { "engine", "credentials", "ca-file", "retry", "bucket", "trios", "indicator" } },
-	{ "report", fleet_report, 0, { "db",	   "engine",   "credentials", "ca-file", "retry",
-				       "bucket",   "by-phase", "beside",      "type",	 "base",
-				       "class",	   "exclude",  "min-samples", "alpha",	 "top",
-				       "json",	   "csv",      "html",	      "color",	 "no-pager",
-				       "indicator" } },
+	{ "report",
+	  "rank applications by how much they slow others",
+	  fleet_report,
+	  0,
+	  { "db",     "engine", "credentials", "ca-file", "retry",   "bucket",	    "by-phase",
+	    "beside", "type",	"base",	       "class",	  "exclude", "min-samples", "alpha",
+	    "top",    "json",	"csv",	       "html",	  "color",   "no-pager",    "indicator" } },
 	{ "simulate",
+	  "make samples of a fleet that does not exist",
 	  fleet_simulate,
 	  0,
 	  { "output", "machines", "samples", "seed", "applications", "cpus", "interferers",
@@ -174,7 +192,10 @@ static bool takes(const struct verb *verb, const char *option)
 	return false;
 }
 
-/* Parses the options before and after the verb. Options of other verbs are refused. */
+const struct command cmd_fleet;
+
+/* Parses the options before and after the verb. Options of other verbs are refused. Returns
+ * ARGS_ANSWERED without an error if it has printed the help of the verb. */
 static int parse(const struct verb *verb, struct fleet_args *a, int argc, char **argv, int first,
 		 int *words, struct err *err)
 {
@@ -187,8 +208,12 @@ static int parse(const struct verb *verb, struct fleet_args *a, int argc, char *
 	rc = args_parse(own, a, ARGS_STOP_AT_WORD, first, argv, &before, err);
 	if (!rc)
 		rc = args_parse(own, a, verb->flags, argc - first, argv + first, words, err);
-	if (rc && rc != ARGS_ANSWERED)
+	if (rc == ARGS_ANSWERED && !strcmp(err->text, "--help")) {
+		*err = (struct err){ 0 };
+		fleet_help(&cmd_fleet, verb->name, verb->summary, own);
+	} else if (rc && rc != ARGS_ANSWERED) {
 		err_prefix(err, "%s", verb->name);
+	}
 	return rc;
 }
 
@@ -223,7 +248,9 @@ static int run_fleet(int argc, char **argv, struct err *err)
 		rc = parse(verb, &a, argc, argv, first, &words, err);
 	if (a.bucket_ns == BUCKET_NOT_GIVEN)
 		a.bucket_ns = verb && verb->run == fleet_report ? 0 : BUCKET_DEFAULT_NS;
-	if (!rc)
+	if (rc == ARGS_ANSWERED && !err->code)
+		rc = 0; /* the help of the verb */
+	else if (!rc)
 		rc = verb->run(&a, argv + first + words, err);
 	vec_release(&any.exclude);
 	vec_release(&any.functions);

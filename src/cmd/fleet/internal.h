@@ -43,6 +43,12 @@ struct fleet_args {
  * NULL-terminated. */
 typedef int fleet_verb(const struct fleet_args *args, char **words, struct err *err);
 
+struct command;
+
+/* Prints the help of one verb of the command. own: the verb's options, whose help it shortens. */
+void fleet_help(const struct command *fleet, const char *verb, const char *summary,
+		struct option_row *own);
+
 /* Open files of samples. ends is set to the end of reading each. */
 struct fleet_given {
 	char **paths; /* for messages, NULL-terminated */
