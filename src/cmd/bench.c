@@ -26,7 +26,7 @@ struct bench_options {
 
 static const struct option_row options[] = {
 	{ 't', "threads", "N", ARG_ABOVE_0, offsetof(struct bench_options, threads),
-	  "measure with N threads at once (1 and the number of CPUs)", NULL },
+	  "measure with N threads at once (default 1 and the number of CPUs)", NULL },
 	{ 0, "engine", "ENGINE", ARG_STRING, offsetof(struct bench_options, engine),
 	  "measure kernel probes (kernel, default), patched code (in-process) or both (auto)",
 	  NULL },

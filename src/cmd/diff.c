@@ -38,7 +38,7 @@ static const char *const examples[] = {
 	"ispot diff a1 a2 a3 -- b1 b2 b3",
 	"several runs a side: the spread between them counts too",
 	"ispot diff --fail-above 0.05 main.data -- mine.data",
-	"for a test: exits with 3 where interference grew",
+	"for a test: exits with 3 if interference grew",
 	NULL,
 };
 

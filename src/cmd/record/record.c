@@ -52,7 +52,7 @@ static const struct option_row options[] = {
 	{ 'g', "call-graph", "HOW", ARG_STRING, offsetof(struct record_options, call_graph),
 	  "unwind call stacks by dwarf (default), fp (frame pointers) or none", NULL },
 	{ 0, "stack-period", "N", ARG_ABOVE_0, offsetof(struct record_options, stack_period),
-	  "take a stack at every Nth call of a function (10000)", NULL },
+	  "take a stack at every Nth call of a function (default 10000)", NULL },
 	{ 0, "max-size", "SIZE", ARG_SIZE, offsetof(struct record_options, max_bytes),
 	  "stop when the file reaches SIZE (default 4G; 0: no limit)", NULL },
 	{ 0, "keep-slower", "TIME", ARG_TIME, offsetof(struct record_options, keep_slower_ns),
