@@ -505,10 +505,55 @@ static void instructions_that_are_not_there(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
+#if defined(__x86_64__)
+/* A Go program has no tables, but frame pointers, which give the places of return addresses, too.
+ */
+static void by_frame_pointers_of_go(void **state)
+{
+	struct world *w = *state;
+	struct mapping mapping = { .start = 0x10000000, .end = 0x10100000 };
+	struct dso *go;
+	struct dso *const *dsos = &go;
+	struct mappings maps = { .data = &mapping, .n = 1 };
+	const struct dso_function *all;
+	const uint32_t *at;
+	uint64_t code, places[FRAMES], registers[40] = { 0 };
+	/* from 0x2000 on: at 0x2008, 0x2020 and 0x2040 the frames' records, the last without code
+	 */
+	uint64_t stack[10] = { [1] = 0x2020, [4] = 0x2040, [9] = 1 };
+	struct unwind_input in = { .registers = shot.registers,
+				   .register_mask = unwind_register_mask,
+				   .stack = (const uint8_t *)stack,
+				   .stack_bytes = sizeof(stack),
+				   .maps = &maps,
+				   .dsos = dsos };
+
+	fixture_write("go.c", "__asm__(\".section .go.buildinfo,\\\"a\\\"; .byte 0; .text\");\n"
+			      "int code(int a) { return a + 1; }\n");
+	fixture_run("gcc -shared -fPIC -fno-asynchronous-unwind-tables -o go.so go.c");
+	assert_int_equal(dso_get(w->cache, fixture_path("go.so"), &go, NULL), 0);
+	assert_int_equal(dso_find(go, "code", &at), 1);
+	dso_functions(go, &all);
+	code = mapping.start + all[at[0]].file_offset;
+	stack[2] = code + 1;
+	stack[5] = code + 3;
+	registers[PERF_REG_X86_IP] = code + 2;
+	registers[PERF_REG_X86_SP] = 0x2000;
+	registers[PERF_REG_X86_BP] = 0x2008;
+	pack(registers);
+	assert_int_equal(unwind_stack(w->unwinder, &in, w->ips, places, FRAMES), 3);
+	assert_int_equal(w->ips[1], code + 1);
+	assert_int_equal(places[1], 0x2010);
+	assert_int_equal(w->ips[2], code + 3);
+	assert_int_equal(places[2], 0x2028);
+}
+#endif
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #if defined(__x86_64__)
+		TEST(by_frame_pointers_of_go),
 		TEST(at_the_entry),
 #endif
 		TEST(through_libraries),

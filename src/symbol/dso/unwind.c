@@ -409,6 +409,23 @@ struct frame {
 	bool has_record; /* reached by frame pointers: the tables ended */
 };
 
+/* Steps to the frame whose record, the outer frame pointer and the return address, the frame
+ * pointer leads to. */
+static bool step_to_record(struct unwinder *u, struct frame *f)
+{
+	unw_word_t next_fp, ip;
+
+	if (f->fp < f->sp || access_mem(u->space, f->fp, &next_fp, 0, u) ||
+	    access_mem(u->space, f->fp + sizeof(ip), &ip, 0, u) || !is_code(u, ip))
+		return false;
+	*f = (struct frame){ .ip = ip,
+			     .sp = f->fp + 2 * sizeof(ip),
+			     .fp = next_fp,
+			     .place = f->fp + sizeof(ip),
+			     .has_record = true };
+	return true;
+}
+
 #if defined(__x86_64__)
 static uint64_t place_of_return(unw_cursor_t *cursor, uint64_t sp)
 {
@@ -416,10 +433,19 @@ static uint64_t place_of_return(unw_cursor_t *cursor, uint64_t sp)
 	return sp - sizeof(sp);
 }
 
+/* Programs of Go have no tables, but frame pointers. libunwind would guess the frames from these,
+ * but not their places. */
+static bool has_records(struct unwinder *u, const struct frame *f)
+{
+	uint64_t bias;
+	const struct dso *dso = find_object(u->in, f->ip - (f->place != UNWIND_NOWHERE), &bias);
+
+	return dso && dso_is_go(dso);
+}
+
 static bool step_by_record(struct unwinder *u, struct frame *f)
 {
-	(void)u, (void)f;
-	return false;
+	return has_records(u, f) && step_to_record(u, f);
 }
 #else
 static uint64_t place_of_return(unw_cursor_t *cursor, uint64_t sp)
@@ -432,6 +458,13 @@ static uint64_t place_of_return(unw_cursor_t *cursor, uint64_t sp)
 	return place.type == UNW_SLT_MEMORY ? place.u.addr
 	       : place.type == UNW_SLT_REG  ? UNWIND_IN_LINK
 					    : UNWIND_NOWHERE;
+}
+
+/* The tables are tried first. */
+static bool has_records(struct unwinder *u, const struct frame *f)
+{
+	(void)u, (void)f;
+	return false;
 }
 
 #define PACIASP 0xd503233fu
@@ -452,21 +485,11 @@ static bool has_just_begun(struct unwinder *u, const struct frame *f)
  */
 static bool step_by_record(struct unwinder *u, struct frame *f)
 {
-	unw_word_t next_fp, ip;
-
 	if (!f->has_record && has_just_begun(u, f)) {
 		f->place = UNWIND_IN_LINK;
 		return !access_reg(u->space, UNW_AARCH64_X30, &f->ip, 0, u) && f->ip;
 	}
-	if (f->fp < f->sp || access_mem(u->space, f->fp, &next_fp, 0, u) ||
-	    access_mem(u->space, f->fp + sizeof(ip), &ip, 0, u) || !is_code(u, ip))
-		return false;
-	*f = (struct frame){ .ip = ip,
-			     .sp = f->fp + 2 * sizeof(ip),
-			     .fp = next_fp,
-			     .place = f->fp + sizeof(ip),
-			     .has_record = true };
-	return true;
+	return step_to_record(u, f);
 }
 #endif
 
@@ -503,8 +526,6 @@ static bool step_by_tables(unw_cursor_t *cursor, struct frame *f)
 {
 	unw_word_t sp, ip, fp;
 
-	if (!unw_get_reg(cursor, FRAME_POINTER, &fp))
-		f->fp = fp;
 	if (unw_step(cursor) <= 0 || unw_get_reg(cursor, UNW_REG_SP, &sp) ||
 	    unw_get_reg(cursor, UNW_REG_IP, &ip))
 		return false;
@@ -513,6 +534,8 @@ static bool step_by_tables(unw_cursor_t *cursor, struct frame *f)
 	f->sp = sp;
 	f->ip = ip;
 	f->place = place_of_return(cursor, sp);
+	if (!unw_get_reg(cursor, FRAME_POINTER, &fp))
+		f->fp = fp;
 	return true;
 }
 
@@ -538,6 +561,7 @@ static size_t unwind(struct unwinder *u, const struct unwind_input *in, uint64_t
 	u->reads = u->looks = 0;
 	if (!n || !get_register(in, PERF_IP, &f.ip) || !get_register(in, PERF_SP, &f.sp))
 		return 0;
+	get_register(in, perf_register[FRAME_POINTER], &f.fp);
 	u->in = in;
 	u->sp = f.sp;
 	u->refused = 0;
@@ -553,7 +577,7 @@ static size_t unwind(struct unwinder *u, const struct unwind_input *in, uint64_t
 		ips[found++] = f.ip;
 		if (found == n || !u->space)
 			return found;
-		by_tables = by_tables && step_by_tables(&cursor, &f);
+		by_tables = by_tables && !has_records(u, &f) && step_by_tables(&cursor, &f);
 		if (!by_tables && !step_by_record(u, &f))
 			return found;
 	}
