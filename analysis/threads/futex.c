@@ -380,11 +380,17 @@ bool futex_is_semaphore(const struct futex *word)
 	return standard_of(word) == STANDARD_SEMAPHORE;
 }
 
+bool futex_is_work(const struct futex *word)
+{
+	return standard_of(word) == STANDARD_WORK;
+}
+
 bool futex_is_end(const struct futex *word)
 {
 	enum standard_wait wait = standard_of(word);
 
-	if (wait == STANDARD_LOCK || wait == STANDARD_BARRIER || wait == STANDARD_INTERPRETER)
+	if (wait == STANDARD_LOCK || wait == STANDARD_BARRIER || wait == STANDARD_INTERPRETER ||
+	    wait == STANDARD_WORK)
 		return false;
 	return wait == STANDARD_END || share(word->ends, word->waits) > 0.5 ||
 	       (!is_state(word) && share(word->last_acts, word->releases) > 0.5);
@@ -511,6 +517,7 @@ static const char *standard_fact(const struct futex *word)
 		[STANDARD_END] = "a thread's end",
 		[STANDARD_RESULT] = "a result",
 		[STANDARD_INTERPRETER] = "an interpreter's lock",
+		[STANDARD_WORK] = "something to run",
 	};
 
 	return facts[standard_of(word)];

@@ -184,6 +184,8 @@ void futexes_set_work(struct futexes *w, uint32_t word, enum futex_work work);
  * another thread would look again and go on waiting.
  */
 bool futexes_keeps_time(const struct futexes *w, uint32_t word);
+/* Whether a scheduler's threads wait there for something to run. */
+bool futex_is_work(const struct futex *word);
 /* Whether threads wait there as at a semaphore, not at a condition variable. */
 bool futex_is_semaphore(const struct futex *word);
 /* Adds the facts that decided the judgment, as one sentence. */

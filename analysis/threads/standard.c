@@ -88,6 +88,12 @@ static const struct {
 	{ LIBTBB, STANDARD_CONDITION, "tbb::detail::r1::wait_bounded_queue_monitor*" },
 	{ LIBTBB, STANDARD_END, "_ZN3tbb6detail2r116execute_and_wait*" },
 	{ LIBTBB, STANDARD_END, "tbb::detail::r1::execute_and_wait*" },
+	{ INLINE, STANDARD_WORK, "runtime.findRunnable*" }, /* Go's */
+	{ INLINE, STANDARD_WORK, "runtime.findrunnable*" },
+	{ INLINE, STANDARD_WORK, "runtime.stopm*" },
+	{ INLINE, STANDARD_WORK, "runtime.stoplockedm*" },
+	{ INLINE, STANDARD_WORK, "runtime.sysmon*" },
+	{ INLINE, STANDARD_LOCK, "runtime.lock2*" },
 	{ INLINE, STANDARD_LOCK, "std::sys::sync::mutex::*" },
 	{ INLINE, STANDARD_LOCK, "std::sys::sync::rwlock::*" },
 	{ INLINE, STANDARD_LOCK, "std::sys::unix::locks::futex::Mutex::*" },

@@ -25,6 +25,7 @@ enum standard_wait {
 	STANDARD_END,	      /* the end of a thread */
 	STANDARD_RESULT,      /* what another thread makes once: a future, a latch */
 	STANDARD_INTERPRETER, /* the lock of an interpreter, whose holder alone runs the program */
+	STANDARD_WORK,	      /* something to run, for a thread of a scheduler inside the program */
 	STANDARD_WAITS,
 };
 

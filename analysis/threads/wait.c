@@ -278,7 +278,7 @@ int64_t wait_reconsider(const struct threads *th, struct wait_sums *sums)
 			continue;
 		}
 		word = &th->futexes.all.data[c->word];
-		if (futex_is_end(word) || waits_for_work(work_of(th, c)))
+		if (futex_is_end(word) || futex_is_work(word) || waits_for_work(work_of(th, c)))
 			lost += all_idle(c);
 		else if (c->early_ns)
 			lost += lost_early(th, c);
@@ -528,6 +528,8 @@ static struct wait_cause of_function(const struct wait_cell *c)
 		[STANDARD_INTERPRETER] = { "lock", 0.8,
 					   "asleep in an interpreter's function that takes its "
 					   "lock" },
+		[STANDARD_WORK] = { "condition-wait", 0.8,
+				    "asleep until there is something to run" },
 	};
 
 	return causes[c->standard];

@@ -253,6 +253,14 @@ static bool waits_for_an_end(const struct threads *th, const struct sleep *s)
 	       (s->word != SLEEP_NOBODY && futex_is_end(&th->futexes.all.data[s->word]));
 }
 
+/* Returns whether a scheduler's thread has nothing to run. Who gives it something was not what held
+ * it up: what it runs may be anybody's. */
+static bool waits_for_something_to_run(const struct threads *th, const struct sleep *s)
+{
+	return s->standard == STANDARD_WORK ||
+	       (s->word != SLEEP_NOBODY && futex_is_work(&th->futexes.all.data[s->word]));
+}
+
 static void judge(const struct threads *th, struct sleep *s, uint64_t time_ns)
 {
 	const uint64_t all_ns = time_ns - s->since_ns;
@@ -263,7 +271,7 @@ static void judge(const struct threads *th, struct sleep *s, uint64_t time_ns)
 		s->outside.clock_ns = 0;
 	s->idle_ns = s->outside.work_ns + s->outside.clock_ns;
 	s->pause_ns = 0;
-	if (s->idle_ns > all_ns || waits_for_an_end(th, s))
+	if (s->idle_ns > all_ns || waits_for_an_end(th, s) || waits_for_something_to_run(th, s))
 		s->idle_ns = all_ns;
 	else if (by != SLEEP_NOBODY)
 		s->pause_ns = s->outside.clock_ns;
@@ -341,7 +349,8 @@ uint32_t sleep_place(const struct thread *t)
 	const struct sleep *s = &t->sleep;
 	uint32_t place;
 
-	if (s->kind != WAIT_SLEEP || s->end != SLEEP_BY_TIMER || !s->stack)
+	if (s->kind != WAIT_SLEEP || s->end != SLEEP_BY_TIMER || !s->stack ||
+	    s->standard == STANDARD_WORK)
 		return 0;
 	place = tries_place_of(&t->all->tries, s->stack);
 	if (place != MAP_NONE)
@@ -409,7 +418,8 @@ void sleep_wake(struct thread *t, struct thread *waker, bool inside, const struc
 		tries_freed(&t->all->tries, s->waker, t->index, s->since_ns);
 	}
 	judge(t->all, s, r->time_ns);
-	handouts_add(&t->all->handouts, t);
+	if (!waits_for_something_to_run(t->all, s))
+		handouts_add(&t->all->handouts, t);
 	note_timed(t);
 	note_nap(t);
 }

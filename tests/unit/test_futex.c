@@ -621,6 +621,7 @@ static void functions_count_in_their_own_library(void **state)
 	assert_int_equal(standard_wait_of("/usr/lib/libgomp.so.1.0.0", "GOMP_barrier"),
 			 STANDARD_BARRIER);
 	assert_int_equal(standard_wait_of("/usr/bin/app", "pthread_barrier_wait"), STANDARD_NONE);
+	assert_int_equal(standard_wait_of("/usr/bin/app", "runtime.findRunnable"), STANDARD_WORK);
 	assert_int_equal(standard_wait_of("/usr/lib/libgomp.so.1", "pthread_join"), STANDARD_NONE);
 	assert_int_equal(standard_wait_of("/usr/lib/libtbb.so.12",
 					  "tbb::detail::r1::wait_bounded_queue_monitor(tbb::x*)"),
