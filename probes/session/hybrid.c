@@ -292,7 +292,7 @@ static bool is_candidate(const struct hybrid *h, const struct recording *r,
 			 const struct profile_function *f, double share)
 {
 	return profile_is_hot(&h->profile, f, share) && !blocking_part(f->function->symbol) &&
-	       !is_loader(r, f->dso);
+	       !dso_is_go(f->dso) && !is_loader(r, f->dso);
 }
 
 static void add_hot(struct hybrid *h, struct recording *r, double least)

@@ -281,6 +281,7 @@ static int begin_file(struct session *s, struct err *err)
 		write_stamps(s);
 	session_write_left_out(&s->r);
 	session_report_unselected(&s->select, &s->r);
+	session_report_go(&s->r);
 	return session_build_set(&s->r, &s->costs, 0, &set, err);
 }
 

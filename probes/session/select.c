@@ -261,18 +261,43 @@ static int refuse_impossible(const struct recording *r, struct err *err)
 		       r->plan.n > 1 ? " and the others" : "", p->reason);
 }
 
-/* Refuses Go programs without -F: they have none of the functions that ispot would choose. */
-static int refuse_go_programs(const struct recording *r, struct err *err)
+/* Returns the first program if all that are known are written in Go, or NULL. */
+static const struct dso *go_program(const struct recording *r)
 {
 	const struct dso *first = NULL;
 
 	vec_for_each (&r->objects, const struct traced_object, o) {
 		if (o->executable && !dso_is_go(o->dso))
-			return 0;
+			return NULL;
 		if (o->executable && !first)
 			first = o->dso;
 	}
-	return first ? selection_refuse_go(first, err) : 0;
+	return first;
+}
+
+/* Without functions, only samples and what threads wait for are left; a file shows them, but what
+ * needs calls shows nothing. */
+static int refuse_go_programs(const struct recording *r, struct err *err)
+{
+	const struct dso *program = go_program(r);
+
+	return program && (r->options->live || r->options->scout)
+		       ? selection_refuse_go(program, err)
+		       : 0;
+}
+
+void session_report_go(struct recording *r)
+{
+	const struct dso *program = r->is_hybrid ? go_program(r) : NULL;
+	char words[512], name[128];
+
+	if (!program)
+		return;
+	snprintf(words, sizeof(words),
+		 "%s is a Go program: no function of it is traced, and what its goroutines wait "
+		 "for is unknown; Go's own mutex and block profiles show that (go tool pprof)",
+		 text_printable(name, sizeof(name), text_base_name(dso_path(program))));
+	recording_write_notice(r, "go", words);
 }
 
 void session_report_unselected(struct select *sel, struct recording *r)

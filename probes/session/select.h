@@ -69,6 +69,8 @@ void session_join_mapped(struct select *sel, struct recording *r);
 void session_report_late(const struct select *sel, struct recording *r);
 /* Returns whether a function of that name is one of options.regions. */
 bool session_is_region(const struct recording *r, const char *symbol);
+/* Writes a notice if the program is in Go, whose functions have no probes. */
+void session_report_go(struct recording *r);
 /* Writes which markers that -F matches are not traced, since the last call. */
 void session_report_unselected(struct select *sel, struct recording *r);
 /* Writes a notice, at the end, about names of --no-key that matched nothing. */

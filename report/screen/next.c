@@ -328,6 +328,10 @@ static void next_after_nothing(const struct view *v, struct text *out)
 	bool in_process = false;
 	size_t width;
 
+	if (v->file && meta_has_notice(v->result->meta, "go")) {
+		next_view(v, "ispot report --by thread", "what each thread does", out);
+		return;
+	}
 	/* the threads' ends are known without calls */
 	if (!chosen_by_user(v) && (next_is_imbalance(v, out) || next_is_burst(v, out)))
 		return;
