@@ -92,8 +92,7 @@ void outlier_hints_text(const struct outlier_view *v, const struct outlier_block
 	for (size_t i = 0; i < all->n; i++) {
 		const struct outlier_hint *h = outlier_hint_at(all, i);
 
-		text_printf(&line, "%c %s", h->behaviour ? h->behaviour : '-',
-			    outlier_hint_title(h));
+		text_add(&line, outlier_hint_title(h));
 		if (!isnan(h->share))
 			text_printf(&line, " %.0f%%", 100 * h->share);
 		text_printf(&line, ": %s", h->evidence);
@@ -104,7 +103,7 @@ void outlier_hints_text(const struct outlier_view *v, const struct outlier_block
 	if (outlier_own_share(b) > WIDE_SHARE && b->durations.count >= 100)
 		outlier_paragraph(
 			v,
-			"- wide range: so many are outliers that none stands out; the time may "
+			"wide range: so many calls are outliers that none stands out; the time may "
 			"depend on the arguments",
 			out);
 }

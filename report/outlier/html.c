@@ -204,8 +204,6 @@ static void hint_list(const struct outlier_block *b, struct text *out)
 	text_add(out, "<ul>\n");
 	vec_for_each (&b->hints, const struct outlier_hint, h) {
 		text_add(out, "<li>");
-		if (h->behaviour)
-			text_printf(out, "%c ", h->behaviour);
 		text_printf(out, "<strong>%s</strong>", outlier_hint_title(h));
 		if (!isnan(h->share))
 			text_printf(out, " %.0f%%", 100 * h->share);

@@ -45,7 +45,7 @@ const char *outlier_cause_name(const struct outlier *x);
 void outlier_called_from(const struct outlier_view *v, const struct outlier *x, struct text *out);
 
 /*
- * Adds what else happened during the call, as in "meanwhile asleep for 2ms, 3 page faults".
+ * Adds what else happened during the call, as in "meanwhile blocked for 2ms, 3 page faults".
  * The cause may be among it. Adds nothing if nothing is known.
  */
 void outlier_meanwhile(const struct outlier *x, struct text *out);

@@ -541,7 +541,10 @@ static void where(const struct meta_frame *f, bool line, struct text *out)
 		text_add(out, "(in the kernel)");
 		return;
 	}
-	text_add(out, text_printable(name, sizeof(name), *f->symbol ? f->symbol : f->object));
+	text_add(out,
+		 !*f->symbol && !*f->object
+			 ? "(unknown code)"
+			 : text_printable(name, sizeof(name), *f->symbol ? f->symbol : f->object));
 	if (line && *f->file && f->line)
 		text_printf(out, " %s:%u", text_printable(name, sizeof(name), f->file), f->line);
 }
@@ -580,7 +583,7 @@ static void slow_places(const struct view *v, const struct slow *s, struct text 
 {
 	places(v, "   SLOW ATLEAST    FAST SAMPLES LINE WITH MORE CPU TIME IN SLOW CALLS",
 	       &s->differences.lines, true, out);
-	places(v, "   SLOW ATLEAST    FAST SAMPLES FUNCTION CALLED, THE SAME",
+	places(v, "   SLOW ATLEAST    FAST SAMPLES FUNCTION WITH MORE, CALLEES INCLUDED",
 	       &s->differences.callees, false, out);
 }
 

@@ -18,7 +18,7 @@ HEADS = {"LATENCY    CALLS": "durations", "Why slow calls are slow": "causes",
          "  CALLS    MEAN    SLOW CALL STACK": "stacks",
          "       AT s    TOOK   QUEUE BLOCKED     TID SLOWEST CALLS, CALLER": "slowest",
          "   SLOW ATLEAST    FAST SAMPLES LINE WITH MORE CPU TIME IN SLOW CALLS": "lines",
-         "   SLOW ATLEAST    FAST SAMPLES FUNCTION CALLED, THE SAME": "callees"}
+         "   SLOW ATLEAST    FAST SAMPLES FUNCTION WITH MORE, CALLEES INCLUDED": "callees"}
 
 
 def sections(lines):
