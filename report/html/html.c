@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,7 +41,9 @@ void html_name(struct text *out, const struct block *b)
 	text_release(&title);
 }
 
-void html_value(struct text *out, const struct column *c, const struct block *b)
+/* Adds the value, shown in these words, or, if they are NULL, as it is. */
+static void value_shown(struct text *out, const struct column *c, const struct block *b,
+			const char *words)
 {
 	char scratch[VALUE_SCRATCH];
 	struct value value = c->get(b, scratch);
@@ -50,13 +53,21 @@ void html_value(struct text *out, const struct column *c, const struct block *b)
 		value_print_csv(&value, &exact);
 	else
 		text_add(&exact, value.text);
-	value_print(&value, &shown);
+	if (words)
+		text_add(&shown, words);
+	else
+		value_print(&value, &shown);
 	text_printf(out, " data-key=\"%s\" data-value=\"", c->key);
 	html_short(out, exact.s ? exact.s : "");
 	text_add(out, "\">");
 	html_short(out, shown.s ? shown.s : "");
 	text_release(&exact);
 	text_release(&shown);
+}
+
+void html_value(struct text *out, const struct column *c, const struct block *b)
+{
+	value_shown(out, c, b, NULL);
 }
 
 static void head(const struct view *v, struct text *out)
@@ -84,10 +95,8 @@ static void bar_part(struct text *out, const char *class, double part)
 static void key(struct text *out, const char *class, const char *what, double ns,
 		const struct result *res)
 {
-	double threads = res->probed_ns ? ns / (double)res->probed_ns : 0;
-
 	text_printf(out, "<span class=\"key %s\"></span>%s ", class, what);
-	html_exact(out, class, threads, 1, "%.2f");
+	html_exact(out, class, ns / (double)res->threads_ns, 100, "%.0f%%");
 }
 
 static void time_bar(const struct result *res, struct text *out)
@@ -118,7 +127,7 @@ static void time_bar(const struct result *res, struct text *out)
 	key(out, "work", "running", (double)running_ns, res);
 	key(out, "queue", "run queue", (double)(res->working_ns - running_ns), res);
 	key(out, "wait", "idle", (double)res->idle_ns, res);
-	text_add(out, " <span class=\"quiet\">(threads, on average)</span></p>\n");
+	text_add(out, "</p>\n");
 }
 
 static void first_cause(const struct block *b, struct text *out)
@@ -188,10 +197,29 @@ static void answer(const struct view *v, struct text *out)
 	html_section_end(out);
 }
 
-static void cell(struct text *out, const struct column *c, const struct block *b)
+/* Lost time is a share of thread time, as in the sum above and on the screen. */
+static const char *lost_words(const struct view *v, const struct block *b, char buf[TEXT_NUMBER])
 {
+	double ns = report_counted_ns(v, b);
+
+	if (isnan(b->lost_threads) || !v->result->threads_ns)
+		return "n/a";
+	if (!(ns > 0))
+		return "–";
+	snprintf(buf, TEXT_NUMBER, "%.1f%%", 100 * ns / (double)v->result->threads_ns);
+	return buf;
+}
+
+static void cell(const struct view *v, struct text *out, const struct column *c,
+		 const struct block *b)
+{
+	char lost[TEXT_NUMBER];
+
 	text_add(out, "<td");
-	html_value(out, c, b);
+	value_shown(out, c, b,
+		    !strcmp(c->key, "lost_threads") ? lost_words(v, b, lost)
+		    : !strcmp(c->key, "verdict")    ? verdict_words(b->verdict)
+						    : NULL);
 	text_add(out, "</td>");
 }
 
@@ -205,7 +233,7 @@ static void table_row(const struct view *v, size_t i, bool detailed, struct text
 		    : report_loses_much(v, b) ? "high"
 					      : "low");
 	for (unsigned c = 0; c < TABLE_N; c++)
-		cell(out, column_find(table_columns_of[c]), b);
+		cell(v, out, column_find(table_columns_of[c]), b);
 	text_cause(b, &why);
 	text_add(out, "<td class=\"why\">");
 	html_text(out, why.s ? why.s : "-");
@@ -227,7 +255,9 @@ static void blocks(const struct view *v, size_t detailed, struct text *out)
 	for (unsigned c = 0; c < TABLE_N; c++) {
 		const struct column *column = column_find(table_columns_of[c]);
 
-		text_printf(out, "<th scope=\"col\" title=\"%s\">%s</th>", column->help,
+		text_printf(out, "<th scope=\"col\" title=\"%s\">%s</th>",
+			    strcmp(column->key, "lost_threads") ? column->help
+								: "lost time, of thread time",
 			    column->head);
 	}
 	text_add(out, "<th scope=\"col\" class=\"name\">why</th><th scope=\"col\" "
@@ -240,8 +270,8 @@ static void blocks(const struct view *v, size_t detailed, struct text *out)
 	text_add(
 		out,
 		"<p class=\"quiet\">SCI: slowdown score, the share of thread time by which the calls "
-		"of a function take longer than its fastest. lost: the same of its own time, in "
-		"threads. floor: what the probes alone would score. Names in brackets are where "
+		"of a function take longer than its fastest. lost: the part of it that is "
+		"interference and not in callees. floor: what the probes alone would score. Names in brackets are where "
 		"threads wait outside every traced function.</p>\n"
 		"</section>\n");
 }

@@ -84,13 +84,17 @@ def cells(piece):
         yield key, html.unescape(value), html.unescape(shown)
 
 
-def check_cells(where, piece, block):
+def check_cells(where, piece, block, trace):
     for key, value, shown in cells(piece):
         exact = number_of(block, key)
         if isinstance(exact, str) and len(exact) > 150:
             continue  # shortened there
         same(where, key, exact, value)
-        if exact is None or not isinstance(exact, str):
+        if key == "lost_threads" and shown == "–":
+            same(where, "lost time", True, block["verdict"] != "interference" or not exact > 0)
+        elif key == "lost_threads" and shown.endswith("%"):
+            reads(where, key, exact * trace["probed_ns"] / trace["threads_ns"], shown)
+        elif exact is None or not isinstance(exact, str):
             reads(where, key, exact, shown)
 
 
@@ -106,15 +110,15 @@ def check_html_causes(where, piece, block):
 
 
 def parts(trace):
-    """Of the threads' time, in threads."""
-    probed = trace["probed_ns"] or 1
+    """Of the threads' time, as shares."""
+    whole = trace["threads_ns"] or 1
     if trace["working_ns"] is None:
-        return {"lost": (trace["lost_ns"] or 0) / probed}
+        return {"lost": (trace["lost_ns"] or 0) / whole}
     queue = trace["runnable_ns"] or 0
-    all_parts = {"lost": trace["lost_ns"] / probed, "work": (trace["working_ns"] - queue) / probed,
-                 "queue": queue / probed, "wait": trace["idle_ns"] / probed}
+    all_parts = {"lost": trace["lost_ns"] / whole, "work": (trace["working_ns"] - queue) / whole,
+                 "queue": queue / whole, "wait": trace["idle_ns"] / whole}
     if trace["unexplained_ns"]:
-        all_parts["unexplained"] = trace["unexplained_ns"] / probed
+        all_parts["unexplained"] = trace["unexplained_ns"] / whole
     return all_parts
 
 
@@ -130,14 +134,14 @@ def check_html(whole):
     rows = re.findall(r"<tr class.*?</tr>", table, re.S)
     same("HTML", "rows", min(len(whole["blocks"]), 200), len(rows))
     for row, block in zip(rows, whole["blocks"]):
-        check_cells("HTML " + block["name"], row, block)
+        check_cells("HTML " + block["name"], row, block, whole["trace"])
         why = html.unescape(re.search(r'<td class="why">(.*?)</td>', row)[1])
         check_why("HTML " + block["name"], block, why, own=whole["trace"] if owns(block) else None)
     details = re.findall(r'<details id="block\d+".*?</details>', page, re.S)
     if whole["blocks"] and not details:
         wrong.append("HTML has no block in detail")
     for piece, block in zip(details, whole["blocks"]):
-        check_cells("HTML detail of " + block["name"], piece, block)
+        check_cells("HTML detail of " + block["name"], piece, block, whole["trace"])
         check_html_causes("HTML detail of " + block["name"], piece, block)
     facts = {k: (v, shown) for k, v, shown in cells(re.sub(r"<details.*?</details>|<table id.*?</table>", "", page, flags=re.S))}
     for key, exact in parts(whole["trace"]).items():
@@ -214,11 +218,10 @@ def check_text(whole):
     trace = whole["trace"]
     for key, exact in parts(trace).items():
         m = re.search(rf"(?:: |, )([\d.]+%) {words[key]}\b", time)
-        share = exact * (trace["probed_ns"] or 1) / trace["threads_ns"]
         if m and re.fullmatch(r"\d+%", m[1]):  # rounded so that all parts add up to 100%
-            near("text", key, 100 * share, float(m[1][:-1]), by=1.001)
+            near("text", key, 100 * exact, float(m[1][:-1]), by=1.001)
         elif m:
-            reads("text", key, share, m[1])
+            reads("text", key, exact, m[1])
     shown = re.findall(r"(?:: |, )([\d.]+)% ", time.partition("thread time")[2])
     if len(shown) > 1 and abs(sum(map(float, shown)) - 100) > 0.999:
         wrong.append(f"text: {time} does not add up to 100%")
