@@ -356,13 +356,14 @@ static bool wants_class(jvmtiEnv *jvmti, JNIEnv *jni, jclass class)
 	return wants;
 }
 
-/* Reports a class that the machine refuses, if the agent had rewritten it. No method of other
- * classes was wanted. */
+/* Reports a class that the machine refuses, if the agent had rewritten it: no method of other
+ * classes was wanted. Of a class that is not valid that is not known, as OpenJDK 17.0.21 refuses it
+ * before the agent sees its file. */
 static void refused(jvmtiEnv *jvmti, jclass class, jvmtiError error)
 {
 	char *signature = NULL, *name = NULL, why[128];
 
-	if (!agent.rewrote)
+	if (!agent.rewrote && error != JVMTI_ERROR_INVALID_CLASS)
 		return;
 	(*jvmti)->GetClassSignature(jvmti, class, &signature, NULL);
 	(*jvmti)->GetErrorName(jvmti, error, &name);
