@@ -223,8 +223,7 @@ static void begin_processes(struct inject_beside *b)
 	ring_bytes_report(&b->ring, b->drain.writer);
 	b->processes = (struct processes){ .drain = &b->drain,
 					   .functions = &b->functions,
-					   .ring_bytes = b->ring.n,
-					   .period = b->period,
+					   .how = { b->ring.n, b->period, b->overhead > 0 },
 					   .watch = watch,
 					   .ctx = b };
 	inproc_drain_count_functions(&b->drain, (uint32_t)b->functions.n);

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "probes/inject/patched.h"
 #include "probes/inproc/drain.h"
+#include "probes/inproc/stamped.h"
 #include "probes/process/target.h"
 #include "probes/select/blocking.h"
 #include "symbol/dso/dso.h"
@@ -204,6 +205,19 @@ void budget_settle(struct budget *b, uint64_t now_ns)
 	b->settled_ns = now_ns + SETTLE_NS;
 }
 
+/* Gives up the functions whose calls pass already in some thread. Returns whether there are any. */
+static bool give_up_passed(struct budget *b, const struct inproc_drain *d, bool *wanted)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < b->n; i++) {
+		if (b->functions[i].is_out || !inproc_stamped_passes(d, (uint32_t)i))
+			continue;
+		wanted[i] = b->functions[i].is_out = any = true;
+	}
+	return any;
+}
+
 bool budget_is_exceeded(struct budget *b, const struct inproc_drain *d,
 			const struct patched_functions *functions, uint64_t now_ns, bool *wanted)
 {
@@ -220,14 +234,15 @@ bool budget_is_exceeded(struct budget *b, const struct inproc_drain *d,
 	update_shares(b, work, (double)elapsed_ns);
 	b->is_begun = true;
 	b->debt_ns = fmax(b->debt_ns + cost - b->share * work, -b->share * CREDIT_MAX_NS);
-	if (b->debt_ns < DEBT_MAX_NS)
-		return false;
-	b->debt_ns = 0;
 	memset(wanted, 0, b->n * sizeof(*wanted));
+	if (b->debt_ns < DEBT_MAX_NS)
+		return give_up_passed(b, d, wanted);
+	b->debt_ns = 0;
 	budget_choose(b, functions, ROOM * b->share, wanted);
 	for (size_t i = 0; i < b->n; i++) {
 		any |= wanted[i];
 		b->functions[i].is_out |= wanted[i];
 	}
+	any |= give_up_passed(b, d, wanted);
 	return any;
 }

@@ -417,7 +417,7 @@ int injection_make(struct injection *in, struct tracees *t, struct err *err)
 	in->region_fd = -1;
 	in->back = 0;
 	in->table_bytes = blob_table_bytes();
-	in->block_bytes = blob_block_bytes(in->period, in->n_functions);
+	in->block_bytes = blob_block_bytes(in->period, in->n_functions, in->gives_up);
 	in->rows_bytes = in->period > 1 ? inproc_rows_bytes(in->n_functions) : 0;
 	ret = tracees_resume_at(t, &in->resume, err);
 	if (ret)

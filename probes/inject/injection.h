@@ -11,6 +11,7 @@
 #ifndef ISPOT_PROBES_INJECT_INJECTION_H
 #define ISPOT_PROBES_INJECT_INJECTION_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -52,6 +53,7 @@ struct injection {
 	} arenas; /* the caller sets near_start, near_end and bytes */
 	uint64_t ring_bytes;
 	uint32_t period, n_functions;	  /* one call in period is recorded; number of functions */
+	bool gives_up;			  /* threads may pass calls (machine/blob.h) */
 	uint64_t block_bytes, rows_bytes; /* of each thread */
 	uint64_t rows;			  /* address of the first thread's rows */
 	/* Addresses. Threads that have no block of their own share no_block. */

@@ -215,6 +215,7 @@ static void begin_arena(struct stub_code *c, const struct injection *in, const s
 	};
 	facts->claim = a->at + c->n + blob.claim;
 	facts->full = a->at + c->n + blob.full;
+	facts->miss = in->gives_up ? a->at + c->n + blob.miss : 0;
 	facts->begin = a->at + c->n + blob.begin;
 	facts->end = a->at + c->n + blob.end;
 	facts->enter = a->at + c->n + blob.enter;
@@ -235,7 +236,8 @@ static void write_facts(struct stub_code *c, const struct injection *in)
 				      .rows_bytes = in->rows_bytes,
 				      .period = in->period,
 				      .table = in->table,
-				      .tid_below = in->tid_below };
+				      .tid_below = in->tid_below,
+				      .misses_most = in->gives_up ? BLOCK_MISSES_MOST : 0 };
 
 	memcpy(c->bytes + ARENA_HEADER, &f, sizeof(f));
 }
@@ -448,12 +450,13 @@ struct patched_program patched_program_of(pid_t pid)
 }
 
 static struct patched initial_patched(pid_t pid, const struct patched_functions *functions,
-				      uint64_t ring_bytes, uint32_t period)
+				      const struct patched_how *how)
 {
 	return (struct patched){ .pid = pid,
 				 .region = PATCHED_NONE,
-				 .injection = { .ring_bytes = ring_bytes,
-						.period = period,
+				 .injection = { .ring_bytes = how->ring_bytes,
+						.period = how->period,
+						.gives_up = how->gives_up && how->period <= 1,
 						.n_functions = (uint32_t)functions->n,
 						.region_fd = -1 } };
 }
@@ -476,12 +479,12 @@ struct patched_prepared {
 };
 
 struct patched_prepared *patched_prepare(pid_t pid, struct patched_functions *functions,
-					 uint64_t ring_bytes, uint32_t period)
+					 const struct patched_how *how)
 {
 	struct patched_prepared *d = xcalloc(1, sizeof(*d));
 	bool *wanted = xcalloc(functions->n + 1, sizeof(*wanted));
 
-	d->p = initial_patched(pid, functions, ring_bytes, period);
+	d->p = initial_patched(pid, functions, how);
 	find_objects(&d->objects, pid, NULL, functions, wanted);
 	if (prepare_arenas(&d->p, &d->objects, functions, wanted, NULL)) {
 		patched_prepared_free(d);
@@ -855,7 +858,7 @@ static int patch_process(struct patched *p, struct tracees *t, struct pages *cod
 }
 
 int patched_begin(struct patched *p, struct tracees *t, struct patched_functions *functions,
-		  uint64_t ring_bytes, uint32_t period, struct patched_prepared *d,
+		  const struct patched_how *how, struct patched_prepared *d,
 		  int (*region)(void *ctx, int fd, struct err *err), void *ctx, struct err *err)
 {
 	bool *wanted = xcalloc(functions->n + 1, sizeof(*wanted));
@@ -864,7 +867,7 @@ int patched_begin(struct patched *p, struct tracees *t, struct patched_functions
 	uint64_t since_ns = clock_now_ns();
 	int ret;
 
-	*p = initial_patched(t->pid, functions, ring_bytes, period);
+	*p = initial_patched(t->pid, functions, how);
 	ret = refuse_gs(t, err);
 	if (!ret) {
 		find_objects(&all, t->pid, &code, functions, wanted);

@@ -82,22 +82,30 @@ struct patched {
 	bool has_ended;
 };
 
+/* How the calls of a process are recorded. */
+struct patched_how {
+	uint64_t ring_bytes; /* of each thread's ring; a power of two */
+	uint32_t period;     /* one call in this many is recorded; 1: every call */
+	/* Functions are taken out that are called too often. Until they are, calls that find a ring
+	 * full again and again pass without a record (machine/blob.h). Not with a period over 1. */
+	bool gives_up;
+};
+
 /*
  * Prepares what can be made before the threads are stopped, so that they are stopped for less time:
  * the addresses of the arenas, and their code. Returns NULL if nothing can be prepared. The result
  * is used if the process has the same mappings once it is stopped.
  */
 struct patched_prepared *patched_prepare(pid_t pid, struct patched_functions *functions,
-					 uint64_t ring_bytes, uint32_t period);
+					 const struct patched_how *how);
 void patched_prepared_free(struct patched_prepared *d);
 /*
  * Patches a process whose threads are stopped; they run again when this returns. d: its contents
  * are moved out, or NULL if nothing was prepared. region: called with the shared memory before
- * anything is patched; a result other than 0 ends this with that error. period: one call in this
- * many is recorded; 1: every call.
+ * anything is patched; a result other than 0 ends this with that error.
  */
 int patched_begin(struct patched *p, struct tracees *t, struct patched_functions *functions,
-		  uint64_t ring_bytes, uint32_t period, struct patched_prepared *d,
+		  const struct patched_how *how, struct patched_prepared *d,
 		  int (*region)(void *ctx, int fd, struct err *err), void *ctx, struct err *err);
 /* Removes the patches from a process that has them: this one, or one that it forked. Returns false
  * if the process could not be stopped and still has them. */

@@ -48,8 +48,8 @@ static void identify(struct patched *p)
 static int on_region(void *ctx, int fd, struct err *err)
 {
 	struct processes *p = ctx;
-	int ret = inproc_drain_add_stamped(p->drain, fd, p->pid, p->ring_bytes,
-					   (uint32_t)p->functions->n, p->period > 1);
+	int ret = inproc_drain_add_stamped(p->drain, fd, p->pid, p->how.ring_bytes,
+					   (uint32_t)p->functions->n, p->how.period > 1);
 
 	identify(vec_last(&p->patched));
 	if (!ret) {
@@ -70,8 +70,7 @@ static int patch_stopped(struct processes *all, struct tracees *t, struct patche
 	int ret;
 
 	all->pid = t->pid;
-	ret = patched_begin(p, t, all->functions, all->ring_bytes, all->period, d, on_region, all,
-			    err);
+	ret = patched_begin(p, t, all->functions, &all->how, d, on_region, all, err);
 	log_detail("the threads of process %d stood for %.1f ms%s", p->pid,
 		   (double)p->stopped_ns / 1e6,
 		   p->was_prepared ? ", with the code made before" : "");
@@ -122,7 +121,7 @@ bool processes_has(const struct processes *all, pid_t pid)
 
 int processes_attach(struct processes *p, pid_t pid, bool is_patient, struct err *err)
 {
-	struct patched_prepared *d = patched_prepare(pid, p->functions, p->ring_bytes, p->period);
+	struct patched_prepared *d = patched_prepare(pid, p->functions, &p->how);
 	int ret = attach(p, pid, is_patient, d, err);
 
 	patched_prepared_free(d);

@@ -22,8 +22,7 @@ struct launch;
 struct processes {
 	struct inproc_drain *drain;
 	struct patched_functions *functions;
-	uint64_t ring_bytes;
-	uint32_t period;
+	struct patched_how how;
 	/* No other recorder records what a process does after it has executed another program. */
 	bool is_alone;
 	/* Called with the region of a stopped process before it is patched. Returns 0 or -errno. */

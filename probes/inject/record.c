@@ -286,6 +286,12 @@ static void run(struct recording *r)
 	ownswitches_drain(&r->own);
 }
 
+/* Whether functions are taken out that cost more than the budget: those of -F are not. */
+static bool is_limited(const struct recording *r)
+{
+	return !r->targets.is_chosen && r->o->overhead > 0;
+}
+
 static int record(struct recording *r, struct session_result *result, struct err *err)
 {
 	int ret;
@@ -303,7 +309,7 @@ static int record(struct recording *r, struct session_result *result, struct err
 	if (r->o->keep_slower_ns)
 		inproc_sum_up_shorter(&r->drain, r->o->keep_slower_ns);
 	inproc_write_set(&r->drain, true, r->start_ns);
-	budget_init(&r->budget, r->targets.is_chosen ? 0 : r->o->overhead,
+	budget_init(&r->budget, is_limited(r) ? r->o->overhead : 0,
 		    r->cost.full_p50_ns + (r->period - 1) * r->passed_ns, r->targets.functions.n);
 	inproc_drain_count_functions(&r->drain, (uint32_t)r->targets.functions.n);
 	r->given_up = xcalloc(r->targets.functions.n + 1, sizeof(*r->given_up));
@@ -386,8 +392,7 @@ int inject_record(const struct session_options *o, struct session_result *result
 	r.processes = (struct processes){ .is_alone = true,
 					  .drain = &r.drain,
 					  .functions = &r.targets.functions,
-					  .ring_bytes = r.ring.n,
-					  .period = r.period,
+					  .how = { r.ring.n, r.period, is_limited(&r) },
 					  .watch = watch,
 					  .ctx = &r };
 	if (!ret) {

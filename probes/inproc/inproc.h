@@ -145,6 +145,14 @@ struct inproc_stamp {
 /* Marks an entry: the call is inside of another call of its function that was not recorded. */
 #define INPROC_INNER (1u << 31)
 
+/*
+ * A bit for each function, at this offset of the region: a thread found its ring full for so many
+ * calls of the function that it passes them from now on. Functions with higher ids are never
+ * passed.
+ */
+#define INPROC_PASSED_AT  2048
+#define INPROC_PASSED_IDS 16384u
+
 /* A thread's own counts of its calls of one function, if one call in several is recorded. */
 struct inproc_row {
 	_Atomic uint64_t calls, recorded;

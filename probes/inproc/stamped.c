@@ -489,6 +489,19 @@ void inproc_stamped_seal(struct inproc_region *g)
 		atomic_store(&g->shared->recording, 2);
 }
 
+bool inproc_stamped_passes(const struct inproc_drain *d, uint32_t id)
+{
+	if (id >= INPROC_PASSED_IDS)
+		return false;
+	vec_for_each (&d->regions, const struct inproc_region, g) {
+		const _Atomic uint8_t *bits = (const _Atomic uint8_t *)g->shared + INPROC_PASSED_AT;
+
+		if (g->is_stamped && g->shared && atomic_load(&bits[id / 8]) >> id % 8 & 1)
+			return true;
+	}
+	return false;
+}
+
 bool inproc_stamped_is_over(const struct inproc_region *g, uint32_t slot)
 {
 	return g->seen[slot].is_gone && g->seen[slot].is_read;

@@ -23,6 +23,10 @@ int inproc_drain_add_stamped(struct inproc_drain *d, int fd, pid_t pid, uint64_t
  * (seccomp). Threads without a ring then get none, and their records are counted. */
 void inproc_stamped_seal(struct inproc_region *g);
 
+/* Returns whether threads pass calls of the function, as they found their rings full again and
+ * again. */
+bool inproc_stamped_passes(const struct inproc_drain *d, uint32_t id);
+
 /* ---- parts of a run ---- */
 
 /* Begins a run, which reads the records that are older than now. */

@@ -286,6 +286,17 @@ record taken --engine in-process --overhead 0.01 -- "$patched" 3 8 40001 100
 is "$status/$(made taken leaf)/$(made taken deep)" 0/10800108/2700027 "functions are taken out under threads, forks and signals: the program makes each call" ||
 	diag taken.err
 
+# A ring of 4K has room for 128 calls. A thread that finds it full for 64 calls of a function passes further ones, so that
+# it loses 128 records of each function at most, of a million calls.
+record flooded --engine in-process --overhead 50 -m 4K -- "$patched" 1 0 400003 0
+is "$status/$(made flooded deep)" 0/1000006 "called too often for the ring: the program makes each call" || diag flooded.err
+functions=$(sed -n 's/.* calls of \([0-9]*\) functions.*/\1/p' flooded.err)
+flooded=$(trace_of flooded lost_records)
+[ "$flooded" -gt 0 ] && [ "$flooded" -le $((128 * functions)) ]
+ok $? "called too often for the ring: few records are lost" || diag flooded.err
+is "$("$ISPOT" report --json -i flooded.data | jq '[.not_traced[] | select(.name == "deep" and (.reason | test("once traced")))] | length')" 1 \
+	"called too often for the ring: the function is taken out" || diag flooded.err
+
 # ---- attach and detach ----
 
 # at FUNCTION PID: where it is in memory; code PID [FUNCTION]: what is there
@@ -306,11 +317,17 @@ for round in 1 2 3; do
 	"$ISPOT" record --engine in-process -o attached.data -F leaf -p "$running" -d 0.3 >attached.out 2>&1 || break
 done
 is "$round/$?" 3/0 "three times attached to and detached from" || diag attached.out
-"$ISPOT" record -v --engine in-process -o attached.data -F leaf -p "$running" -d 0.3 >attached.out 2>&1
+# On a busy machine its threads hardly run in that time.
+enough() { [ "$("$ISPOT" report --json -i attached.data | jq '.trace.calls > 100 and (.trace.threads >= 3)')" = true ]; }
+for _ in 1 2 3 4 5; do
+	"$ISPOT" record -v --engine in-process -o attached.data -F leaf -p "$running" -d 0.3 >attached.out 2>&1
+	enough && break
+done
 like attached.out 'stood for [0-9.]* ms, with the code made before' "the code is made before its threads stand" || diag attached.out
 is "$(code "$running")" "$before" "the code is what it was"
 is "${#before}" 64 "(32 bytes of it)"
-is "$("$ISPOT" report --json -i attached.data | jq '.trace.calls > 100 and (.trace.threads >= 3)')" true "calls of its threads are recorded"
+enough
+ok $? "calls of its threads are recorded" || diag attached.out
 outlives_recorders "$running" 0.1 0.2 0.3 0.4 0.6 0.9
 ok $? "a recorder that is killed at any moment leaves the program running"
 "$ISPOT" record --engine in-process -o after.data -F leaf -p "$running" -d 0.3 >after.out 2>&1

@@ -42,13 +42,15 @@ static int (*gated)(
 	int n);		   /* calls itself n times; one call in PERIOD is recorded, as function 2 */
 static void (*left)(bool); /* function 1: if true, raises a SIGTRAP that leaves it */
 static int (*made)(int);   /* returns its argument and one, and records that as function 3 */
+static int (*frequent)(int); /* the same as function 0, which may be given up */
 static _Atomic long in_handlers;
 
 static void set_gs(void)
 {
-	assert_int_equal(syscall(SYS_arch_prctl, ARCH_GS,
-				 blocks + INPROC_SLOTS * blob_block_bytes(PERIOD, FUNCTIONS)),
-			 0);
+	assert_int_equal(
+		syscall(SYS_arch_prctl, ARCH_GS,
+			blocks + INPROC_SLOTS * blob_block_bytes(PERIOD, FUNCTIONS, false)),
+		0);
 }
 
 #define EMIT(c, ...) \
@@ -113,6 +115,17 @@ static void make_left(struct stub_code *c, const struct stub_facts *facts)
 	stub_emit_exit_rest(c, facts, 1, &out);
 }
 
+static int (*make_adding(struct stub_code *c, const struct stub_facts *facts, uint32_t id))(int)
+{
+	const uint64_t start = c->address + c->n;
+
+	stub_emit_entry(c, facts, &(struct stub_entry){ .id = id, .sp = SP_BEFORE });
+	EMIT(c, 0x8d, 0x47, 0x01); /* lea 1(%rdi), %eax */
+	stub_emit_exit(c, facts, id, SP_BEFORE);
+	EMIT(c, 0xc3);
+	return (int (*)(int))(uintptr_t)start;
+}
+
 static void make_function(void)
 {
 	const struct blob blob = blob_get();
@@ -127,7 +140,7 @@ static void make_function(void)
 	struct blob_facts f = { .region = (uintptr_t)region,
 				.blocks = (uintptr_t)blocks,
 				.ring_bytes = RING,
-				.block_bytes = blob_block_bytes(PERIOD, FUNCTIONS),
+				.block_bytes = blob_block_bytes(PERIOD, FUNCTIONS, false),
 				.rows = (uintptr_t)region + REGION + INPROC_SLOTS * RING,
 				.rows_bytes = inproc_rows_bytes(FUNCTIONS),
 				.period = PERIOD };
@@ -135,11 +148,10 @@ static void make_function(void)
 	assert_ptr_not_equal(page, MAP_FAILED);
 	stub_emit(&c, blob.code, blob.bytes);
 	memcpy(page, &f, sizeof(f));
-	made = (int (*)(int))(page + c.n);
-	stub_emit_entry(&c, &facts, &(struct stub_entry){ .id = 3, .sp = SP_BEFORE });
-	stub_emit(&c, (const uint8_t[]){ 0x8d, 0x47, 0x01 }, 3); /* lea 1(%rdi), %eax */
-	stub_emit_exit(&c, &facts, 3, SP_BEFORE);
-	stub_emit(&c, (const uint8_t[]){ 0xc3 }, 1);
+	made = make_adding(&c, &facts, 3);
+	facts.miss = c.address + blob.miss;
+	frequent = make_adding(&c, &facts, 0);
+	facts.miss = 0;
 	make_kept(&c, &facts);
 	make_gated(&c, &facts);
 	make_left(&c, &facts);
@@ -149,7 +161,7 @@ static void make_function(void)
 static int begin(void **state)
 {
 	const struct trace_writer_options o = { .path = path, .n_cpus = 1 };
-	const size_t bytes = (INPROC_SLOTS + 1) * blob_block_bytes(PERIOD, FUNCTIONS);
+	const size_t bytes = (INPROC_SLOTS + 1) * blob_block_bytes(PERIOD, FUNCTIONS, false);
 	int fd = memfd_create("region", 0), file = mkstemp(path);
 
 	(void)state;
@@ -226,6 +238,43 @@ static void test_loss_is_counted(void **state)
 	assert_int_equal(2 * calls + lost, 2 * 1009);
 	for (int i = 0; i < 11; i++)
 		made(i);
+	read_all(&calls, &lost);
+	assert_int_equal(calls, 11);
+	assert_int_equal(lost, 0);
+}
+
+static void *call_often(void *n)
+{
+	for (int i = 0; i < (int)(intptr_t)n; i++)
+		if (frequent(i) != i + 1)
+			return "a wrong result";
+	return NULL;
+}
+
+/* A thread that finds its ring full for so many calls of a function records none of it any more,
+ * and loses no more records. Other functions, and other threads, go on. */
+static void test_passes_what_is_called_too_often(void **state)
+{
+	uint64_t calls, lost;
+	pthread_t other;
+	void *wrong;
+
+	(void)state;
+	assert_false(inproc_stamped_passes(&drain, 0));
+	assert_null(call_often((void *)10007));
+	read_all(&calls, &lost);
+	assert_int_equal(calls, RING / sizeof(struct inproc_stamp) / 2);
+	assert_int_equal(lost, 2 * BLOCK_MISSES_MOST - 1);
+	assert_true(inproc_stamped_passes(&drain, 0));
+	assert_false(inproc_stamped_passes(&drain, 3));
+	assert_null(call_often((void *)11));
+	assert_int_equal(made(1), 2);
+	read_all(&calls, &lost);
+	assert_int_equal(calls, 1);
+	assert_int_equal(lost, 0);
+	assert_int_equal(pthread_create(&other, NULL, call_often, (void *)11), 0);
+	assert_int_equal(pthread_join(other, &wrong), 0);
+	assert_null(wrong);
 	read_all(&calls, &lost);
 	assert_int_equal(calls, 11);
 	assert_int_equal(lost, 0);
@@ -596,6 +645,7 @@ int main(void)
 		cmocka_unit_test(test_counts),
 		cmocka_unit_test(test_flags_and_red_zone),
 		cmocka_unit_test(test_loss_is_counted),
+		cmocka_unit_test(test_passes_what_is_called_too_often),
 		cmocka_unit_test(test_registers),
 		cmocka_unit_test(test_threads_and_signals),
 		cmocka_unit_test(test_forked),

@@ -35,6 +35,7 @@ static struct inproc_drain drain;
 static struct trace_writer *writer;
 static char path[32];
 static uint32_t period; /* one call in this many is recorded */
+static bool gives_up;	/* functions may be given up */
 static char *region, *blocks;
 static int (*made)(int);   /* returns its argument and one, and records that as function 3 */
 static int (*gated)(int);  /* calls itself n times, which is recorded as function 2 */
@@ -43,7 +44,8 @@ static _Atomic long in_handlers;
 
 static uint64_t table_at(void)
 {
-	return (uintptr_t)blocks + (INPROC_SLOTS + 1) * blob_block_bytes(period, FUNCTIONS);
+	return (uintptr_t)blocks +
+	       (INPROC_SLOTS + 1) * blob_block_bytes(period, FUNCTIONS, gives_up);
 }
 
 static void emit(struct stub_code *c, uint32_t w)
@@ -104,11 +106,12 @@ static void make_code(void)
 	const struct blob_facts f = { .region = (uintptr_t)region,
 				      .blocks = (uintptr_t)blocks,
 				      .ring_bytes = RING,
-				      .block_bytes = blob_block_bytes(period, FUNCTIONS),
+				      .block_bytes = blob_block_bytes(period, FUNCTIONS, gives_up),
 				      .rows = (uintptr_t)region + REGION + INPROC_SLOTS * RING,
 				      .rows_bytes = inproc_rows_bytes(FUNCTIONS),
 				      .period = period,
-				      .table = table_at() };
+				      .table = table_at(),
+				      .misses_most = gives_up ? BLOCK_MISSES_MOST : 0 };
 
 	assert_ptr_not_equal(page, MAP_FAILED);
 	stub_emit(&c, blob.code, blob.bytes);
@@ -118,14 +121,16 @@ static void make_code(void)
 	__builtin___clear_cache((char *)page, (char *)page + c.n);
 }
 
-static int begin_with(uint32_t one_in)
+static int begin_with(uint32_t one_in, bool may_give_up)
 {
 	const struct trace_writer_options o = { .path = path, .n_cpus = 1 };
 	int fd = memfd_create("region", 0), file;
 	size_t bytes;
 
 	period = one_in;
-	bytes = (INPROC_SLOTS + 1) * blob_block_bytes(period, FUNCTIONS) + blob_table_bytes();
+	gives_up = may_give_up;
+	bytes = (INPROC_SLOTS + 1) * blob_block_bytes(period, FUNCTIONS, gives_up) +
+		blob_table_bytes();
 	strcpy(path, "/tmp/ispot-unit.XXXXXX");
 	file = mkstemp(path);
 	assert_true(fd >= 0 && file >= 0);
@@ -149,13 +154,19 @@ static int begin_with(uint32_t one_in)
 static int begin(void **state)
 {
 	(void)state;
-	return begin_with(1);
+	return begin_with(1, false);
 }
 
 static int begin_gated(void **state)
 {
 	(void)state;
-	return begin_with(PERIOD);
+	return begin_with(PERIOD, false);
+}
+
+static int begin_giving_up(void **state)
+{
+	(void)state;
+	return begin_with(1, true);
 }
 
 static int end(void **state)
@@ -600,6 +611,42 @@ static void test_gate_keeps_registers(void **state)
 	assert_in_range(calls, 59, 61);
 }
 
+static void *call_often(void *n)
+{
+	for (int i = 0; i < (int)(intptr_t)n; i++)
+		if (made(i) != i + 1)
+			return "a wrong result";
+	return NULL;
+}
+
+/* A thread that finds its ring full for so many calls of a function records none of it any more,
+ * and loses no more records. Other functions, and other threads, go on. */
+static void test_passes_what_is_called_too_often(void **state)
+{
+	uint64_t calls, lost;
+	pthread_t other;
+	void *wrong;
+
+	(void)state;
+	assert_null(call_often((void *)10007));
+	read_all(&calls, &lost);
+	assert_int_equal(calls, RING / sizeof(struct inproc_stamp) / 2);
+	assert_int_equal(lost, 2 * BLOCK_MISSES_MOST - 1);
+	assert_true(inproc_stamped_passes(&drain, 3));
+	assert_false(inproc_stamped_passes(&drain, 2));
+	assert_null(call_often((void *)11));
+	assert_int_equal(gated(0), 0);
+	read_all(&calls, &lost);
+	assert_int_equal(calls, 1);
+	assert_int_equal(lost, 0);
+	assert_int_equal(pthread_create(&other, NULL, call_often, (void *)11), 0);
+	assert_int_equal(pthread_join(other, &wrong), 0);
+	assert_null(wrong);
+	read_all(&calls, &lost);
+	assert_int_equal(calls, 11);
+	assert_int_equal(lost, 0);
+}
+
 #define EACH_CALL(f)  cmocka_unit_test_setup_teardown(f, begin, end)
 #define SOME_CALLS(f) cmocka_unit_test_setup_teardown(f, begin_gated, end)
 
@@ -614,6 +661,9 @@ int main(void)
 		EACH_CALL(test_one_after_the_other),
 		EACH_CALL(test_table_is_full),
 		EACH_CALL(test_sealed),
+		cmocka_unit_test_setup_teardown(test_passes_what_is_called_too_often,
+						begin_giving_up, end),
+		cmocka_unit_test_setup_teardown(test_registers, begin_giving_up, end),
 		SOME_CALLS(test_gate_counts),
 		SOME_CALLS(test_gate_of_recursion),
 		SOME_CALLS(test_gate_of_left_calls),

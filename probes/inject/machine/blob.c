@@ -3,10 +3,11 @@
 
 #include "probes/inproc/inproc.h"
 
-uint64_t blob_block_bytes(uint32_t period, uint32_t n_functions)
+uint64_t blob_block_bytes(uint32_t period, uint32_t n_functions, bool gives_up)
 {
-	if (period <= 1)
+	const uint64_t each = period > 1 ? TURN_BYTES : gives_up;
+
+	if (!each)
 		return BLOCK_BYTES;
-	return (BLOCK_BYTES + (uint64_t)n_functions * TURN_BYTES + INPROC_PAGE - 1) &
-	       ~(uint64_t)(INPROC_PAGE - 1);
+	return (BLOCK_BYTES + n_functions * each + INPROC_PAGE - 1) & ~(uint64_t)(INPROC_PAGE - 1);
 }

@@ -13,6 +13,7 @@
 #ifndef ISPOT_PROBES_INJECT_BLOB_H
 #define ISPOT_PROBES_INJECT_BLOB_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -46,6 +47,14 @@ enum turn {
 	TURN_BYTES = 64,
 };
 
+/*
+ * What a thread keeps for each function after these fields if functions may be given up: a byte,
+ * the number of its calls that found the ring full. From BLOCK_MISSES_MOST on, calls pass without a
+ * record, in a nanosecond: the function is called too often for the recorder, which takes it out as
+ * soon as it has a CPU.
+ */
+#define BLOCK_MISSES_MOST 64
+
 /* The parameters of the code. Each copy of the code begins with them. */
 struct blob_facts {
 	uint64_t region; /* address of the region */
@@ -57,15 +66,18 @@ struct blob_facts {
 	/* aarch64: address of the table of threadtable.h, and how far below its base a thread has
 	 * its number if the kernel is not told where, as with musl; 0: not known */
 	uint64_t table, tid_below;
+	uint64_t misses_most; /* BLOCK_MISSES_MOST, or 0: no function is given up */
 };
 
-/* Returns the bytes of a block. A block with turns fills whole pages, so that madvise() can wipe
- * it. */
-uint64_t blob_block_bytes(uint32_t period, uint32_t n_functions);
+/* Returns the bytes of a block. A block with turns or misses fills whole pages, so that madvise()
+ * can wipe it. gives_up: functions may be given up, which those of which one call in several is
+ * recorded never are. */
+uint64_t blob_block_bytes(uint32_t period, uint32_t n_functions, bool gives_up);
 
 /*
- * The four routines return to the address in %r11. They change %r11 and the flags; the carry flag
- * means that no record is to be written. full: %rdx has the reserved position, and keeps it. begin,
+ * The five routines return to the address in %r11. They change %r11 and the flags; the carry flag
+ * means that no record is to be written. full: %rdx has the reserved position, and keeps it. miss
+ * is the same at an entry of the function whose id is in %eax, if functions may be given up. begin,
  * end: %ecx has the function's id, and %edx the lower half of the stack pointer at the function's
  * entry. begin is for a call that is due to be recorded, and leaves INPROC_INNER or 0 in %ecx.
  *
@@ -73,10 +85,10 @@ uint64_t blob_block_bytes(uint32_t period, uint32_t n_functions);
  * thread's block there: they look for it in a table (threadtable.h).
  */
 struct blob {
-	const void *code;		/* starts with struct blob_facts */
-	size_t bytes;			/* 0: this processor is not supported */
-	size_t claim, full, begin, end; /* offsets of the four routines */
-	size_t enter, leave;		/* aarch64: offsets of the two that stubs call instead */
+	const void *code;		      /* starts with struct blob_facts */
+	size_t bytes;			      /* 0: this processor is not supported */
+	size_t claim, full, miss, begin, end; /* offsets of the five routines */
+	size_t enter, leave; /* aarch64: offsets of the two that stubs call instead */
 };
 
 struct blob blob_get(void);

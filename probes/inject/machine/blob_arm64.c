@@ -34,7 +34,11 @@ _Static_assert(sizeof(struct inproc_row) == 32 && offsetof(struct inproc_row, re
 _Static_assert(BLOCK_KEY == 0 && BLOCK_POS == 8 && BLOCK_LIMIT == 16 && BLOCK_BASE == 24 &&
 		       BLOCK_SLOT == 32,
 	       "as in the code");
-_Static_assert(offsetof(struct blob_facts, table) == 56 && offsetof(struct blob_facts, tid_below) == 64,
+_Static_assert(offsetof(struct blob_facts, table) == 56 && offsetof(struct blob_facts, tid_below) == 64 &&
+		       offsetof(struct blob_facts, misses_most) == 72,
+	       "as in the code");
+_Static_assert(INPROC_PASSED_AT == 2048 && INPROC_PASSED_IDS == 16384 &&
+		       sizeof(struct inproc_header) <= INPROC_PASSED_AT,
 	       "as in the code");
 _Static_assert(sizeof(struct threadtable_row) == 32 && THREADTABLE_BITS == 13 &&
 		       THREADTABLE_FACTOR == 0x9e3779b1u && THREADTABLE_STEPS == 64 &&
@@ -74,6 +78,7 @@ __asm__(".pushsection .rodata\n"
 	"ispot_blob_period:	.quad 0\n"
 	"ispot_blob_table:	.quad 0\n"
 	"ispot_blob_tid_below:	.quad 0\n"
+	"ispot_blob_misses_most:	.quad 0\n"
 
 	/* The time of an entry is read as late as possible, that of an exit when all of the
 	 * function's loads are done. */
@@ -111,6 +116,17 @@ __asm__(".pushsection .rodata\n"
 	"4:	ldr x9, ispot_blob_period\n"
 	"	cmp x9, #1\n"
 	"	b.hi 60f\n"
+
+	/* Passes a function's call if the thread has missed so many of them. */
+	"	ldr x9, ispot_blob_misses_most\n"
+	"	cbz x9, 9f\n"
+	"	lsr w12, w16, #1\n"
+	"	cmp w12, #4, lsl #12\n" /* INPROC_PASSED_IDS */
+	"	b.hs 9f\n"
+	"	add x12, x12, x11\n"
+	"	ldrb w12, [x12, #64]\n"
+	"	cmp w12, w9\n"
+	"	b.hs 8f\n"
 
 	/*
 	 * Reserves a record of the block in x11. A signal handler may run between any two
@@ -196,9 +212,9 @@ __asm__(".pushsection .rodata\n"
 	"	ldr x2, ispot_blob_block_bytes\n"
 	"	ldr x3, ispot_blob_blocks\n"
 	"	madd x2, x2, x1, x3\n"
-	/* wipes the turns that another thread has left there */
-	"	ldr x3, ispot_blob_period\n"
-	"	cmp x3, #1\n"
+	/* wipes the turns or misses that another thread has left there */
+	"	ldr x3, ispot_blob_block_bytes\n"
+	"	cmp x3, #64\n"
 	"	b.ls 30f\n"
 	"	mov x9, x0\n"
 	"	mov x12, x1\n"
@@ -317,7 +333,31 @@ __asm__(".pushsection .rodata\n"
 	"	b.ne 42f\n"
 	"	stxr w10, x12, [x13]\n"
 	"	cbnz w10, 41b\n"
-	"	add x13, x9, #16\n"
+
+	/* Counts the miss of an entry, and tells the recorder when there were so many. */
+	"	ldr x10, ispot_blob_misses_most\n"
+	"	cbz x10, 44f\n"
+	"	tbnz w16, #0, 44f\n"
+	"	lsr w12, w16, #1\n"
+	"	cmp w12, #4, lsl #12\n" /* INPROC_PASSED_IDS */
+	"	b.hs 44f\n"
+	"	add x13, x12, x11\n"
+	"	ldrb w15, [x13, #64]\n"
+	"	add w15, w15, #1\n"
+	"	strb w15, [x13, #64]\n"
+	"	cmp w15, w10\n"
+	"	b.ne 44f\n"
+	"	ldr x13, ispot_blob_region\n"
+	"	lsr w10, w12, #5\n"
+	"	add x13, x13, x10, lsl #2\n"
+	"	add x13, x13, #2048\n" /* INPROC_PASSED_AT */
+	"	mov w10, #1\n"
+	"	lsl w10, w10, w12\n"
+	"43:	ldxr w12, [x13]\n"
+	"	orr w12, w12, w10\n"
+	"	stxr w15, w12, [x13]\n"
+	"	cbnz w15, 43b\n"
+	"44:	add x13, x9, #16\n"
 	"	b 51f\n"
 	"42:	subs w15, w15, #1\n"
 	"	b.ne 41b\n"

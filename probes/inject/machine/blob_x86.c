@@ -17,6 +17,9 @@
 #define RINGS_AT     67637248
 #define RECORDING_AT 64
 #define NO_RING_AT   80
+#define PASSED_AT    2048
+#define MISSES_MOST  64
+#define PASSED_IDS   16384
 
 _Static_assert(INPROC_PAGE == SLOTS_AT && INPROC_SLOTS == N_SLOTS, "as in the code");
 _Static_assert(sizeof(struct inproc_slot) == SLOT_BYTES, "as in the code");
@@ -32,7 +35,9 @@ _Static_assert(sizeof(struct inproc_stamp) == 16, "as in the code");
 _Static_assert(INPROC_FREE == 0 && INPROC_LIVE == 1 && INPROC_ENDED == 2 && INPROC_TAKEN == 3,
 	       "as in the code");
 _Static_assert(BLOCK_ROWS == 40 && BLOCK_RANDOM == 48 && BLOCK_BYTES == 64, "as in the code");
-_Static_assert(sizeof(struct blob_facts) == 72, "as in the code");
+_Static_assert(sizeof(struct blob_facts) == 80, "as in the code");
+_Static_assert(INPROC_PASSED_AT == PASSED_AT && INPROC_PASSED_IDS == PASSED_IDS &&
+		       sizeof(struct inproc_header) <= PASSED_AT && BLOCK_MISSES_MOST == MISSES_MOST, "as in the code");
 _Static_assert(TURN_NEXT == 0 && TURN_OUTER == 8 && TURN_TOP == 12 && TURN_DEPTH == 16 &&
 		       TURN_REST == 20 && TURN_OPEN == 24 && TURN_OPEN_MOST == 10 &&
 		       TURN_BYTES == 64,
@@ -68,7 +73,7 @@ __asm__(".pushsection .rodata\n"
 	"ispot_blob_rows:	.quad 0\n"
 	"ispot_blob_rows_bytes:	.quad 0\n"
 	"ispot_blob_period:	.quad 0\n"
-	"	.quad 0, 0\n"
+	"	.quad 0, 0, 0\n"
 
 	/* Claims the first free slot for the thread, if the recorder allows it. */
 	"ispot_blob_claim:\n" SAVE
@@ -103,8 +108,8 @@ __asm__(".pushsection .rodata\n"
 	"	mov ispot_blob_block_bytes(%rip), %rsi\n"
 	"	imul %rdx, %rsi\n"
 	"	add ispot_blob_blocks(%rip), %rsi\n"
-	/* wipe the turns that another thread has left there */
-	"	cmpl $1, ispot_blob_period(%rip)\n"
+	/* wipe the turns or misses that another thread has left there */
+	"	cmpq $64, ispot_blob_block_bytes(%rip)\n"
 	"	jbe 4f\n"
 	"	mov %rdi, %r9\n"
 	"	mov %rdx, %r8\n"
@@ -157,8 +162,12 @@ __asm__(".pushsection .rodata\n"
 	 * unless a signal handler has reserved another one: then the recorder finds a record that
 	 * is never written, and counts it as lost.
 	 */
+	"ispot_blob_miss:\n" SAVE
+	"	mov %eax, %r9d\n"
+	"	jmp 7f\n"
 	"ispot_blob_full:\n" SAVE
-	"	mov %gs:32, %rsi\n"
+	"	mov $" TEXT(PASSED_IDS) ", %r9d\n" /* no function's id */
+	"7:	mov %gs:32, %rsi\n"
 	"	mov $2, %edi\n"
 	"	test %rsi, %rsi\n"
 	"	je 4f\n"
@@ -176,6 +185,13 @@ __asm__(".pushsection .rodata\n"
 	"	jne 1b\n"
 	"	jmp 5f\n"
 	"3:	incq " TEXT(SLOT_LOST) "(%rsi)\n"
+	"	cmp $" TEXT(PASSED_IDS) ", %r9d\n"
+	"	jae 5f\n"
+	"	incb %gs:64(%r9)\n"
+	"	cmpb $" TEXT(MISSES_MOST) ", %gs:64(%r9)\n"
+	"	jne 5f\n"
+	"	mov ispot_blob_region(%rip), %r8\n"
+	"	lock bts %r9d, " TEXT(PASSED_AT) "(%r8)\n"
 	"	jmp 5f\n"
 	"4:	mov ispot_blob_region(%rip), %r8\n"
 	"	lock incq " TEXT(NO_RING_AT) "(%r8)\n"
@@ -291,8 +307,8 @@ __asm__(".pushsection .rodata\n"
 
 /* clang-format on */
 
-extern const char ispot_blob_start[], ispot_blob_claim[], ispot_blob_full[], ispot_blob_begin[],
-	ispot_blob_finish[], ispot_blob_end[];
+extern const char ispot_blob_start[], ispot_blob_claim[], ispot_blob_full[], ispot_blob_miss[],
+	ispot_blob_begin[], ispot_blob_finish[], ispot_blob_end[];
 
 struct blob blob_get(void)
 {
@@ -300,6 +316,7 @@ struct blob blob_get(void)
 			      .bytes = (size_t)(ispot_blob_end - ispot_blob_start),
 			      .claim = (size_t)(ispot_blob_claim - ispot_blob_start),
 			      .full = (size_t)(ispot_blob_full - ispot_blob_start),
+			      .miss = (size_t)(ispot_blob_miss - ispot_blob_start),
 			      .begin = (size_t)(ispot_blob_begin - ispot_blob_start),
 			      .end = (size_t)(ispot_blob_finish - ispot_blob_start) };
 }

@@ -27,6 +27,7 @@ struct stub_code {
 
 struct stub_facts {
 	uint64_t claim, full, begin, end; /* addresses of the routines of blob.h */
+	uint64_t miss;			  /* 0: no function is given up */
 	uint64_t enter, leave;
 	uint32_t ring_bytes;
 };

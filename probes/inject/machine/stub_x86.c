@@ -57,21 +57,67 @@ static void emit_blob_call(struct stub_code *c, uint64_t blob)
 	stub_emit_jump(c, blob);
 }
 
+enum { NEAR_JB = 0x82, NEAR_JAE = 0x83, NEAR_JE = 0x84, NEAR_JNE = 0x85, NEAR_JA = 0x87 };
+
+#define GS_DISP 0x25 /* SIB byte: a 32-bit address follows */
+
+/* Emits a forward branch of any distance to a target that is not known yet. Returns where its
+ * distance is. */
+static size_t emit_near_branch(struct stub_code *c, uint8_t condition)
+{
+	EMIT(c, 0x0f, condition);
+	emit_u32(c, 0);
+	return c->n - sizeof(uint32_t);
+}
+
+static void resolve_near_branch(struct stub_code *c, size_t distance_at)
+{
+	const uint32_t distance = (uint32_t)(c->n - distance_at - sizeof(uint32_t));
+
+	if (distance_at + sizeof(distance) <= c->room)
+		memcpy(c->bytes + distance_at, &distance, sizeof(distance));
+}
+
+static void emit_near_branch_back(struct stub_code *c, uint8_t condition, size_t to)
+{
+	EMIT(c, 0x0f, condition);
+	emit_u32(c, (uint32_t)(to - c->n - sizeof(uint32_t)));
+}
+
+static bool may_pass(const struct stub_facts *f, uint32_t id)
+{
+	return f->miss && id < INPROC_PASSED_IDS;
+}
+
+/* Emits a branch that is taken if the thread passes the calls of the function. Returns where its
+ * distance is, or 0 if the function is never given up. */
+static size_t emit_pass(struct stub_code *c, const struct stub_facts *f, uint32_t id)
+{
+	if (!may_pass(f, id))
+		return 0;
+	EMIT(c, 0x65, 0x80, 0x3c, GS_DISP); /* cmpb $BLOCK_MISSES_MOST, %gs:misses */
+	emit_u32(c, BLOCK_BYTES + id);
+	EMIT(c, BLOCK_MISSES_MOST);
+	return emit_near_branch(c, NEAR_JAE);
+}
+
 /* Positions in the beginning of a stub that its end refers to. */
 struct rest {
 	size_t retry, got;	  /* positions to go back to */
 	size_t claim, full, none; /* branches that go to the end */
+	size_t passes;		  /* a near branch to where nothing is recorded; 0: none */
 };
 
 /* Emits code that leaves the reserved position in %r11, and BLOCK_BASE in the register that
  * load_base names. */
-static void emit_reserve(struct stub_code *c, struct rest *r, const uint8_t load_base[9],
-			 const uint8_t test_base[3])
+static void emit_reserve(struct stub_code *c, const struct stub_facts *f, uint32_t id,
+			 struct rest *r, const uint8_t load_base[9], const uint8_t test_base[3])
 {
 	r->retry = c->n;
 	EMIT(c, 0x64, 0x48, 0x8b, 0x14, 0x25, 0, 0, 0, 0);	   /* mov %fs:0, %rdx */
 	EMIT(c, 0x65, 0x48, 0x3b, 0x14, 0x25, BLOCK_KEY, 0, 0, 0); /* cmp %gs:KEY, %rdx */
 	r->claim = emit_branch(c, JNE);
+	r->passes = emit_pass(c, f, id);
 	EMIT(c, 0x41, 0xbb, 16, 0, 0, 0);				 /* mov $16, %r11d */
 	EMIT(c, 0x65, 0x4c, 0x0f, 0xc1, 0x1c, 0x25, BLOCK_POS, 0, 0, 0); /* xadd %r11, %gs:POS */
 	EMIT(c, 0x65, 0x4c, 0x3b, 0x1c, 0x25, BLOCK_LIMIT, 0, 0, 0);	 /* cmp %gs:LIMIT, %r11 */
@@ -82,18 +128,32 @@ static void emit_reserve(struct stub_code *c, struct rest *r, const uint8_t load
 	r->none = emit_branch(c, JE);
 }
 
-/* Emits the seldom used code below the stub's end: the first record, and a full ring. %rdx is free
- * there. */
-static void emit_rest(struct stub_code *c, const struct stub_facts *f, const struct rest *r,
-		      size_t skip)
+/* What records nothing goes on here. */
+static void resolve_passed(struct stub_code *c, const struct rest *r)
 {
+	resolve_branch(c, r->none);
+	if (r->passes)
+		resolve_near_branch(c, r->passes);
+}
+
+/* Emits the seldom used code below the stub's end: the first record, and a full ring. %rdx is free
+ * there, and %rax at an entry. */
+static void emit_rest(struct stub_code *c, const struct stub_facts *f, const struct rest *r,
+		      const struct stub_entry *entry, size_t skip)
+{
+	const bool may_miss = entry && may_pass(f, entry->id);
+
 	resolve_branch(c, r->claim);
 	emit_blob_call(c, f->claim);
 	emit_branch_back(c, JB, skip);
 	stub_emit_jump(c, c->address + r->retry);
 	resolve_branch(c, r->full);
 	EMIT(c, 0x4c, 0x89, 0xda); /* mov %r11, %rdx */
-	emit_blob_call(c, f->full);
+	if (may_miss) {
+		EMIT(c, 0xb8); /* mov $id, %eax */
+		emit_u32(c, entry->id);
+	}
+	emit_blob_call(c, may_miss ? f->miss : f->full);
 	emit_branch_back(c, JB, skip);
 	EMIT(c, 0x49, 0x89, 0xd3); /* mov %rdx, %r11 */
 	stub_emit_jump(c, c->address + r->got);
@@ -159,16 +219,16 @@ void stub_emit_entry(struct stub_code *c, const struct stub_facts *f, const stru
 	size_t skip, over;
 
 	EMIT(c, SAVE_RAX, SAVE_RDX, SAVE_R11);
-	emit_reserve(c, &rest, load_base, test_base);
+	emit_reserve(c, f, e->id, &rest, load_base, test_base);
 	emit_record_address(c, f, 0xc3); /* %rax */
 	emit_record_fields(c, e->id << 1, e->sp + down);
 	EMIT(c, 0x0f, 0x31); /* rdtsc, as late as possible */
 	EMIT(c, JOIN_CLOCK, COMMIT);
-	resolve_branch(c, rest.none);
+	resolve_passed(c, &rest);
 	skip = c->n;
 	EMIT(c, RESTORE_RAX, RESTORE_RDX, RESTORE_R11);
 	over = emit_branch(c, JMP);
-	emit_rest(c, f, &rest, skip);
+	emit_rest(c, f, &rest, e, skip);
 	resolve_branch(c, over);
 	emit_restore(c, e);
 }
@@ -184,23 +244,20 @@ void stub_emit_exit(struct stub_code *c, const struct stub_facts *f, uint32_t id
 	EMIT(c, SAVE_RAX, SAVE_RDX, SAVE_R11, SAVE_RCX);
 	EMIT(c, 0x0f, 0x01, 0xf9); /* rdtscp */
 	EMIT(c, JOIN_CLOCK);
-	emit_reserve(c, &rest, load_base, test_base);
+	emit_reserve(c, f, id, &rest, load_base, test_base);
 	emit_record_address(c, f, 0xcb); /* %rcx */
 	emit_record_fields(c, id << 1 | 1, sp);
 	EMIT(c, COMMIT);
-	resolve_branch(c, rest.none);
+	resolve_passed(c, &rest);
 	skip = c->n;
 	EMIT(c, RESTORE_RAX, RESTORE_RDX, RESTORE_R11, RESTORE_RCX);
 	over = emit_branch(c, JMP);
-	emit_rest(c, f, &rest, skip);
+	emit_rest(c, f, &rest, NULL, skip);
 	resolve_branch(c, over);
 }
 
 /* ---- one call in several ---- */
 
-enum { NEAR_JB = 0x82, NEAR_JAE = 0x83, NEAR_JE = 0x84, NEAR_JNE = 0x85, NEAR_JA = 0x87 };
-
-#define GS_DISP	 0x25 /* SIB byte: a 32-bit address follows */
 #define GS_WORD	 0x65, 0x48
 #define GS_HALF	 0x65
 #define GATE_SP	 0x24 /* ModRM byte: %esp or %rsp, and an SIB byte */
@@ -215,29 +272,6 @@ static uint32_t turn_at(uint32_t id, unsigned field)
 static uint32_t row_at(uint32_t id, size_t field)
 {
 	return (uint32_t)(id * sizeof(struct inproc_row) + field);
-}
-
-/* Emits a forward branch of any distance to a target that is not known yet. Returns where its
- * distance is. */
-static size_t emit_near_branch(struct stub_code *c, uint8_t condition)
-{
-	EMIT(c, 0x0f, condition);
-	emit_u32(c, 0);
-	return c->n - sizeof(uint32_t);
-}
-
-static void resolve_near_branch(struct stub_code *c, size_t distance_at)
-{
-	const uint32_t distance = (uint32_t)(c->n - distance_at - sizeof(uint32_t));
-
-	if (distance_at + sizeof(distance) <= c->room)
-		memcpy(c->bytes + distance_at, &distance, sizeof(distance));
-}
-
-static void emit_near_branch_back(struct stub_code *c, uint8_t condition, size_t to)
-{
-	EMIT(c, 0x0f, condition);
-	emit_u32(c, (uint32_t)(to - c->n - sizeof(uint32_t)));
 }
 
 /* Emits code that leaves the address of the rows in %rdx, and the flags unchanged. */
@@ -353,18 +387,18 @@ void stub_emit_entry_rest(struct stub_code *c, const struct stub_facts *f,
 	EMIT(c, SAVE_RAX, SAVE_R11, SAVE_RCX);
 	emit_turn_call(c, f->begin, e->id, sp);
 	none = emit_branch(c, JB);
-	emit_reserve(c, &rest, load_base, test_base);
+	emit_reserve(c, f, e->id, &rest, load_base, test_base);
 	emit_record_address(c, f, 0xc3); /* %rax */
 	emit_record_fields(c, e->id << 1, sp);
 	EMIT(c, 0x41, 0x09, 0x4b, 0x08); /* or %ecx, 8(%r11): INPROC_INNER or not */
 	EMIT(c, 0x0f, 0x31);		 /* rdtsc, as late as possible */
 	EMIT(c, JOIN_CLOCK, COMMIT);
-	resolve_branch(c, rest.none);
+	resolve_passed(c, &rest);
 	resolve_branch(c, none);
 	skip = c->n;
 	EMIT(c, RESTORE_RAX, RESTORE_R11, RESTORE_RCX);
 	stub_emit_jump(c, c->address + g->back);
-	emit_rest(c, f, &rest, skip);
+	emit_rest(c, f, &rest, NULL, skip);
 }
 
 void stub_emit_exit_gate(struct stub_code *c, uint32_t id, struct stub_gate *g)
@@ -397,15 +431,15 @@ void stub_emit_exit_rest(struct stub_code *c, const struct stub_facts *f, uint32
 	EMIT(c, 0x0f, 0x01, 0xf9); /* rdtscp */
 	EMIT(c, JOIN_CLOCK);
 	emit_turn_call(c, f->end, id, 0);
-	emit_reserve(c, &rest, load_base, test_base);
+	emit_reserve(c, f, id, &rest, load_base, test_base);
 	emit_record_address(c, f, 0xcb); /* %rcx */
 	emit_record_fields(c, id << 1 | 1, 0);
 	EMIT(c, COMMIT);
-	resolve_branch(c, rest.none);
+	resolve_passed(c, &rest);
 	skip = c->n;
 	EMIT(c, RESTORE_RAX, RESTORE_RDX, RESTORE_R11, RESTORE_RCX);
 	stub_emit_jump(c, c->address + g->back);
-	emit_rest(c, f, &rest, skip);
+	emit_rest(c, f, &rest, NULL, skip);
 }
 
 /* ---- a site ---- */
