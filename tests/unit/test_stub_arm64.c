@@ -289,7 +289,10 @@ static void test_registers(void **state)
 	assert_int_equal(pthread_join(other, &wrong), 0);
 	assert_null(wrong);
 	read_all(&calls, &lost);
-	assert_int_equal(2 * calls + lost, 600);
+	if (gives_up) /* some calls passed */
+		assert_true(calls && 2 * calls + lost < 600);
+	else
+		assert_int_equal(2 * calls + lost, 600);
 }
 
 /* ---- threads ---- */
