@@ -286,7 +286,7 @@ struct registers {
 	double xmm0;
 };
 
-static void call_with(struct registers *r)
+static void call_with(int (*function)(int), struct registers *r)
 {
 	register uint64_t r8 __asm__("r8") = r->r8, r9 __asm__("r9") = r->r9,
 			     r10 __asm__("r10") = r->r10, r11 __asm__("r11") = r->r11;
@@ -294,27 +294,27 @@ static void call_with(struct registers *r)
 
 	/* the compiler may have its variables in the red zone, which a call writes over */
 	__asm__ volatile("lea -128(%%rsp), %%rsp\n"
-			 "call *%[made]\n"
+			 "call *%[function]\n"
 			 "lea 128(%%rsp), %%rsp"
 			 : "+c"(r->rcx), "+d"(r->rdx), "+S"(r->rsi), "+r"(r8), "+r"(r9), "+r"(r10),
 			   "+r"(r11), "+x"(r->xmm0)
-			 : [made] "m"(made), "D"(n)
+			 : [function] "m"(function), "D"(n)
 			 : "rax", "memory", "cc");
 	r->r8 = r8, r->r9 = r9, r->r10 = r10, r->r11 = r11;
 }
 
-static void *check_registers(void *unused)
+static void *check_registers(void *function)
 {
 	/* the first call takes a slot, some find the ring full */
 	for (int i = 0; i < 300; i++) {
 		struct registers r = { 11, 22, 33, 44, 55, 66, 77, 8.5 };
 
-		call_with(&r);
+		call_with(*(int (**)(int))function, &r);
 		if (r.rcx != 11 || r.rdx != 22 || r.rsi != 33 || r.r8 != 44 || r.r9 != 55 ||
 		    r.r10 != 66 || r.r11 != 77 || r.xmm0 != 8.5)
 			return "a register was changed";
 	}
-	return unused;
+	return NULL;
 }
 
 static void test_registers(void **state)
@@ -324,11 +324,25 @@ static void test_registers(void **state)
 	void *wrong;
 
 	(void)state;
-	assert_int_equal(pthread_create(&other, NULL, check_registers, NULL), 0);
+	assert_int_equal(pthread_create(&other, NULL, check_registers, &made), 0);
 	assert_int_equal(pthread_join(other, &wrong), 0);
 	assert_null(wrong);
 	read_all(&calls, &lost);
 	assert_int_equal(2 * calls + lost, 600);
+}
+
+static void test_registers_where_calls_pass(void **state)
+{
+	uint64_t calls, lost;
+	pthread_t other;
+	void *wrong;
+
+	(void)state;
+	assert_int_equal(pthread_create(&other, NULL, check_registers, &frequent), 0);
+	assert_int_equal(pthread_join(other, &wrong), 0);
+	assert_null(wrong);
+	read_all(&calls, &lost);
+	assert_true(calls && 2 * calls + lost < 600);
 }
 
 #define THREADS 6
@@ -458,7 +472,7 @@ static void test_gate_keeps_registers(void **state)
 	for (int i = 0; i < 50; i++) {
 		struct registers r = { 11, 22, 33, 44, 55, 66, 77, 8.5 };
 
-		call_with(&r);
+		call_with(made, &r);
 		assert_true(r.rcx == 11 && r.rdx == 22 && r.rsi == 33 && r.r8 == 44);
 		assert_true(r.r9 == 55 && r.r10 == 66 && r.r11 == 77 && r.xmm0 == 8.5);
 	}
@@ -647,6 +661,7 @@ int main(void)
 		cmocka_unit_test(test_loss_is_counted),
 		cmocka_unit_test(test_passes_what_is_called_too_often),
 		cmocka_unit_test(test_registers),
+		cmocka_unit_test(test_registers_where_calls_pass),
 		cmocka_unit_test(test_threads_and_signals),
 		cmocka_unit_test(test_forked),
 		cmocka_unit_test(test_gate_counts),
