@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "report/block/view.h"
 #include "report/outlier/hints.h"
+#include "report/outlier/outlier.h"
 #include "report/screen/next.h"
 #include "report/screen/row.h"
 #include "report/table/table.h"
@@ -51,17 +52,58 @@ static const struct outlier_hints *hints_of(const struct outlier_block *b)
 	return b->own && b->own != b->divergent ? &b->own_hints : &b->hints;
 }
 
+/* Returns the part of the block's own outliers' time above the trend that has this cause. */
+static double cause_share(const struct outlier_block *b, const char *cause)
+{
+	double all = 0, same = 0;
+
+	vec_for_each (&b->kept, const struct outlier, x) {
+		double ns = x->passed ? 0 : fmax(x->residual_ns, 0);
+
+		all += ns;
+		same += strcmp(outlier_cause_name(x), cause) ? 0 : ns;
+	}
+	return all > 0 ? same / all : 0;
+}
+
+/* Returns the cause of most of that time, or NULL if it is unknown. */
+static const char *main_cause(const struct outlier_block *b, double *share)
+{
+	const char *best = NULL;
+
+	*share = 0;
+	vec_for_each (&b->kept, const struct outlier, x) {
+		double of_it = x->passed ? 0 : cause_share(b, outlier_cause_name(x));
+
+		if (of_it > *share) {
+			*share = of_it;
+			best = outlier_cause_name(x);
+		}
+	}
+	return best && strcmp(best, "unknown") ? best : NULL;
+}
+
+#define HINT_LEAST 0.5 /* below it, the cause of most of the outliers says more */
+
 /* Adds the cause that accounts for most of the time above the trend, as in "slow path 56%". The
  * share is left out if the words would take more columns. */
 static void add_cause(const struct outlier_block *b, unsigned columns, struct text *out)
 {
 	const struct outlier_hints *all = hints_of(b);
 	const struct outlier_hint *h = all->n ? outlier_hint_at(all, 0) : NULL;
-	const char *title = h ? outlier_hint_title(h) : "unknown";
+	double part = h ? h->share : 0, other_part;
+	const char *title = h ? outlier_hint_title(h) : "unknown", *other;
 	char share[16] = "";
 
-	if (h && !isnan(h->share))
-		snprintf(share, sizeof(share), " %.0f%%", 100 * h->share);
+	if (part < HINT_LEAST) { /* not if it has no share */
+		other = main_cause(b, &other_part);
+		if (other && other_part > part) {
+			title = other;
+			part = other_part;
+		}
+	}
+	if (part > 0)
+		snprintf(share, sizeof(share), " %.0f%%", 100 * part);
 	text_printf(out, "%s%s", title,
 		    table_columns(title) + table_columns(share) <= columns ? share : "");
 }
@@ -265,7 +307,7 @@ static void ending(const struct outlier_view *v, struct text *out)
 		    "counts there alone.%s",
 		    v->outliers->rule == OUTLIER_PAPER ? "one standard deviation"
 						       : "five robust standard deviations",
-		    v->evidence ? " SHARE: of all calls. Behaviors A to H: see "
+		    v->evidence ? " SHARE: of all calls. Behaviors: see "
 				  "ispot-outliers(1)."
 				: "");
 	text_wrap(note.s, v->width, out);
