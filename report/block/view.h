@@ -61,7 +61,8 @@ struct view {
 	bool colours;
 	bool utf8; /* the screen can show UTF-8 */
 	enum shortening shortened;
-	unsigned width; /* columns of the screen */
+	bool *hides_large; /* is set if a row without room loses nearly as much as the first */
+	unsigned width;	   /* columns of the screen */
 };
 
 #define CERTAIN 0.7 /* a cause less certain than this is marked with a question mark */

@@ -615,6 +615,15 @@ static unsigned more_than_one(const struct view *v, const struct signs *signs)
 	return n ? n - 1 : 0;
 }
 
+#define LARGE 0.5 /* of what the first row loses */
+
+/* Notes whether a row for which there is no room loses nearly as much as the first one. */
+static void note_large(const struct view *v, const struct block *b, double first_ns)
+{
+	if (v->hides_large && !v->sort && report_counted_ns(v, b) >= LARGE * first_ns)
+		*v->hides_large = true;
+}
+
 /* lines: that the rows may take, for the first screen to be one; the first row is there even if it
  * takes more, then without the explanation. Returns how many rows it has. */
 static uint64_t print_table(const struct view *v, unsigned lines, struct text *out)
@@ -625,6 +634,7 @@ static uint64_t print_table(const struct view *v, unsigned lines, struct text *o
 	bool limited = is_limited(v);
 	struct signs signs = { 0 }, with = { 0 };
 	unsigned used = 0;
+	double first_ns = INFINITY;
 
 	for (size_t i = 0; i < v->n_rows; i++) {
 		struct text row = { 0 };
@@ -645,13 +655,16 @@ static uint64_t print_table(const struct view *v, unsigned lines, struct text *o
 		     (limited && n && used + text_lines(&row) + more_than_one(v, &with) > lines)) &&
 		    !(limited && v->rows[i] == v->named)) {
 			count_unseen(v, &unseen, v->rows[i], true);
+			note_large(v, v->rows[i], first_ns);
 			room = n;
 			text_release(&row);
 			continue;
 		}
 		t.out = out;
-		if (!n++)
+		if (!n++) {
 			print_head(v, &t);
+			first_ns = report_counted_ns(v, v->rows[i]);
+		}
 		text_add(out, row.s);
 		used += text_lines(&row);
 		text_release(&row);
@@ -771,19 +784,45 @@ static void print_screen(const struct view *v, struct text *out)
 	text_release(&to_do);
 }
 
+/* Makes room for rows that lose nearly as much as the first, if shorter text can. */
+static void make_room(const struct view *fitting, void (*print)(const struct view *, struct text *),
+		      struct text *out)
+{
+	struct view shorter = *fitting;
+
+	while (shorter.shortened < SHORTEN_CALLS) {
+		struct text text = { 0 };
+
+		shorter.shortened++;
+		*shorter.hides_large = false;
+		print(&shorter, &text);
+		if (!*shorter.hides_large) {
+			text_release(out);
+			*out = text;
+			return;
+		}
+		text_release(&text);
+	}
+}
+
 void text_fitting(const struct view *v, void (*print)(const struct view *, struct text *),
 		  struct text *out)
 {
 	struct view shorter = *v;
 	struct text text = { 0 };
+	bool hides_large = false;
 
+	shorter.hides_large = &hides_large;
 	print(&shorter, &text);
 	while (is_limited(v) && text_lines(&text) > SCREEN_LINES &&
 	       shorter.shortened < SHORTEN_NO_LEGEND) {
 		text_release(&text);
+		hides_large = false;
 		shorter.shortened++;
 		print(&shorter, &text);
 	}
+	if (hides_large)
+		make_room(&shorter, print, &text);
 	text_add(out, text.s ? text.s : "");
 	text_release(&text);
 }
