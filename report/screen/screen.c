@@ -537,10 +537,22 @@ static bool none_judged(const struct result *res)
 	       none_of(&res->sites);
 }
 
+/* Whether the program slept nearly all the time, so that there is nothing to tell. */
+static bool hardly_ran(const struct result *res)
+{
+	const struct meta_end *end = &res->meta->end;
+
+	return end->present && end->target_cpu_ns != META_UNKNOWN && !res->windowed &&
+	       meta_hardly_runs((double)end->target_cpu_ns, 0, (double)res->duration_ns);
+}
+
 static void nothing_judged(const struct result *res, struct text *out)
 {
 	text_new_sentence(out);
-	if (!res->calls.entries)
+	if (hardly_ran(res))
+		text_add(out, "Cannot tell whether threads interfere: the program hardly ran. "
+			      "Record it while it is busy.");
+	else if (!res->calls.entries)
 		text_add(out, "Cannot tell whether threads interfere: no call was recorded.");
 	else
 		text_printf(out,

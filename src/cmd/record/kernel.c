@@ -12,13 +12,29 @@
 #include "probes/session/session.h"
 #include "trace/meta/meta.h"
 
+/* Says why there are no calls: of an idle program it is not the choice of functions. */
+static void no_calls_notice(const struct session_result *r, const struct session_options *so)
+{
+	char functions[TEXT_COUNTED];
+
+	if (meta_hardly_runs((double)r->target_cpu_ns, 0, (double)r->duration_ns)) {
+		log_notice("no calls were seen: the recorded processes hardly ran; "
+			   "record them while they are busy");
+		return;
+	}
+	log_notice("no calls were seen: %s probed, none ran in a traced process meanwhile; "
+		   "run ispot check to see what %s matches, or %s",
+		   text_counted(functions, r->functions, "function"),
+		   so->n_patterns ? "-F" : "a -F",
+		   so->n_patterns ? "record without -F to see what runs"
+				  : "ispot report to see what else is hot");
+}
+
 static void fill_end(struct recorder_end *end, const struct session_result *r,
 		     const struct session_options *so)
 {
-	char calls[TEXT_COUNTED], functions[TEXT_COUNTED];
-	char words[META_COST_WORDS];
+	char calls[TEXT_COUNTED], words[META_COST_WORDS];
 
-	text_counted(functions, r->functions, "function");
 	/* If nothing was probed, the session has reported why. */
 	if (!r->calls && r->trapped_calls)
 		log_notice("none of the %s was recorded, as one in %llu was to be; record with a "
@@ -26,11 +42,7 @@ static void fill_end(struct recorder_end *end, const struct session_result *r,
 			   text_counted(calls, r->trapped_calls, "call"),
 			   (unsigned long long)so->period);
 	else if (!r->calls && !r->cut_short && !r->began_at_end && r->functions)
-		log_notice("no calls were seen: %s probed, none ran in a traced process meanwhile; "
-			   "run ispot check to see what %s matches, or %s",
-			   functions, so->n_patterns ? "-F" : "a -F",
-			   so->n_patterns ? "record without -F to see what runs"
-					  : "ispot report to see what else is hot");
+		no_calls_notice(r, so);
 	recorder_fill_end(end, r);
 	if (r->lost_most_in_process)
 		snprintf(end->slowed, sizeof(end->slowed), "overhead n/a: most were dropped");
