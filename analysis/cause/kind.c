@@ -457,6 +457,14 @@ static const struct cause_kind inside_library[INSIDE_LOCKS] = {
 	},
 };
 
+/* The mutex of a condition, for which all threads queue that were woken at once, or before it was
+ * given back. */
+static const struct cause_kind after_signal = {
+	LOCK_CONTENTION,
+	.advice = { { .text = "wake only as many waiters as can go on (signal or notify_one, not broadcast or notify_all), behind the unlock" },
+		    { .text = "shorten the critical section, or shard the lock" } },
+};
+
 /* Waits without sleeping in a library of OpenMP, where no name says for what. */
 static const struct cause_kind in_openmp = {
 	.kind = "lock",
@@ -539,6 +547,8 @@ const struct cause_kind *cause_kind_of(const struct block *b, const char *kind)
 		return &inside_library[inside];
 	if (wait_is_either(b->all_threads, most))
 		return &either[!lock];
+	if (lock && wait_is_after_signal(b->all_threads, most))
+		return &after_signal;
 	if (lock)
 		return wait_is_tried(b->all_threads, most) ? &tried : cause_kind_find(kind);
 	if (wait_is_queue(b->all_threads, most))

@@ -40,14 +40,23 @@ struct ran ran_at(const struct meta *meta, uint64_t stack)
 static bool is_own(const struct meta_frame *f)
 {
 	return !f->inlined && *f->symbol && *f->object && *f->object != '[' &&
-	       !standard_is_library(f->object) && !meta_symbol_in_std(f->symbol) &&
-	       strcmp(f->symbol, "_start") != 0;
+	       !standard_is_library(f->object) && !standard_is_loader(f->object) &&
+	       !meta_symbol_in_std(f->symbol) && strcmp(f->symbol, "_start") != 0;
 }
 
 /* Code of the program, or of a library of its own, without symbols. */
 static bool has_no_name(const struct meta_frame *f)
 {
 	return !f->inlined && !*f->symbol && *f->object == '/' && !standard_is_library(f->object);
+}
+
+/* What exit() calls, and main() is not further out of, is not where the thread begins. */
+static bool is_exit(const struct meta_frame *f)
+{
+	const char *symbol = f->symbol + strspn(f->symbol, "_");
+
+	return standard_is_libc(f->object) && (standard_is_named(symbol, "exit") ||
+					       standard_is_named(symbol, "run_exit_handlers"));
 }
 
 struct own_functions ran_own_functions(const struct meta *meta, uint64_t stack)
@@ -58,7 +67,7 @@ struct own_functions ran_own_functions(const struct meta *meta, uint64_t stack)
 	for (uint32_t i = 0; s && i < s->n_frames; i++) {
 		const struct meta_frame *f = meta_frame_at(meta, s, i);
 
-		if (f && has_no_name(f))
+		if (f && (has_no_name(f) || is_exit(f)))
 			own.outermost = NULL;
 		if (!f || !is_own(f))
 			continue;

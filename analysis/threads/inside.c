@@ -60,9 +60,7 @@ static const struct {
 /* Returns whether the file is the C library, or its loader, which has a part of the library. */
 static bool is_of_c_library(const char *object)
 {
-	const char *file = text_base_name(object);
-
-	return standard_is_libc(object) || !strncmp(file, "ld-linux", strlen("ld-linux"));
+	return standard_is_libc(object) || standard_is_loader(object);
 }
 
 /* Returns whether the function itself takes a lock of the program, or waits otherwise. */

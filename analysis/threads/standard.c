@@ -117,6 +117,11 @@ bool standard_is_libc(const char *object)
 	return is_of(LIBC, text_base_name(object));
 }
 
+bool standard_is_loader(const char *object)
+{
+	return !strncmp(text_base_name(object), "ld-linux", strlen("ld-linux"));
+}
+
 bool standard_is_library(const char *object)
 {
 	const char *file = text_base_name(object);
@@ -311,6 +316,19 @@ enum standard_wait standard_wait_in(const struct meta *meta, const struct meta_s
 		callee = f;
 	}
 	return STANDARD_NONE;
+}
+
+bool standard_condition_in(const struct meta *meta, const struct meta_stack *stack)
+{
+	const struct meta_frame *f;
+
+	for (uint32_t i = 0; (f = meta_frame_at(meta, stack, i)); i++) {
+		if (!standard_is_library(f->object))
+			return i && standard_wait_of("libc.so.6", f->calls) == STANDARD_CONDITION;
+		if (standard_wait_of(f->object, f->symbol) == STANDARD_CONDITION)
+			return true;
+	}
+	return false;
 }
 
 bool standard_is_openmp(const char *object)

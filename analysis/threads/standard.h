@@ -44,6 +44,10 @@ enum standard_wait standard_wait_in(const struct meta *meta, const struct meta_s
  * threads and processes. */
 bool standard_is_in_clone(const struct meta *meta, const struct meta_stack *stack);
 
+/* Whether the innermost functions, of standard libraries, are of a wait for a condition: what they
+ * wait for at its end is the condition's mutex. */
+bool standard_condition_in(const struct meta *meta, const struct meta_stack *stack);
+
 /* Languages whose interpreter has one lock for all threads, so that one of them runs at a time. */
 enum standard_language { LANGUAGE_NONE, LANGUAGE_PYTHON, LANGUAGE_RUBY, LANGUAGE_OCAML, LANGUAGES };
 /* Returns the language whose interpreter's lock a thread with this stack waits for. */
@@ -58,6 +62,8 @@ enum standard_release standard_release_in(const struct thread *t);
 bool standard_is_library(const char *object);
 /* Whether object is the path of a library of OpenMP. */
 bool standard_is_openmp(const char *object);
+/* Whether object is the path of glibc's loader, which runs before and after the program. */
+bool standard_is_loader(const char *object);
 /* Whether object is the path of the C library. */
 bool standard_is_libc(const char *object);
 /* Whether a function is where the C library begins a thread or a program. */

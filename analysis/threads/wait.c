@@ -484,6 +484,12 @@ enum inside_lock wait_is_inside(const struct threads *th, const struct wait_cell
 		       : INSIDE_NONE;
 }
 
+bool wait_is_after_signal(const struct threads *th, const struct wait_cell *c)
+{
+	return c->kind == WAIT_FUTEX && c->stack &&
+	       standard_condition_in(th->meta, &th->meta->stacks.data[c->stack - 1]);
+}
+
 bool wait_is_either(const struct threads *th, const struct wait_cell *c)
 {
 	const struct futex *word = c->kind == WAIT_FUTEX && c->word != SLEEP_NOBODY

@@ -96,6 +96,9 @@ bool wait_is_at_semaphore(const struct threads *th, const struct wait_cell *cell
 /* Returns the language whose interpreter's lock the wait is for. */
 enum standard_language wait_is_at_interpreter(const struct threads *th,
 					      const struct wait_cell *cell);
+/* Returns whether the wait, if it is for a lock, is for the mutex of a condition, at the end of a
+ * wait for that. */
+bool wait_is_after_signal(const struct threads *th, const struct wait_cell *cell);
 /* Returns which lock of the C library's own the wait is for, if it is for a lock. */
 enum inside_lock wait_is_inside(const struct threads *th, const struct wait_cell *cell);
 /* Returns the name of the function with such sleeps, "" if it has none, or NULL if they take at

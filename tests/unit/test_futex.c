@@ -460,6 +460,36 @@ static void functions_that_wait_without_sleeping(void **state)
 	assert_false(standard_spins_somewhere(&critical));
 }
 
+/* Whose innermost functions wait for a condition, and there for its mutex. */
+static void a_mutex_is_known_as_a_conditions(void **state)
+{
+	static const struct {
+		const char *callee, *calls;
+		bool expected;
+	} rows[] = {
+		{ "__pthread_cond_wait", "", true },
+		{ "", "pthread_cond_wait", true },
+		{ "pthread_mutex_lock", "", false },
+		{ "", "pthread_mutex_lock", false },
+	};
+	static const uint32_t frames[] = { 0, 1, 2 };
+	const struct meta_stack stack = { .n_frames = 3, .frames = frames };
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct meta_frame all[] = {
+			{ .symbol = "__lll_lock_wait", .object = "/lib/libc.so.6", .calls = "" },
+			{ .symbol = rows[i].callee, .object = "/lib/libc.so.6", .calls = "" },
+			{ .symbol = "work", .object = "/usr/bin/app", .calls = rows[i].calls },
+		};
+		struct meta meta = { 0 };
+
+		for (size_t k = 0; k < 3; k++)
+			*vec_add(&meta.frames) = all[k];
+		assert_int_equal(standard_condition_in(&meta, &stack), rows[i].expected);
+		vec_release(&meta.frames);
+	}
+}
+
 /* Of a library without names, what the program calls there is known. */
 static void openmp_without_names_is_told_by_the_call(void **state)
 {
@@ -684,6 +714,7 @@ int main(void)
 		cmocka_unit_test(functions_count_in_their_own_library),
 		cmocka_unit_test(functions_that_wait_without_sleeping),
 		cmocka_unit_test(code_tells_where_openmp_waits),
+		cmocka_unit_test(a_mutex_is_known_as_a_conditions),
 		cmocka_unit_test(openmp_without_names_is_told_by_the_call),
 		cmocka_unit_test(a_stack_s_innermost_one_counts),
 	};

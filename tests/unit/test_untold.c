@@ -5,7 +5,7 @@
 
 #include "analysis/evidence/untold.h"
 
-enum { WORK = 1, CLOCK, NOWHERE, INLINED, UNNAMED, CLOSURE, FIRST_LAMBDA, SECOND_LAMBDA };
+enum { WORK = 1, CLOCK, NOWHERE, INLINED, UNNAMED, CLOSURE, FIRST_LAMBDA, SECOND_LAMBDA, ENDS };
 enum { JUDGED, TOO_FEW }; /* function ids */
 
 static struct meta_frame frames[] = {
@@ -42,10 +42,13 @@ static struct meta_frame frames[] = {
 	  .symbol = "std::thread::_State_impl<std::tuple<main::{lambda()#2}> >::_M_run()",
 	  .object = "a",
 	  .file = "/usr/include/c++/12/bits/std_thread.h" },
+	{ .id = 14, .symbol = "_dl_fini", .object = "/lib64/ld-linux-x86-64.so.2", .file = "" },
+	{ .id = 15, .symbol = "__run_exit_handlers", .object = "/lib/libc.so.6", .file = "" },
 };
-static const uint32_t work[] = { 0 }, clock_stack[] = { 1, 2 }, nowhere[] = { 3 },
-		      inlined[] = { 4, 5 }, unnamed[] = { 0, 6 }, closure[] = { 7, 8, 9 },
-		      first_lambda[] = { 10, 11 }, second_lambda[] = { 12, 13 };
+static const uint32_t ends[] = { 0, 14, 15 }, work[] = { 0 }, clock_stack[] = { 1, 2 },
+		      nowhere[] = { 3 }, inlined[] = { 4, 5 }, unnamed[] = { 0, 6 },
+		      closure[] = { 7, 8, 9 }, first_lambda[] = { 10, 11 },
+		      second_lambda[] = { 12, 13 };
 static struct meta_stack stacks[] = {
 	{ .id = 0 },
 	{ .id = WORK, .n_frames = 1, .frames = work },
@@ -56,6 +59,7 @@ static struct meta_stack stacks[] = {
 	{ .id = CLOSURE, .n_frames = 3, .frames = closure },
 	{ .id = FIRST_LAMBDA, .n_frames = 2, .frames = first_lambda },
 	{ .id = SECOND_LAMBDA, .n_frames = 2, .frames = second_lambda },
+	{ .id = ENDS, .n_frames = 3, .frames = ends },
 };
 
 struct stage {
@@ -166,6 +170,18 @@ static void test_what_a_stripped_program_calls_is_not_its_begin(void **state)
 	begun = untold_begin(&st.untold, 0);
 	assert_string_equal(begun ? begun->symbol : "", "work");
 	samples(&st, 1, UNNAMED);
+	assert_null(untold_begin(&st.untold, 0));
+	end(&st, &found);
+}
+
+/* The longest stack may be one of exit(). */
+static void test_what_ends_a_program_is_not_its_begin(void **state)
+{
+	struct untold_functions found = { 0 };
+	struct stage st;
+
+	begin(&st);
+	samples(&st, 1, ENDS);
 	assert_null(untold_begin(&st.untold, 0));
 	end(&st, &found);
 }
@@ -296,6 +312,7 @@ int main(void)
 		cmocka_unit_test(test_outside_and_too_few_calls_are_untold),
 		cmocka_unit_test(test_the_function_is_the_first_frame_with_a_name),
 		cmocka_unit_test(test_what_a_stripped_program_calls_is_not_its_begin),
+		cmocka_unit_test(test_what_ends_a_program_is_not_its_begin),
 		cmocka_unit_test(test_a_closure_is_what_is_inlined_there),
 		cmocka_unit_test(test_a_lambda_is_what_is_inlined_there),
 		cmocka_unit_test(test_the_loop_is_that_of_most_samples),
