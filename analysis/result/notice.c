@@ -128,8 +128,8 @@ static void calibration_notice(struct result *res)
 	else
 		result_count_notice(
 			res, without,
-			"block has probes of a class that was not calibrated: its floor is n/a",
-			"blocks have probes of a class that was not calibrated: their floors "
+			"function has probes of a class that was not calibrated: its floor is n/a",
+			"functions have probes of a class that was not calibrated: their floors "
 			"are n/a");
 	/* Only -v shows floors. */
 	vec_last(&res->notices)->small = without != timed;
