@@ -3,44 +3,16 @@
  * signals and forks do, and changes nothing that its caller sees. */
 #include "unit.h"
 
-#include <pthread.h>
-#include <setjmp.h>
-#include <signal.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/time.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "base/mem.h"
 #include "probes/inject/machine/blob.h"
-#include "probes/inject/machine/stub.h"
-#include "probes/inject/machine/threadtable.h"
-#include "probes/inproc/drain.h"
-#include "probes/inproc/stamped.h"
-#include "trace/write/writer.h"
 
 #ifdef __aarch64__
 
-#define RING	  4096u /* bytes: 256 records */
-#define CODE	  8192u
-#define FUNCTIONS 4
-#define PERIOD	  5
-#define REGION	  (INPROC_PAGE + INPROC_SLOTS * sizeof(struct inproc_slot) + INPROC_NAMES)
+#include "stubs.h"
 
-static struct inproc_drain drain;
-static struct trace_writer *writer;
-static char path[32];
+#include "probes/inject/machine/threadtable.h"
+
 static uint32_t period; /* one call in this many is recorded */
 static bool gives_up;	/* functions may be given up */
-static char *region, *blocks;
-static int (*made)(int);   /* returns its argument and one, and records that as function 3 */
-static int (*gated)(int);  /* calls itself n times, which is recorded as function 2 */
-static void (*left)(bool); /* function 1: if true, raises a SIGTRAP that leaves it */
-static _Atomic long in_handlers;
 
 static uint64_t table_at(void)
 {
@@ -74,6 +46,10 @@ static void make_functions(struct stub_code *c, const struct stub_facts *facts)
 
 	s.entry.id = 3;
 	made = (int (*)(int))(uintptr_t)begin_function(c, &s);
+	emit(c, 0x11000400); /* add w0, w0, #1 */
+	end_function(c, &s);
+	s.entry.id = 0;
+	frequent = (int (*)(int))(uintptr_t)begin_function(c, &s);
 	emit(c, 0x11000400); /* add w0, w0, #1 */
 	end_function(c, &s);
 	s.entry.id = 2;
@@ -123,30 +99,11 @@ static void make_code(void)
 
 static int begin_with(uint32_t one_in, bool may_give_up)
 {
-	const struct trace_writer_options o = { .path = path, .n_cpus = 1 };
-	int fd = memfd_create("region", 0), file;
-	size_t bytes;
-
 	period = one_in;
 	gives_up = may_give_up;
-	bytes = (INPROC_SLOTS + 1) * blob_block_bytes(period, FUNCTIONS, gives_up) +
-		blob_table_bytes();
-	strcpy(path, "/tmp/ispot-unit.XXXXXX");
-	file = mkstemp(path);
-	assert_true(fd >= 0 && file >= 0);
-	close(file);
-	assert_int_equal(
-		ftruncate(fd, REGION + INPROC_SLOTS * (RING + inproc_rows_bytes(FUNCTIONS))), 0);
-	assert_int_equal(trace_writer_open(&writer, &o, NULL), 0);
-	inproc_drain_init(&drain, NULL, RING, writer);
-	assert_int_equal(
-		inproc_drain_add_stamped(&drain, fd, getpid(), RING, FUNCTIONS, period > 1), 0);
-	region = drain.regions.data[0].memory->start;
-	close(fd);
-	blocks = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	assert_ptr_not_equal(blocks, MAP_FAILED);
-	assert_int_equal(madvise(blocks, bytes, MADV_WIPEONFORK), 0);
+	begin_drain(period > 1);
+	begin_blocks((INPROC_SLOTS + 1) * blob_block_bytes(period, FUNCTIONS, gives_up) +
+		     blob_table_bytes());
 	make_code();
 	return 0;
 }
@@ -167,56 +124,6 @@ static int begin_giving_up(void **state)
 {
 	(void)state;
 	return begin_with(1, true);
-}
-
-static int end(void **state)
-{
-	(void)state;
-	inproc_drain_release(&drain);
-	memset(&drain, 0, sizeof(drain));
-	trace_writer_close(writer, NULL);
-	return unlink(path);
-}
-
-/* Calls that were read, and records that were lost, since the last look. */
-static void read_all(uint64_t *calls, uint64_t *lost)
-{
-	uint64_t calls_before = drain.calls, lost_before = drain.lost_records;
-
-	usleep(1000); /* what is newer than a look at the clocks is left for the next */
-	assert_int_equal(inproc_drain_run(&drain), 0);
-	assert_int_equal(inproc_drain_run(&drain), 0);
-	*calls = drain.calls - calls_before;
-	*lost = drain.lost_records - lost_before;
-}
-
-static void test_counts(void **state)
-{
-	uint64_t calls, lost;
-
-	(void)state;
-	for (int i = 0; i < 101; i++)
-		assert_int_equal(made(i), i + 1);
-	read_all(&calls, &lost);
-	assert_int_equal(calls, 101);
-	assert_int_equal(lost, 0);
-}
-
-static void test_loss_is_counted(void **state)
-{
-	uint64_t calls, lost;
-
-	(void)state;
-	for (int i = 0; i < 1009; i++)
-		made(i);
-	read_all(&calls, &lost);
-	assert_int_equal(calls, RING / sizeof(struct inproc_stamp) / 2);
-	assert_int_equal(2 * calls + lost, 2 * 1009);
-	for (int i = 0; i < 11; i++)
-		made(i);
-	read_all(&calls, &lost);
-	assert_int_equal(calls, 11);
-	assert_int_equal(lost, 0);
 }
 
 /* ---- registers ---- */
@@ -297,80 +204,6 @@ static void test_registers(void **state)
 
 /* ---- threads ---- */
 
-#define THREADS 6
-#define EACH	20011
-
-static void *many(void *unused)
-{
-	for (int i = 0; i < EACH; i++)
-		if (made(i) != i + 1)
-			return "a wrong result";
-	return unused;
-}
-
-static void on_alarm(int number)
-{
-	(void)number;
-	made(1);
-	in_handlers++;
-}
-
-/* The recorder reads meanwhile: what it read and what was lost is all that was made. */
-static void test_threads_and_signals(void **state)
-{
-	const struct itimerval often = { { 0, 100 }, { 0, 100 } }, never = { 0 };
-	uint64_t calls, lost, records_before = drain.records, lost_before = drain.lost_records;
-	pthread_t threads[THREADS];
-	void *wrong;
-
-	(void)state;
-	signal(SIGALRM, on_alarm);
-	setitimer(ITIMER_REAL, &often, NULL);
-	for (int i = 0; i < THREADS; i++)
-		assert_int_equal(pthread_create(&threads[i], NULL, many, NULL), 0);
-	for (int i = 0; i < 50; i++)
-		read_all(&calls, &lost);
-	for (int i = 0; i < THREADS; i++) {
-		assert_int_equal(pthread_join(threads[i], &wrong), 0);
-		assert_null(wrong);
-	}
-	setitimer(ITIMER_REAL, &never, NULL);
-	/* a record whose ring was full while a handler reserved another one counts after a second
-	 */
-	for (int i = 0; i < 30; i++) {
-		read_all(&calls, &lost);
-		lost = drain.lost_records - lost_before;
-		if (drain.records - records_before + lost ==
-		    2 * (uint64_t)(THREADS * EACH + in_handlers))
-			return;
-		usleep(100000);
-	}
-	assert_int_equal(drain.records - records_before + lost, 2 * (THREADS * EACH + in_handlers));
-}
-
-static void test_forked(void **state)
-{
-	uint64_t calls, lost;
-	int status;
-	pid_t child;
-
-	(void)state;
-	made(0);
-	child = fork();
-	if (!child) {
-		for (int i = 0; i < 53; i++)
-			made(i);
-		_exit(0);
-	}
-	for (int i = 0; i < 59; i++)
-		made(i);
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_int_equal(status, 0);
-	read_all(&calls, &lost);
-	assert_int_equal(calls, 1 + 53 + 59);
-	assert_int_equal(lost, 0);
-}
-
 static const struct inproc_slot *slots(void)
 {
 	return (const struct inproc_slot *)(region + INPROC_PAGE);
@@ -438,165 +271,7 @@ static void test_table_is_full(void **state)
 			rows[i] = (struct threadtable_row){ 0 };
 }
 
-/* A program that has locked itself up: what takes system calls is not done, and counted. */
-static void test_sealed(void **state)
-{
-	struct inproc_header *h = (struct inproc_header *)region;
-	uint64_t calls, lost, before = h->without_ring;
-	pthread_t other;
-	void *wrong;
-
-	(void)state;
-	made(0);
-	read_all(&calls, &lost);
-	inproc_stamped_seal(&drain.regions.data[0]);
-	assert_int_equal(pthread_create(&other, NULL, many, NULL), 0);
-	assert_int_equal(pthread_join(other, &wrong), 0);
-	assert_null(wrong);
-	assert_int_equal(h->without_ring - before, 2 * EACH);
-	made(1);
-	read_all(&calls, &lost);
-	assert_int_equal(calls, 1);
-	h->recording = 1;
-}
-
 /* ---- one call in several ---- */
-
-static const struct inproc_row *row_of(uint32_t slot)
-{
-	return (const struct inproc_row *)(region + REGION + INPROC_SLOTS * RING +
-					   slot * inproc_rows_bytes(FUNCTIONS)) +
-	       2;
-}
-
-/* Twice the calls that were made: those left out, and the records of the others, lost ones too. */
-static uint64_t accounted(void)
-{
-	uint64_t sum = 2 * drain.regions.data[0].passed + drain.records + drain.lost_records;
-
-	for (uint32_t i = 0; i < 64; i++)
-		sum += 2 * (row_of(i)->calls - row_of(i)->recorded);
-	return sum;
-}
-
-static void test_gate_counts(void **state)
-{
-	uint64_t calls, lost, before = accounted();
-
-	(void)state;
-	for (int i = 0; i < 102; i++)
-		assert_int_equal(gated(0), 0);
-	read_all(&calls, &lost);
-	assert_in_range(calls, 20, 21); /* one of each 5 */
-	assert_int_equal(row_of(0)->recorded, calls);
-	assert_int_equal(row_of(0)->calls, 102);
-	assert_int_equal(accounted() - before, 2 * 102);
-	assert_int_equal(row_of(0)->inner, 0);
-}
-
-static void test_gate_of_recursion(void **state)
-{
-	uint64_t calls, lost, before = accounted(), inner = row_of(0)->inner;
-
-	(void)state;
-	for (int i = 0; i < 51; i++)
-		assert_int_equal(gated(3), 6);
-	assert_int_equal(row_of(0)->inner - inner, 3 * 51);
-	assert_in_range(row_of(0)->inner_recorded, 1, 3 * 51 / 2);
-	read_all(&calls, &lost);
-	assert_int_equal(accounted() - before, 2 * 4 * 51);
-	for (int i = 0; i < 5; i++) /* deeper than what a thread keeps of them */
-		assert_int_equal(gated(99), 4950);
-	read_all(&calls, &lost);
-	assert_int_equal(accounted() - before, 2 * (4 * 51 + 500));
-	gated(0);
-	assert_int_equal(row_of(0)->inner - inner, 3 * 51 + 495);
-}
-
-static sigjmp_buf before_call;
-
-static void leave_call(int number)
-{
-	siglongjmp(before_call, number);
-}
-
-/* A recorded call that was left has no exit, even if a call that is not recorded has its stack
- * pointer. */
-static void test_gate_of_left_calls(void **state)
-{
-	const struct inproc_row *row = row_of(0) - 1; /* of function 1 */
-	uint64_t calls, lost, records = drain.records;
-	volatile uint64_t recorded, n_left = 0;
-
-	(void)state;
-	signal(SIGTRAP, leave_call);
-	for (volatile int i = 0; i < 50; i++) {
-		recorded = row->recorded;
-		if (!sigsetjmp(before_call, 1))
-			left(true);
-		n_left += row->recorded - recorded;
-		for (int k = 0; k < 9; k++)
-			left(false);
-	}
-	signal(SIGTRAP, SIG_DFL);
-	read_all(&calls, &lost);
-	assert_int_equal(lost, 0);
-	assert_int_equal(row->recorded, calls);
-	assert_int_equal(drain.records - records, 2 * calls - n_left);
-}
-
-static void *many_gated(void *unused)
-{
-	for (int i = 0; i < EACH; i++)
-		if (gated(i % 3) != (i % 3) * (i % 3 + 1) / 2)
-			return "a wrong result";
-	return unused;
-}
-
-static void on_gated_alarm(int number)
-{
-	(void)number;
-	gated(0);
-	in_handlers++;
-}
-
-static void test_gate_of_threads_forks_signals(void **state)
-{
-	const struct itimerval often = { { 0, 100 }, { 0, 100 } }, never = { 0 };
-	uint64_t calls, lost, wanted, before = accounted();
-	pthread_t threads[THREADS];
-	int status;
-	pid_t child;
-
-	(void)state;
-	in_handlers = 0;
-	signal(SIGALRM, on_gated_alarm);
-	setitimer(ITIMER_REAL, &often, NULL);
-	for (int i = 0; i < THREADS; i++)
-		assert_int_equal(pthread_create(&threads[i], NULL, many_gated, NULL), 0);
-	child = fork(); /* which has no timer */
-	if (!child)
-		_exit(many_gated(NULL) ? 1 : 0);
-	for (int i = 0; i < 50; i++)
-		read_all(&calls, &lost);
-	for (int i = 0; i < THREADS; i++) {
-		void *wrong;
-
-		assert_int_equal(pthread_join(threads[i], &wrong), 0);
-		assert_null(wrong);
-	}
-	setitimer(ITIMER_REAL, &never, NULL);
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_int_equal(status, 0);
-	wanted = 2 * (2 * EACH * (THREADS + 1) - (THREADS + 1) + (uint64_t)in_handlers);
-	/* a record whose ring was full while a handler reserved another one counts after a second
-	 */
-	for (int i = 0; i < 30 && (!i || accounted() - before != wanted); i++) {
-		usleep(i ? 100000 : 0);
-		read_all(&calls, &lost);
-	}
-	assert_int_equal(accounted() - before, wanted);
-}
 
 /* The same registers are kept as where every call is recorded. */
 static void test_gate_keeps_registers(void **state)
@@ -612,42 +287,6 @@ static void test_gate_keeps_registers(void **state)
 	read_all(&calls, &lost);
 	assert_int_equal(lost, 0);
 	assert_in_range(calls, 59, 61);
-}
-
-static void *call_often(void *n)
-{
-	for (int i = 0; i < (int)(intptr_t)n; i++)
-		if (made(i) != i + 1)
-			return "a wrong result";
-	return NULL;
-}
-
-/* A thread that finds its ring full for so many calls of a function records none of it any more,
- * and loses no more records. Other functions, and other threads, go on. */
-static void test_passes_what_is_called_too_often(void **state)
-{
-	uint64_t calls, lost;
-	pthread_t other;
-	void *wrong;
-
-	(void)state;
-	assert_null(call_often((void *)10007));
-	read_all(&calls, &lost);
-	assert_int_equal(calls, RING / sizeof(struct inproc_stamp) / 2);
-	assert_int_equal(lost, 2 * BLOCK_MISSES_MOST - 1);
-	assert_true(inproc_stamped_passes(&drain, 3));
-	assert_false(inproc_stamped_passes(&drain, 2));
-	assert_null(call_often((void *)11));
-	assert_int_equal(gated(0), 0);
-	read_all(&calls, &lost);
-	assert_int_equal(calls, 1);
-	assert_int_equal(lost, 0);
-	assert_int_equal(pthread_create(&other, NULL, call_often, (void *)11), 0);
-	assert_int_equal(pthread_join(other, &wrong), 0);
-	assert_null(wrong);
-	read_all(&calls, &lost);
-	assert_int_equal(calls, 11);
-	assert_int_equal(lost, 0);
 }
 
 #define EACH_CALL(f)  cmocka_unit_test_setup_teardown(f, begin, end)
