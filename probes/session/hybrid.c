@@ -521,10 +521,13 @@ static void report_no_choice(const struct hybrid *h, struct recording *r)
 	char samples[TEXT_NUMBER], words[256];
 
 	if (lost <= kept) {
-		recording_write_notice(
-			r, "too-short",
-			"the recording ended before ispot had chosen functions to trace; let it "
-			"last longer, name them with -F, or give --engine in-process or --two-pass");
+		snprintf(words, sizeof(words),
+			 "the recording ended before ispot had chosen functions to trace; let it "
+			 "last longer, %s",
+			 r->options->n_pids   ? "or name them with -F"
+			 : r->options->beside ? "name them with -F, or give --two-pass"
+					      : "name them with -F, or give --engine auto");
+		recording_write_notice(r, "too-short", words);
 		return;
 	}
 	snprintf(

@@ -346,7 +346,7 @@ static void next_after_nothing(const struct view *v, struct text *out)
 		in_process = !as_ever && may_be_in_process(v->result->meta);
 		text_printf(&again, "ispot record %s-- %s",
 			    as_ever	 ? ""
-			    : in_process ? "--engine in-process "
+			    : in_process ? "--engine auto "
 					 : "--two-pass ",
 			    command.s);
 		text_printf(&check, "ispot check -F '*' -- %s", command.s);
