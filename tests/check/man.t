@@ -62,6 +62,10 @@ listed() { # listed ROOT: each command among the pages that ispot(1) refers to
 	done
 }
 
+# What each command does, as --help and ispot(1) have it: "name Summary."
+summaries() { "$ISPOT" --help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) *\(.*\)/\1 \u\2./p' | sort; }
+paged_summaries() { sed -n '/^\.Ss Commands/,/^\.El/{s/^\.It Xr ispot-\([a-z]*\) 1/\1/p;t;/^[^.]/p}' "$1/man/ispot.1" | paste -d' ' - - | sort; }
+
 # Each section that a page refers to is there: in itself, or in the page it names within two lines. One awk reads all
 # pages: first the sections that those here have, and those of ROOT, then what ROOT's refer to.
 sections() { # sections ROOT
@@ -191,6 +195,7 @@ holds "EXAMPLES follow SYNOPSIS" late_examples "$top"
 holds "JSON is told as a list" told_json "$top"
 for c in $(commands); do holds "ispot $c -h and its page agree" page_of "$c"; done
 holds "ispot(1) refers to every command" listed "$top"
+holds "and says of each what --help says" diff <(summaries) <(paged_summaries "$top")
 holds "sections that pages refer to are there" sections "$top"
 holds "ispot.data(5) has every kind of record" diff <(numbered "$top") <(paged_numbers "$top")
 holds "ispot-dump(1) has every kind of record and what its values are called" diff <(valued "$top") <(paged_values "$top")
