@@ -14,6 +14,7 @@
 #define FRAMES_INSIDE 4	  /* frames by which a wait for work may be deeper than the outermost one */
 #define NEAR_SHARE    0.9 /* of the time waited there: that in waits so near the outermost one */
 #define GIVEN_SHARE   0.25 /* of it: that ended by threads that never wait there themselves */
+#define TURNS_SHARE   0.2  /* of its life: a thread that takes turns with a pool waits so long */
 #define MUTUAL_SHARE  0.1  /* of it, thread by thread: releasers may in turn wait for waiters */
 #define QUEUE_SHARE   0.5  /* of it: that ended by threads that wait in the same place */
 #define QUEUE_SLEEPS  10   /* fewer may be a coincidence */
@@ -326,13 +327,28 @@ struct all_waits {
 /* The threads that wait at one futex, and those that wake them there. */
 struct sides {
 	struct map waiters,
-		wakers; /* index of a thread -> 1; wakers are those that do not wait there */
+		wakers;	 /* index of a thread -> 1; wakers are those that do not wait there */
+	struct map back; /* a waker and a waiter -> 1, whose waits are in back_ns */
 	uint64_t ns, near_ns;
 	uint64_t given_ns;  /* waits that wakers ended */
 	uint64_t beside_ns; /* of it, ended by wakers that wait in the same place */
 	uint64_t back_ns;   /* how long the other wakers waited for the waiters */
 	uint64_t beside_sleeps;
+	double wakers_lives_ns;
 };
+
+static double life_ns(const struct threads *th, uint32_t thread)
+{
+	return (double)(th->all.data[thread]->end_ns - th->all.data[thread]->first_ns);
+}
+
+static bool is_new(struct map *map, uint64_t key)
+{
+	const bool is_known = map_get(map, key) != MAP_NONE;
+
+	map_put(map, key, 1);
+	return !is_known;
+}
 
 /* Returns whether the waker waits in the same place for a time comparable to that which others wait
  * for it. */
@@ -352,12 +368,13 @@ static void add_row(struct sides *x, const struct threads *th, const struct hand
 		x->near_ns += row->ns;
 	if (map_get(&x->waiters, row->waker) != MAP_NONE)
 		return; /* the waker is a worker that wakes the next one */
-	map_put(&x->wakers, row->waker, 1);
+	if (is_new(&x->wakers, row->waker))
+		x->wakers_lives_ns += life_ns(th, row->waker);
 	x->given_ns += row->ns;
 	if (is_beside(row, all)) {
 		x->beside_ns += row->ns;
 		x->beside_sleeps += row->sleeps;
-	} else {
+	} else if (is_new(&x->back, pair_key(row->waker, row->waiter))) {
 		x->back_ns += waited_ns(&all->for_thread, row->waker, row->waiter);
 	}
 }
@@ -377,6 +394,17 @@ static bool is_queue(const struct threads *th, const struct sides *x, uint32_t p
 static bool is_much(const struct sides *x, uint64_t ns)
 {
 	return (double)ns * x->waiters.n > MUTUAL_SHARE * (double)x->given_ns * x->wakers.n;
+}
+
+/*
+ * Returns whether the wakers wait for the waiters often enough to take turns with them. Where one
+ * thread gives work to a pool, most of its threads have nothing to do whether or not it waits for
+ * one of them now and then: it takes turns with them if it waits for much of its life.
+ */
+static bool takes_turns(const struct sides *x)
+{
+	return is_much(x, x->back_ns) && (x->waiters.n <= x->wakers.n ||
+					  (double)x->back_ns >= TURNS_SHARE * x->wakers_lives_ns);
 }
 
 /* Returns the row with the most time of those whose place is known, or the first. */
@@ -404,9 +432,10 @@ static enum futex_work work_of(const struct threads *th, const struct handout *r
 	near = (double)x.near_ns >= NEAR_SHARE * (double)x.ns;
 	given = (double)x.given_ns >= GIVEN_SHARE * (double)x.ns;
 	beside = is_mostly_beside(&x);
-	back = is_much(&x, x.back_ns);
+	back = takes_turns(&x);
 	map_release(&x.waiters);
 	map_release(&x.wakers);
+	map_release(&x.back);
 	if (given && is_queue(th, &x, most->place))
 		return gathers(&th->handouts, most->place) ? WORK_GATHER : WORK_QUEUE;
 	if (!near || !given || beside)
@@ -615,11 +644,6 @@ static uint32_t only_waiter(const struct threads *th, const struct handout *rows
 			       th->all.data[rows[most].waiter] != th->rest
 		       ? rows[most].waiter
 		       : SLEEP_NOBODY;
-}
-
-static double life_ns(const struct threads *th, uint32_t thread)
-{
-	return (double)(th->all.data[thread]->end_ns - th->all.data[thread]->first_ns);
 }
 
 /* A thread that another one gives work to. */

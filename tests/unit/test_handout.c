@@ -432,6 +432,29 @@ static void one_that_does_not_await_several(void **state)
 	end_stacks(&s);
 }
 
+/* A pool with little to do, whose giver waits for one of it now and then, as where its queue is
+ * full: it hands out work, whatever the pool's many threads wait in all. */
+static void a_pool_that_its_giver_seldom_waits_for(void **state)
+{
+	struct scene s;
+	uint64_t us = 100;
+
+	begin_stacks(&s);
+	for (uint32_t tid = 2; tid < 10; tid++)
+		sleep_at(&s, 50 + tid, tid, LOOP, NEAR);
+	for (uint32_t round = 0; round < 80; round++, us += 100) {
+		uint32_t tid = 2 + round % 8;
+
+		wake_up(&s, us + 4, tid, 1, 0);
+		sleep_at(&s, us + 6, 1, DONE, OUTER);
+		wake_up(&s, us + 18, 1, tid, 0);
+		sleep_at(&s, us + 20, tid, LOOP, NEAR);
+	}
+	finish(&s, us);
+	assert_int_equal(work_at(&s, LOOP), WORK_HANDED_OUT);
+	end_stacks(&s);
+}
+
 /* It waits for both, one after the other, though they are done together: for the first one most. */
 static void one_that_waits_for_the_first_most(void **state)
 {
@@ -715,6 +738,7 @@ int main(void)
 		cmocka_unit_test(a_broadcast_wakes_the_own_side_too),
 		cmocka_unit_test(one_that_waits_for_results_at_a_pipe),
 		cmocka_unit_test(one_that_does_not_await_several),
+		cmocka_unit_test(a_pool_that_its_giver_seldom_waits_for),
 		cmocka_unit_test(one_that_waits_for_the_first_most),
 		cmocka_unit_test(one_that_asks_one_after_the_other),
 		cmocka_unit_test(one_that_waits_for_their_lock),
