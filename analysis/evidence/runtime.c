@@ -8,7 +8,8 @@
 #include "analysis/threads/standard.h"
 #include "trace/meta/meta.h"
 
-/* Names as in standard_is_named(). Those of OpenMP count in its libraries only. */
+/* Names as in standard_is_named(). Those of OpenMP count in its libraries, and where a program
+ * calls these. */
 static const struct {
 	enum runtime_work work;
 	const char *symbol;
@@ -75,7 +76,15 @@ static enum runtime_work of_go(const struct meta *meta, const struct meta_stack 
 	return work;
 }
 
-static enum runtime_work of_openmp(const struct meta *meta, const struct meta_stack *stack)
+/* Returns what a library works for, if no name of a function tells more. */
+static enum runtime_work of_library(const char *object)
+{
+	return standard_is_openmp(object) ? RUNTIME_OPENMP
+	       : standard_is_tbb(object)  ? RUNTIME_TBB
+					  : RUNTIME_NONE;
+}
+
+static enum runtime_work of_libraries(const struct meta *meta, const struct meta_stack *stack)
 {
 	enum runtime_work work = RUNTIME_NONE, here;
 	const struct meta_frame *f;
@@ -85,10 +94,8 @@ static enum runtime_work of_openmp(const struct meta *meta, const struct meta_st
 			here = i ? named(f->calls) : RUNTIME_NONE;
 			return here ? here : work;
 		}
-		if (!standard_is_openmp(f->object))
-			continue;
-		here = named(f->symbol);
-		work = here ? here : work ? work : RUNTIME_OPENMP;
+		here = of_library(f->object) ? named(f->symbol) : RUNTIME_NONE;
+		work = here ? here : work ? work : of_library(f->object);
 	}
 	return work;
 }
@@ -99,5 +106,5 @@ enum runtime_work runtime_work_of(const struct meta *meta, const struct meta_sta
 
 	if (!f || f->spins || standard_spins(meta, stack))
 		return RUNTIME_NONE;
-	return standard_is_library(f->object) ? of_openmp(meta, stack) : of_go(meta, stack);
+	return standard_is_library(f->object) ? of_libraries(meta, stack) : of_go(meta, stack);
 }

@@ -17,6 +17,7 @@ enum runtime_work {
 	RUNTIME_OPENMP, /* no name tells what for */
 	RUNTIME_OPENMP_TASKS,
 	RUNTIME_OPENMP_CHUNKS, /* of loops with a dynamic schedule */
+	RUNTIME_TBB,	       /* its tasks */
 	RUNTIME_GO_MEMORY,     /* allocating, and collecting garbage */
 	RUNTIME_GO_SWITCHING,  /* of goroutines, and passing values through channels */
 	RUNTIME_GO_MUTEX,      /* contended mutexes of the package sync */

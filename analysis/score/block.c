@@ -194,13 +194,23 @@ static void settle_short(struct sci *sci, const struct block *b, const struct fa
 	}
 }
 
+/* Returns whether what the block waits for is mostly the lock of an interpreter, which may be made
+ * of a condition. */
+static bool is_at_interpreter(const struct block *b)
+{
+	struct wait_part part = wait_part(b->all_threads, b->waits, "lock");
+
+	return part.largest && wait_is_at_interpreter(b->all_threads, part.largest);
+}
+
 /* Returns whether the function is a standard one whose calls only wait until threads release a
  * lock, or reach a barrier. */
 static bool waits_for_threads(const struct block *b)
 {
 	enum standard_wait wait = block_standard_wait(b);
 
-	return (wait == STANDARD_LOCK || wait == STANDARD_BARRIER) &&
+	return (wait == STANDARD_LOCK || wait == STANDARD_BARRIER ||
+		(wait == STANDARD_CONDITION && is_at_interpreter(b))) &&
 	       wait_part(b->all_threads, b->waits, "lock").lost_share +
 			       wait_part(b->all_threads, b->waits, "barrier").lost_share >
 		       0.5;

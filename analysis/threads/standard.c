@@ -253,6 +253,9 @@ static enum standard_language takes_interpreter_lock(const struct meta_frame *f,
 		{ LANGUAGE_RUBY, "ruby", "rb_thread_io_blocking_region" },
 		{ LANGUAGE_RUBY, "ruby", "rb_nogvl" },
 		{ LANGUAGE_OCAML, NULL, "st_masterlock_acquire" },
+		/* before OCaml 5, with that inlined */
+		{ LANGUAGE_OCAML, NULL, "caml_thread_yield" },
+		{ LANGUAGE_OCAML, NULL, "caml_thread_leave_blocking_section" },
 	};
 
 	if (waits == STANDARD_CONDITION && is_interpreter(f->object, "python") &&
@@ -336,6 +339,11 @@ bool standard_is_openmp(const char *object)
 	const char *file = text_base_name(object);
 
 	return is_of(LIBGOMP, file) || is_of(LIBOMP, file);
+}
+
+bool standard_is_tbb(const char *object)
+{
+	return is_of(LIBTBB, text_base_name(object));
 }
 
 static bool is_of_openmp(const struct meta_frame *f)

@@ -60,8 +60,9 @@ enum standard_release standard_release_in(const struct thread *t);
 
 /* Whether object is the path of one of the libraries whose functions are known. */
 bool standard_is_library(const char *object);
-/* Whether object is the path of a library of OpenMP. */
+/* Whether object is the path of a library of OpenMP, or of TBB. */
 bool standard_is_openmp(const char *object);
+bool standard_is_tbb(const char *object);
 /* Whether object is the path of glibc's loader, which runs before and after the program. */
 bool standard_is_loader(const char *object);
 /* Whether object is the path of the C library. */

@@ -27,6 +27,9 @@ static const struct {
 				    " to hand out parts of loops, which are too small",
 				    "give each thread larger parts: schedule(dynamic, 100), guided "
 				    "or static" },
+	[RUNTIME_TBB] = { "TBB's library", " to hand out tasks, which are too small",
+			  "give each task more work: call the function itself below some size, or "
+			  "give ranges a larger grainsize" },
 	[RUNTIME_GO_MEMORY] = { "Go's runtime", " to allocate memory and collect garbage",
 				"allocate less often (sync.Pool, slices with a capacity), or let "
 				"the heap grow further (GOGC, GOMEMLIMIT)" },

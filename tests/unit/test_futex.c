@@ -540,6 +540,8 @@ static void interpreters_are_known_by_their_files(void **state)
 		{ "nanosleep", "/usr/lib/libruby-3.1.so.3.1", "rb_nogvl", "", LANGUAGE_NONE },
 		{ "pthread_cond_wait", "/home/me/a.out", "st_masterlock_acquire", "",
 		  LANGUAGE_OCAML },
+		{ "pthread_cond_wait", "/home/me/a.out", "caml_thread_yield", "", LANGUAGE_OCAML },
+		{ "pthread_cond_wait", "/home/me/a.out", "caml_condition_wait", "", LANGUAGE_NONE },
 	};
 	static const uint32_t frames[] = { 0, 1 };
 	const struct meta_stack stack = { .n_frames = 2, .frames = frames };

@@ -9,6 +9,7 @@
 
 #define APP    "/usr/bin/app"
 #define GOMP   "/lib/libgomp.so.1"
+#define TBB    "/lib/libtbb.so.12"
 #define C      "/lib/libc.so.6"
 #define PAUSES "pause"
 
@@ -63,6 +64,15 @@ static void openmp_hands_out_tasks_and_chunks(void **state)
 	assert_int_equal(WORK({ GOMP, "GOMP_barrier", NULL }), RUNTIME_NONE);
 }
 
+static void tbb_hands_out_tasks(void **state)
+{
+	assert_int_equal(WORK({ TBB, "", NULL }), RUNTIME_TBB);
+	assert_int_equal(WORK({ TBB, "", PAUSES }), RUNTIME_NONE);
+	assert_int_equal(WORK({ C, "memset", NULL }, { TBB, "", NULL }, { APP, "fib", NULL }),
+			 RUNTIME_TBB);
+	assert_int_equal(WORK({ APP, "task", NULL }, { TBB, "", NULL }), RUNTIME_NONE);
+}
+
 static void go_collects_and_switches(void **state)
 {
 	assert_int_equal(WORK({ APP, "runtime.scanobject", NULL }, { APP, "runtime.gcDrain", NULL },
@@ -88,6 +98,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(openmp_hands_out_tasks_and_chunks),
+		cmocka_unit_test(tbb_hands_out_tasks),
 		cmocka_unit_test(go_collects_and_switches),
 	};
 
