@@ -345,7 +345,7 @@ static void add_what_else(struct text *t, const struct pattern *p, struct dso *d
 		text_printf(
 			t,
 			"%s %s is stripped: %s; install its debug symbols or build it without stripping",
-			asked ? "" : ";", object_base_name(dso),
+			asked ? "" : ", and", object_base_name(dso),
 			has_functions(dso) ? "only the functions that it exports are known"
 					   : "none of its functions has a name");
 	else if (!asked)
@@ -357,8 +357,9 @@ static void add_later(struct text *t, const char *function)
 {
 	bool asked = t->s[t->n - 1] == '?';
 
-	text_add(t, asked ? " Of what is loaded or started later: -F "
-			  : "; of what is loaded or started later: -F ");
+	text_add(t, asked		 ? " If it is loaded or started later: -F "
+		    : strstr(t->s, "; ") ? ", or, if it is loaded or started later, give -F "
+					 : "; if it is loaded or started later, give -F ");
 	add_with_file(t, "FILE", function);
 }
 

@@ -47,7 +47,7 @@ static const char *const examples[] = {
 static int split(char **words, int n, int *n_before, char ***after, int *n_after, struct err *err)
 {
 	static const char how[] =
-		"diff compares two groups of recordings; give BEFORE... -- AFTER...";
+		"no two groups of recordings are given; give BEFORE... -- AFTER...";
 	int dash = 0;
 
 	while (dash < n && strcmp(words[dash], "--"))

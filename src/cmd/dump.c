@@ -76,7 +76,7 @@ static int check(struct dump_options *o, int n_words, char **words, struct err *
 	if (n_words == 1 && !o->input) /* `ispot dump x.data` */
 		o->input = words[0];
 	else if (n_words)
-		return args_refuse(err, "dump reads one file; give it once: -i FILE");
+		return args_refuse(err, "more than one file is given; name one: -i FILE");
 	if (o->from_text && (o->time || o->meta || o->events || o->input || o->tid != UINT64_MAX))
 		return args_refuse(err, "--from-text makes a trace; give it with -o FILE only");
 	if (o->output && !o->from_text)

@@ -55,7 +55,9 @@ static int check(const struct command_options *o, const struct export_format *fo
 	bool to_stdout;
 
 	if (n_words)
-		return args_refuse(err, "export takes no words; name the recording with -i FILE");
+		return args_refuse(
+			err,
+			"there are words besides the options; name the recording with -i FILE");
 	if (!o->output)
 		return args_refuse(
 			err,

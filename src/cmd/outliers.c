@@ -210,7 +210,7 @@ static int run_outliers(int argc, char **argv, struct err *err)
 	if (argc - first == 1 && !o.input)
 		o.input = argv[first];
 	else if (argc > first)
-		return args_refuse(err, "outliers reads one file; give it once: -i FILE");
+		return args_refuse(err, "more than one file is given; name one: -i FILE");
 	if (!o.input)
 		o.input = "ispot.data";
 	if (o.json + o.csv + !!o.html > 1)

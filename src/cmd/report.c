@@ -120,7 +120,7 @@ static int use_file_word(struct report_options *o, int n, char **words, struct e
 		o->input = words[0];
 		return 0;
 	}
-	return n ? args_refuse(err, "report reads one file; give it once: -i FILE") : 0;
+	return n ? args_refuse(err, "more than one file is given; name one: -i FILE") : 0;
 }
 
 /* --format and -o in terms of --json, --csv and --html. */
