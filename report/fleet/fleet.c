@@ -313,38 +313,56 @@ static void print_trios(const struct fleet_view *v, struct text *out)
 
 /* ---- applications ---- */
 
+#define TITLE_COLUMNS 14
+
 struct names {
-	struct text *out;
 	const char *title;
 	size_t n;
+	struct text words;
 };
 
-static void print_name(struct names *names, const char *name, uint32_t pairs)
+static void add_name(struct names *names, const char *name, uint32_t pairs)
 {
 	if (names->n++ < MATRIX_APPS)
-		text_printf(names->out, "%s%s (%u)", names->n == 1 ? names->title : ", ", name,
-			    pairs);
+		text_printf(&names->words, "%s%s (%u)", names->n == 1 ? "" : ", ", name, pairs);
 }
 
-static void end_names(const struct names *names)
+static void print_names(const struct fleet_view *v, struct names *names, struct text *out)
 {
+	struct text wrapped = { 0 };
+	const char *title = names->title;
+
 	if (names->n > MATRIX_APPS)
-		text_printf(names->out, " and %zu more", names->n - MATRIX_APPS);
-	text_add(names->out, names->n ? "\n" : "");
+		text_printf(&names->words, " and %zu more", names->n - MATRIX_APPS);
+	if (names->n)
+		text_wrap(names->words.s, v->width - TITLE_COLUMNS, &wrapped);
+	for (const char *line = wrapped.s; line && *line;) {
+		size_t n = strcspn(line, "\n");
+
+		text_printf(out, "%-*s%.*s\n", TITLE_COLUMNS, title, (int)n, line);
+		line += n + (line[n] == '\n');
+		title = "";
+	}
+	text_release(&wrapped);
+	text_release(&names->words);
 }
 
 static void print_applications(const struct fleet_view *v, struct text *out)
 {
-	struct names sensitive = { out, "sensitive     ", 0 };
-	struct names antagonistic = { out, "antagonistic  ", 0 };
+	struct names sensitive = { .title = "sensitive" };
+	struct names antagonistic = { .title = "antagonistic" };
+	const bool any = v->fleet->antagonists.n;
 
 	vec_for_each (&v->fleet->bases, const struct fleet_base, base)
 		if (base->negative)
-			print_name(&sensitive, name_of(v, base->app), base->negative);
-	end_names(&sensitive);
+			add_name(&sensitive, name_of(v, base->app), base->negative);
 	vec_for_each (&v->fleet->antagonists, const struct fleet_antagonist, a)
-		print_name(&antagonistic, name_of(v, a->app), a->slowed);
-	end_names(&antagonistic);
+		add_name(&antagonistic, name_of(v, a->app), a->slowed);
+	print_names(v, &sensitive, out);
+	print_names(v, &antagonistic, out);
+	if (any)
+		text_wrap("sensitive (N): slowed by N others; antagonistic (N): slows N others",
+			  v->width, out);
 }
 
 /* ---- matrix ---- */
