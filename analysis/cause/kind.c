@@ -482,8 +482,8 @@ static const struct cause_kind yielding = {
 		    { .text = "shorten the critical section, or shard the lock" } },
 };
 
-/* The run queue in sched_yield(): the thread gave up its CPU, to look later whether it may go on.
- */
+/* The run queue in sched_yield(): the thread gave up its CPU, to look later whether it may go on,
+ * whoever has the CPU meanwhile. */
 static const struct cause_kind giving_up = {
 	.kind = "cpu-wait",
 	.group = CAUSE_CPU,
@@ -530,7 +530,7 @@ const struct cause_kind *cause_kind_of(const struct block *b, const char *kind)
 	enum inside_lock inside;
 	const struct wait_cell *most;
 
-	if (!strcmp(kind, giving_up.kind) && is_yield(b) && !cause_cpus_taken(b))
+	if (!strcmp(kind, giving_up.kind) && is_yield(b))
 		return &giving_up;
 	if (lock && spins_in_openmp(b))
 		return &in_openmp;
