@@ -97,9 +97,24 @@ static double usable_cpus(const struct meta *meta)
 	return cpus > 0 && meta->end.present ? fmin(cpus, meta->end.usable_cpus) : cpus;
 }
 
+/* Returns the part of the sleep, of what is not lost, of which nothing tells whether it was for
+ * another thread. Without records of wakeups only a traced call tells. */
+static double unknown_sleep_ns(const struct result *res, double idle_ns)
+{
+	const struct threads *th = &res->calls.threads;
+	double known = 0;
+
+	if (th->have_waking)
+		return 0;
+	vec_for_each (&th->all, struct thread *const, t)
+		known += (double)(*t)->off.idle_ns;
+	return fmax(0, idle_ns - known);
+}
+
 static void split_time(struct result *res, const double *lost)
 {
 	double total = (double)res->threads_ns, sum = 0, asleep, idle, runnable, unexplained;
+	double unknown;
 
 	for (size_t i = 0; i < res->threads.n; i++)
 		sum += lost[i];
@@ -122,8 +137,10 @@ static void split_time(struct result *res, const double *lost)
 		idle = 0;
 	if (idle > total - sum)
 		idle = total - sum;
+	unknown = unknown_sleep_ns(res, idle);
+	idle -= unknown;
 	res->idle_ns = (uint64_t)idle;
-	unexplained = fmin(unexplained_ns(res), total - sum - idle);
+	unexplained = fmin(unexplained_ns(res) + unknown, total - sum - idle);
 	res->unexplained_ns = unexplained > 0 ? (uint64_t)unexplained : 0;
 	res->working_ns = res->threads_ns - res->lost_ns - res->idle_ns - res->unexplained_ns;
 	if (runnable > (double)res->working_ns)

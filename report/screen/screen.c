@@ -591,6 +591,27 @@ static void runs_elsewhere(const struct result *res, struct text *out)
 		100 * mostly_outside(res));
 }
 
+#define UNTOLD_SLEEP 0.1 /* of thread time: with more, nothing can be said of all threads */
+
+/* Whether threads sleep so long outside of the rows, for nobody knows what. */
+static bool sleeps_untold(const struct result *res)
+{
+	return !res->calls.threads.have_waking && res->calls.threads.have_switch &&
+	       res->unexplained_ns != BLOCK_NONE &&
+	       (double)res->unexplained_ns >= UNTOLD_SLEEP * (double)res->threads_ns;
+}
+
+static void untold_sleep(const struct result *res, struct text *out)
+{
+	char share[TEXT_NUMBER];
+
+	text_new_sentence(out);
+	text_printf(out,
+		    "Cannot tell whether threads interfere: they sleep for %s of thread time "
+		    "outside the calls that were compared, and wakeups were not recorded.",
+		    text_share(share, (double)res->unexplained_ns / (double)res->threads_ns));
+}
+
 /* Says that no row loses much, or why that is not known. What is left out here, where the time is
  * outside of the rows, is said behind it. no_score: samples tell where it is. */
 static void no_row(const struct view *v, bool no_score, struct text *out)
@@ -606,6 +627,8 @@ static void no_row(const struct view *v, bool no_score, struct text *out)
 		text_unjudged(v, unjudged, out);
 	else if (!no_score && none_judged(res))
 		nothing_judged(res, out);
+	else if (!locks && sleeps_untold(res))
+		untold_sleep(res, out);
 	else if (locks || !(mostly_outside(res) > 0))
 		nothing_lost(v, out);
 }
