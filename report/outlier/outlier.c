@@ -286,7 +286,8 @@ void outlier_meanwhile(const struct outlier *x, struct text *out)
 		uint64_t ns;
 		const char *words;
 	} times[] = {
-		{ x->off.blocked_ns + x->off.idle_ns, "blocked " },
+		{ x->off.blocked_ns, "blocked " },
+		{ x->off.idle_ns, "idle " },
 		{ x->off.preempted_ns, "waiting for a CPU " },
 		{ x->monitors_ns, "its calls waiting for monitors " },
 		{ x->paused_ns, "all threads stopped " },
