@@ -206,8 +206,7 @@ static const char *lost_words(const struct view *v, const struct block *b, char 
 		return "n/a";
 	if (!(ns > 0))
 		return "–";
-	snprintf(buf, TEXT_NUMBER, "%.1f%%", 100 * ns / (double)v->result->threads_ns);
-	return buf;
+	return text_lost_share(buf, ns / (double)v->result->threads_ns);
 }
 
 static void cell(const struct view *v, struct text *out, const struct column *c,
@@ -270,8 +269,8 @@ static void blocks(const struct view *v, size_t detailed, struct text *out)
 	text_add(
 		out,
 		"<p class=\"quiet\">SCI: slowdown score, the share of thread time by which the calls "
-		"of a function take longer than its fastest. lost: the part of it that is "
-		"interference and not in callees. floor: what the probes alone would score. Names in brackets are where "
+		"of a function take longer than its fastest. lost: the share of thread time that "
+		"interference takes in the function itself, not in its callees. floor: what the probes alone would score. Names in brackets are where "
 		"threads wait outside every traced function.</p>\n"
 		"</section>\n");
 }
