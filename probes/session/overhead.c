@@ -106,13 +106,13 @@ static const char *scheduling_advice(const struct overhead *o, const struct reco
 
 	if (session_births_cost_ns(o->follow, r, &now) >
 	    (double)session_scheduling_cost_ns(o->follow, r) / 2)
-		return "give --no-inherit if child processes do not matter: most of it is the "
-		       "births and ends of its threads, which are very many";
+		return "give --no-inherit if child processes do not matter: the program starts "
+		       "and ends very many threads, and their records are most of the cost";
 	return session_is_carried(o->follow)
-		       ? "give --no-inherit if child processes do not matter: most of it is the "
-			 "record of its context switches, which are very many"
-		       : "allow more with --overhead: most of it is the record of its context "
-			 "switches, which are very many";
+		       ? "give --no-inherit if child processes do not matter: the program has "
+			 "very many context switches, and their records are most of the cost"
+		       : "allow more with --overhead: the program has very many context "
+			 "switches, and their records are most of the cost";
 }
 
 /* The costs of the target and its probes in a stretch of time. */

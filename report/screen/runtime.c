@@ -17,24 +17,24 @@ static const struct {
 	const char *whose, *what, *advice;
 } works[RUNTIME_WORKS] = {
 	[RUNTIME_OPENMP] = { "OpenMP's library",
-			     ", most likely to hand out tasks or parts of loops that are too small",
+			     ", most likely handing out tasks or parts of loops that are too small",
 			     "give each task more work, and each thread larger parts of loops: "
 			     "schedule(dynamic, 100) or static" },
-	[RUNTIME_OPENMP_TASKS] = { "OpenMP's library", " to hand out tasks, which are too small",
+	[RUNTIME_OPENMP_TASKS] = { "OpenMP's library", " handing out tasks: they are too small",
 				   "give each task more work: call the function itself below some "
 				   "size (if or final clause), or use taskloop with a grainsize" },
 	[RUNTIME_OPENMP_CHUNKS] = { "OpenMP's library",
-				    " to hand out parts of loops, which are too small",
+				    " handing out parts of loops: they are too small",
 				    "give each thread larger parts: schedule(dynamic, 100), guided "
 				    "or static" },
-	[RUNTIME_TBB] = { "TBB's library", " to hand out tasks, which are too small",
+	[RUNTIME_TBB] = { "TBB's library", " handing out tasks: they are too small",
 			  "give each task more work: call the function itself below some size, or "
 			  "give ranges a larger grainsize" },
-	[RUNTIME_GO_MEMORY] = { "Go's runtime", " to allocate memory and collect garbage",
+	[RUNTIME_GO_MEMORY] = { "Go's runtime", " allocating memory and collecting garbage",
 				"allocate less often (sync.Pool, slices with a capacity), or let "
 				"the heap grow further (GOGC, GOMEMLIMIT)" },
 	[RUNTIME_GO_SWITCHING] = { "Go's runtime",
-				   " to switch between goroutines and pass values through channels",
+				   " switching between goroutines and passing values through channels",
 				   "pass more at once, through channels with a buffer, between "
 				   "fewer goroutines" },
 	[RUNTIME_GO_MUTEX] = { "Go's runtime", " in contended mutexes",
@@ -100,7 +100,7 @@ void text_runtime(const struct view *v, struct text *out)
 	if (!(r.share > 0))
 		return;
 	text_new_sentence(out);
-	text_printf(out, "%s has %s of the CPU time%s.", works[r.work].whose,
+	text_printf(out, "%s spends %s of the CPU time%s.", works[r.work].whose,
 		    text_share(share, r.share), works[r.work].what);
 }
 

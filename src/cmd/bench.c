@@ -53,8 +53,8 @@ struct costs {
 static void print_text(const struct meta_calibration *rows, size_t n, bool first)
 {
 	if (first)
-		printf("cost of an empty traced call in ns: inner, what its own duration shows; full,\n"
-		       "what tracing it adds to its caller\n\n%-12s %-10s %7s %9s %9s %9s %9s\n",
+		printf("cost of an empty traced call in ns; inner: the part inside its own duration;\n"
+		       "full: the time that tracing it adds to its caller\n\n%-12s %-10s %7s %9s %9s %9s %9s\n",
 		       "entry", "exit", "threads", "inner min", "inner p50", "inner p99",
 		       "full p50");
 	for (size_t i = 0; i < n; i++)
