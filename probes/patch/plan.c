@@ -108,6 +108,15 @@ static const char *refuse_by_frame(const struct targets *t, uint64_t address)
 				     : NULL;
 }
 
+static const char *refuse_by_exits(const struct dso_function *f, const struct body *body)
+{
+	vec_for_each (&body->exits, const struct body_exit, e)
+		if (e->kind == PATCH_JUMP && exit_waits_behind_jump(f->symbol))
+			return "waits in a function that it jumps to, so that its end would be "
+			       "seen too early";
+	return NULL;
+}
+
 static const char *plan_sites(struct patch_plan *plan, const struct dso_function *f,
 			      struct sites *sites, bool *is_brief)
 {
@@ -123,6 +132,8 @@ static const char *plan_sites(struct patch_plan *plan, const struct dso_function
 	if (refusal)
 		return refusal;
 	refusal = body_read(&body, &plan->targets, f);
+	if (!refusal)
+		refusal = refuse_by_exits(f, &body);
 	if (!refusal)
 		refusal = sites_choose(sites, &body, &plan->targets);
 	*is_brief = !refusal && body_is_brief(&body);

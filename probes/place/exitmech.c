@@ -209,6 +209,26 @@ const char *exit_odd_by_name(const char *symbol)
 	return NULL;
 }
 
+bool exit_waits_behind_jump(const char *symbol)
+{
+	static const char *const names[] = { "sem_wait",
+					     "sem_timedwait",
+					     "sem_clockwait",
+					     "pthread_join",
+					     "pthread_timedjoin_np",
+					     "pthread_clockjoin_np",
+					     "mq_receive",
+					     "mq_send",
+					     "semop",
+					     "sigwaitinfo",
+					     "wait",
+					     "wait3",
+					     "waitpid",
+					     NULL };
+
+	return is_one_of(symbol, names);
+}
+
 /* ---- rows ---- */
 
 static bool in_libc(const struct exit_facts *f)
@@ -359,10 +379,17 @@ static const struct {
 	  "its first instruction takes no return probe, and not all exits can be probed" },
 };
 
-static void use_ret_sites(const struct placement *place, const char *incomplete,
+static void use_ret_sites(const struct exit_facts *facts, const char *incomplete,
 			  struct exit_choice *choice)
 {
-	if (!place->ret_sites_complete)
+	const struct placement *place = facts->place;
+
+	if (exit_waits_behind_jump(facts->symbol))
+		*choice = (struct exit_choice){
+			EXIT_NONE, false,
+			"it waits in a function that it jumps to: calls are counted, not timed"
+		};
+	else if (!place->ret_sites_complete)
 		*choice = (struct exit_choice){ EXIT_NONE, false, incomplete };
 	else if (!place->n_ret_sites)
 		*choice = (struct exit_choice){ EXIT_NONE, false,
@@ -377,7 +404,7 @@ void exit_choose_by_facts(const struct exit_facts *facts, struct exit_choice *ch
 			continue;
 		*choice = (struct exit_choice){ rows[i].mech, rows[i].refused, rows[i].reason };
 		if (rows[i].mech == EXIT_RET_SITES)
-			use_ret_sites(facts->place, rows[i].incomplete, choice);
+			use_ret_sites(facts, rows[i].incomplete, choice);
 		return;
 	}
 }

@@ -53,6 +53,9 @@ void exit_choose(const struct target_traits *traits, struct dso *dso, const stru
  * NULL.
  */
 const char *exit_odd_by_name(const char *symbol);
+/* Whether the C library's function of that name may do its waiting in another one, to which it
+ * jumps: its exits are then left before it waits. */
+bool exit_waits_behind_jump(const char *symbol);
 
 /*
  * ---- the choice itself, separate from the source of its facts, so that every row can be tested

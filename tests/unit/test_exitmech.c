@@ -138,6 +138,9 @@ static const struct row rows[] = {
 	{ "work", "app", SANDBOX, RETURN, .kernel = KERNEL_VERSION(6, 13, 3) },
 	{ "work", "app", SANDBOX, RETURN, .kernel = KERNEL_VERSION(6, 10, 14) },
 	{ "work", "app", C_PROGRAM, RETURN, .kernel = KERNEL_VERSION(6, 12, 0) },
+	/* where a probe on the jump would see the exit too early */
+	{ "sem_wait", "libc.so.6", CANCELS, NONE("jumps to") },
+	{ "sem_wait", "libc.so.6", C_PROGRAM, RETURN },
 	/* aarch64 functions whose first instruction takes no probe */
 	{ "work", "app", C_PROGRAM, SITES("first instruction"), .place = &no_return },
 	/* nowhere to put one */

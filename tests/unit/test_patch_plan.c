@@ -112,6 +112,11 @@ static const struct row rows[] = {
 	  "has a table of where exceptions land that ispot cannot read" },
 	{ "__syscall_cancel_arch", "mov %rdi, %rax\n mov %rax, %rcx\n mov %rcx, %rax\n ret\n",
 	  "is looked for by its address when a signal comes" },
+	{ "sem_wait", "mov %rdi, %rax\n mov %rax, %rcx\n mov %rcx, %rax\n jmp other\n",
+	  "waits in a function that it jumps to, so that its end would be seen too early" },
+	{ "sem_timedwait",
+	  "mov %rdi, %rax\n mov %rax, %rcx\n mov %rcx, %rax\n mov %rax, %rcx\n ret\n",
+	  "entry+3 6/6; +9 4/5 ret" },
 	{ "vfork", "mov %rdi, %rax\n mov %rax, %rcx\n mov %rcx, %rax\n ret\n",
 	  "returns more than once for one call" },
 };
