@@ -97,6 +97,17 @@ static double usable_cpus(const struct meta *meta)
 	return cpus > 0 && meta->end.present ? fmin(cpus, meta->end.usable_cpus) : cpus;
 }
 
+#define SLEEPS_MOSTLY 0.9 /* of its life: a first thread that does so waits for the others' end */
+
+static double known_idle_ns(const struct thread *t)
+{
+	const double asleep = (double)(t->off.blocked_ns + t->off.idle_ns);
+	const double alive = (double)(t->end_ns - t->born_ns - t->lost_ns);
+
+	return t->tid == t->tgid && asleep >= SLEEPS_MOSTLY * alive ? asleep
+								    : (double)t->off.idle_ns;
+}
+
 /* Returns the part of the sleep, of what is not lost, of which nothing tells whether it was for
  * another thread. Without records of wakeups only a traced call tells. */
 static double unknown_sleep_ns(const struct result *res, double idle_ns)
@@ -107,7 +118,7 @@ static double unknown_sleep_ns(const struct result *res, double idle_ns)
 	if (th->have_waking)
 		return 0;
 	vec_for_each (&th->all, struct thread *const, t)
-		known += (double)(*t)->off.idle_ns;
+		known += known_idle_ns(*t);
 	return fmax(0, idle_ns - known);
 }
 
