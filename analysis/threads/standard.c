@@ -300,10 +300,15 @@ enum standard_language standard_interpreter_in(const struct meta *meta,
 	return LANGUAGE_NONE;
 }
 
-/* A frame whose function has no name is identified by the function that its caller calls there. */
+/*
+ * A frame whose function has no name is identified by the function that its caller calls there.
+ * What a library's function runs of the program, as the body of a parallel region, does not wait
+ * for what that function waits for.
+ */
 enum standard_wait standard_wait_in(const struct meta *meta, const struct meta_stack *stack)
 {
 	const struct meta_frame *callee = NULL, *f;
+	bool of_program = false;
 
 	if (standard_interpreter_in(meta, stack))
 		return STANDARD_INTERPRETER;
@@ -311,11 +316,12 @@ enum standard_wait standard_wait_in(const struct meta *meta, const struct meta_s
 		enum standard_wait wait = STANDARD_NONE;
 
 		if (callee && *f->calls)
-			wait = standard_wait_of(callee->object, f->calls);
+			wait = standard_wait_of(of_program ? "" : callee->object, f->calls);
 		if (!wait && *f->symbol)
-			wait = standard_wait_of(f->object, f->symbol);
+			wait = standard_wait_of(of_program ? "" : f->object, f->symbol);
 		if (wait)
 			return wait;
+		of_program |= is_own(f) && *f->object != '[' && !standard_is_loader(f->object);
 		callee = f;
 	}
 	return STANDARD_NONE;

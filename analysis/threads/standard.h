@@ -37,7 +37,8 @@ bool standard_is_named(const char *symbol, const char *name);
  * demangled name.
  */
 enum standard_wait standard_wait_of(const char *object, const char *symbol);
-/* Returns what the innermost frame that is in the table waits for. */
+/* Returns what the innermost frame that is in the table waits for. Functions of libraries count up
+ * to the first function of the program. */
 enum standard_wait standard_wait_in(const struct meta *meta, const struct meta_stack *stack);
 
 /* Returns whether a thread with this stack is in the system call by which the C library makes

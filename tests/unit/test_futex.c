@@ -664,24 +664,32 @@ static void functions_count_in_their_own_library(void **state)
 		STANDARD_LOCK);
 }
 
-/* Of a stripped library, what its caller calls there is known. */
+/* Of a stripped library, what its caller calls there is known. What a function of the program does
+ * for a library's function, as for the one that begins a parallel region, is no wait of that. */
 static void a_stack_s_innermost_one_counts(void **state)
 {
 	struct meta meta = { 0 };
 	const uint32_t frames[] = { 0, 1, 2 };
 	const struct meta_stack stack = { .n_frames = 3, .frames = frames };
 
-	*vec_add(&meta.frames) =
-		(struct meta_frame){ .symbol = "", .object = "/lib/libc.so.6", .calls = "" };
+	*vec_add(&meta.frames) = (struct meta_frame){
+		.symbol = "", .object = "/lib/libc.so.6", .file = "", .calls = ""
+	};
 	*vec_add(&meta.frames) = (struct meta_frame){ .symbol = "pop",
 						      .object = "/usr/lib/libqueue.so",
+						      .file = "",
 						      .calls = "pthread_cond_wait" };
-	*vec_add(&meta.frames) = (struct meta_frame){ .symbol = "pthread_join",
-						      .object = "/lib/libc.so.6",
-						      .calls = "" };
+	*vec_add(&meta.frames) = (struct meta_frame){
+		.symbol = "GOMP_parallel", .object = "/lib/libgomp.so.1", .file = "", .calls = ""
+	};
 	assert_int_equal(standard_wait_in(&meta, &stack), STANDARD_CONDITION);
 	meta.frames.data[0].object = "/usr/lib/libown.so";
-	assert_int_equal(standard_wait_in(&meta, &stack), STANDARD_END);
+	assert_int_equal(standard_wait_in(&meta, &stack), STANDARD_NONE);
+	meta.frames.data[1] = (struct meta_frame){
+		.symbol = "", .object = "/lib/libgomp.so.1", .file = "", .calls = ""
+	};
+	meta.frames.data[0] = meta.frames.data[1];
+	assert_int_equal(standard_wait_in(&meta, &stack), STANDARD_BARRIER);
 	vec_release(&meta.frames);
 }
 

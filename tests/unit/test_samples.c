@@ -218,6 +218,24 @@ static void spinning_at_a_barrier_is_no_lock(void **state)
 	frames[1] = kept;
 }
 
+/* The master runs the body of a parallel region below the function that ends in a barrier. */
+static void a_lock_of_the_program_is_no_barrier(void **state)
+{
+	const struct meta_frame kept = frames[3];
+	const struct block *b;
+	struct stage st;
+
+	frames[3].symbol = "GOMP_parallel";
+	frames[3].object = "/lib/libgomp.so.1";
+	begin(&st);
+	b = play(&st, SPIN, true);
+	assert_int_equal(b->samples.slow_at_barrier, 0);
+	assert_int_equal(b->samples.slow_spins, b->samples.slow);
+	assert_non_null(lock(b));
+	end(&st);
+	frames[3] = kept;
+}
+
 static void running_is_not_spinning(void **state)
 {
 	const struct block *b;
@@ -299,6 +317,7 @@ int main(void)
 		cmocka_unit_test(a_few_samples_in_openmp_are_no_lock_of_it),
 		cmocka_unit_test(without_names_a_holder_is_not_sure),
 		cmocka_unit_test(spinning_at_a_barrier_is_no_lock),
+		cmocka_unit_test(a_lock_of_the_program_is_no_barrier),
 		cmocka_unit_test(running_is_not_spinning),
 		cmocka_unit_test(the_place_of_the_difference_is_found),
 		cmocka_unit_test(the_same_place_is_no_difference),
