@@ -100,11 +100,15 @@ static enum runtime_work of_libraries(const struct meta *meta, const struct meta
 	return work;
 }
 
-enum runtime_work runtime_work_of(const struct meta *meta, const struct meta_stack *stack)
+/* Without a name, the library may be in the kernel to fall asleep, which is no work. */
+enum runtime_work runtime_work_of(const struct meta *meta, const struct meta_stack *stack,
+				  bool kernel)
 {
 	const struct meta_frame *f = meta_frame_at(meta, stack, 0);
+	enum runtime_work work;
 
 	if (!f || f->spins || standard_spins(meta, stack))
 		return RUNTIME_NONE;
-	return standard_is_library(f->object) ? of_libraries(meta, stack) : of_go(meta, stack);
+	work = standard_is_library(f->object) ? of_libraries(meta, stack) : of_go(meta, stack);
+	return kernel && work == RUNTIME_OPENMP ? RUNTIME_NONE : work;
 }

@@ -7,6 +7,7 @@
 #ifndef ISPOT_ANALYSIS_EVIDENCE_RUNTIME_H
 #define ISPOT_ANALYSIS_EVIDENCE_RUNTIME_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct meta;
@@ -27,8 +28,10 @@ enum runtime_work {
 /*
  * Returns what the thread ran for with this stack. It is in a runtime from its innermost frame out
  * to the first function that is not of a runtime or of the C library; the outermost name in between
- * that is known, or the name that the program calls there, tells what for.
+ * that is known, or the name that the program calls there, tells what for. kernel: it is in the
+ * kernel.
  */
-enum runtime_work runtime_work_of(const struct meta *meta, const struct meta_stack *stack);
+enum runtime_work runtime_work_of(const struct meta *meta, const struct meta_stack *stack,
+				  bool kernel);
 
 #endif

@@ -28,6 +28,7 @@ void untold_release(struct untold *u)
 	map_release(&u->part_of);
 	map_release(&u->begin_of);
 	map_release(&u->work_of);
+	map_release(&u->waits_of);
 	vec_release(&u->parts);
 }
 
@@ -155,12 +156,19 @@ static void note_begin(struct untold *u, uint32_t thread, uint64_t stack)
 }
 
 /* Whether a thread with that stack waits without sleeping. */
-static bool spins_at(const struct meta *meta, uint64_t stack, bool kernel)
+static bool spins_at(struct untold *u, uint64_t stack, bool kernel)
 {
-	const struct meta_stack *s = meta_stack(meta, stack);
-	const struct meta_frame *at = meta_frame_at(meta, s, 0);
+	const struct meta_stack *s = meta_stack(u->meta, stack);
+	const struct meta_frame *at = meta_frame_at(u->meta, s, 0);
+	uint32_t waits = map_get(&u->waits_of, stack);
 
-	return at && ((at->spins && !kernel) || standard_spins(meta, s));
+	if (at && at->spins && !kernel)
+		return true;
+	if (waits == MAP_NONE) {
+		waits = at && standard_spins(u->meta, s);
+		map_put(&u->waits_of, stack, waits);
+	}
+	return waits;
 }
 
 /* Whether the program has a C library of its own, which makes its system calls. */
@@ -171,13 +179,14 @@ static bool has_libc(struct untold *u)
 	return u->has_libc;
 }
 
-static enum runtime_work work_of(struct untold *u, uint64_t stack)
+static enum runtime_work work_of(struct untold *u, uint64_t stack, bool kernel)
 {
-	uint32_t work = map_get(&u->work_of, stack);
+	const uint64_t key = stack << 1 | kernel;
+	uint32_t work = map_get(&u->work_of, key);
 
 	if (work == MAP_NONE) {
-		work = runtime_work_of(u->meta, meta_stack(u->meta, stack));
-		map_put(&u->work_of, stack, work);
+		work = runtime_work_of(u->meta, meta_stack(u->meta, stack), kernel);
+		map_put(&u->work_of, key, work);
 	}
 	return (enum runtime_work)work;
 }
@@ -188,6 +197,7 @@ static void on_record(void *self, const struct thread *t, const struct record *r
 	struct own_functions own;
 	struct untold_row *row;
 	struct ran ran;
+	bool kernel;
 
 	if (r->kind == REC_SET_ON || r->kind == REC_SET_OFF)
 		switch_set(u, r);
@@ -195,9 +205,10 @@ static void on_record(void *self, const struct thread *t, const struct record *r
 		note_begin(u, t->index, r->values[r->kind == REC_SAMPLE ? 2 : 0]);
 	if (r->kind != REC_SAMPLE || !t || u->paused)
 		return;
+	kernel = r->values[1] >> KERNEL_BIT;
 	u->samples++;
 	u->ns += (double)r->values[0];
-	u->runtime_ns[work_of(u, r->values[2])] += (double)r->values[0];
+	u->runtime_ns[work_of(u, r->values[2], kernel)] += (double)r->values[0];
 	ran = ran_at(u->meta, r->values[2]);
 	if (!ran.function)
 		return;
@@ -205,10 +216,9 @@ static void on_record(void *self, const struct thread *t, const struct record *r
 	add_part(u, own.innermost ? own.innermost : ran.shown, t->index, (double)r->values[0]);
 	row = row_of(u, &ran, t->n_open ? t->open[t->n_open - 1].id : UNTOLD_OUTSIDE);
 	row->ns += (double)r->values[0];
-	if (spins_at(u->meta, r->values[2], r->values[1] >> KERNEL_BIT))
+	if (spins_at(u, r->values[2], kernel))
 		row->spins_ns += (double)r->values[0];
-	else if (r->values[1] >> KERNEL_BIT && has_libc(u) &&
-		 ran_is_in_fault(u->meta, r->values[2]))
+	else if (kernel && has_libc(u) && ran_is_in_fault(u->meta, r->values[2]))
 		row->faults_ns += (double)r->values[0];
 	vote(u->meta, row, ran.shown);
 }

@@ -50,7 +50,8 @@ struct untold {
 		VEC(struct untold_row)
 	} rows;
 	struct map part_of;  /* thread and name -> part */
-	struct map work_of;  /* stack -> enum runtime_work */
+	struct map work_of;  /* stack, and whether it is in the kernel -> enum runtime_work */
+	struct map waits_of; /* stack -> standard_spins() */
 	struct map begin_of; /* thread -> its longest stack in meta.stacks */
 	struct {
 		VEC(struct untold_part)

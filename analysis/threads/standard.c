@@ -436,12 +436,20 @@ static bool spins_at(const struct meta_frame *f)
 				      is_of(LIBC, text_base_name(f->object)));
 }
 
-/* Whether the library waits in loops around a pause instruction only, and these are known: GNU's on
- * x86 does. */
+/*
+ * Whether the library waits in loops around a pause instruction only, and these are known: GNU's on
+ * x86 does. Older recordings, and those that could not read the file, do not have these loops; so
+ * the library must be seen in one of them.
+ */
 static bool pauses(const struct meta *meta, const struct meta_frame *f)
 {
-	return is_of(LIBGOMP, text_base_name(f->object)) && meta->session.machine &&
-	       !strcmp(meta->session.machine, "x86_64");
+	if (!is_of(LIBGOMP, text_base_name(f->object)) || !meta->session.machine ||
+	    strcmp(meta->session.machine, "x86_64") != 0)
+		return false;
+	vec_for_each (&meta->frames, const struct meta_frame, seen)
+		if (seen->spins && !strcmp(seen->object, f->object))
+			return true;
+	return false;
 }
 
 bool standard_spins(const struct meta *meta, const struct meta_stack *stack)

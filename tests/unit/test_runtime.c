@@ -12,10 +12,12 @@
 #define TBB    "/lib/libtbb.so.12"
 #define C      "/lib/libc.so.6"
 #define PAUSES "pause"
+#define KERNEL "kernel"
 
 struct at {
 	const char *object, *symbol;
-	const char *calls; /* NULL: not known; PAUSES: it is in a loop around a pause */
+	const char *calls; /* NULL: not known; PAUSES: it is in a loop around a pause; KERNEL: it is
+			    * in the kernel */
 };
 
 /* Innermost first, up to the first one without an object. */
@@ -24,6 +26,7 @@ static enum runtime_work work_at(const struct at *at)
 	uint32_t numbers[8];
 	struct meta_stack stack = { .frames = numbers };
 	struct meta meta = { .session = { .machine = "x86_64" } };
+	const bool kernel = at->calls && !strcmp(at->calls, KERNEL);
 	enum runtime_work work;
 
 	for (; at->object; at++) {
@@ -35,7 +38,11 @@ static enum runtime_work work_at(const struct at *at)
 					     .file = "",
 					     .spins = at->calls && !strcmp(at->calls, PAUSES) };
 	}
-	work = runtime_work_of(&meta, &stack);
+	/* the loop in which it waits */
+	*vec_add(&meta.frames) = (struct meta_frame){
+		.object = GOMP, .symbol = "", .calls = "", .file = "", .spins = true
+	};
+	work = runtime_work_of(&meta, &stack, kernel);
 	vec_release(&meta.frames);
 	return work;
 }
@@ -46,7 +53,11 @@ static void openmp_hands_out_tasks_and_chunks(void **state)
 {
 	assert_int_equal(WORK({ GOMP, "", NULL }), RUNTIME_OPENMP);
 	assert_int_equal(WORK({ GOMP, "", PAUSES }), RUNTIME_NONE);
+	/* it may fall asleep there */
+	assert_int_equal(WORK({ GOMP, "", KERNEL }), RUNTIME_NONE);
 	assert_int_equal(WORK({ GOMP, "", NULL }, { APP, "fib", "GOMP_task" }),
+			 RUNTIME_OPENMP_TASKS);
+	assert_int_equal(WORK({ GOMP, "", KERNEL }, { APP, "fib", "GOMP_task" }),
 			 RUNTIME_OPENMP_TASKS);
 	assert_int_equal(WORK({ C, "malloc", NULL }, { APP, "fib", "GOMP_task" }),
 			 RUNTIME_OPENMP_TASKS);
