@@ -29,6 +29,7 @@ void untold_release(struct untold *u)
 	map_release(&u->begin_of);
 	map_release(&u->work_of);
 	map_release(&u->waits_of);
+	vec_release(&u->sets);
 	vec_release(&u->parts);
 }
 
@@ -98,7 +99,7 @@ static void probes_are_on(struct untold *u)
 
 	u->sets_on++;
 	u->begun = true;
-	u->paused = false;
+	u->paused_until_ns = 0;
 	if (!first)
 		return;
 	map_release(&u->row_of);
@@ -111,38 +112,54 @@ static void probes_are_on(struct untold *u)
 	memset(u->runtime_ns, 0, sizeof(u->runtime_ns));
 }
 
-/* gone: the set's functions were taken out for good, so what runs from here on is outside of all
- * calls, which is not known of a pause between bursts. */
-static void probes_are_off(struct untold *u, bool gone)
+/* A set whose functions were taken out for good does not come back: from then on, what runs is
+ * outside of all calls, which is not known of a pause between bursts. */
+static void probes_are_off(struct untold *u)
 {
-	if (u->sets_on && !--u->sets_on)
-		u->paused = !gone;
+	if (!u->sets_on || --u->sets_on)
+		return;
+	vec_for_each (&u->sets, const struct untold_set, set)
+		if (set->off && set->gone_ns > u->paused_until_ns)
+			u->paused_until_ns = set->gone_ns;
 }
 
-/* Whether the function cost too much to be traced to the end. */
-static bool is_gone(const struct meta *meta, const struct meta_function *f)
+/* Returns when the function was taken out to the end, because it cost too much, or UINT64_MAX. */
+static uint64_t gone_ns(const struct meta *meta, const struct meta_function *f)
 {
 	vec_for_each (&meta->not_traced, const struct meta_not_traced, n)
 		if (n->traced_until_ns && !n->traced_again_ns &&
 		    meta_not_traced_is(n, f->name, meta_object(meta, f->object)->path, f->address))
-			return true;
-	return false;
+			return n->traced_until_ns;
+	return UINT64_MAX;
+}
+
+static struct untold_set *set_of(struct untold *u, uint64_t id)
+{
+	vec_for_each (&u->sets, struct untold_set, set)
+		if (set->id == id)
+			return set;
+	*vec_add(&u->sets) = (struct untold_set){ .id = id };
+	return &u->sets.data[u->sets.n - 1];
 }
 
 static void switch_set(struct untold *u, const struct record *r)
 {
-	bool any = false, gone = true;
+	struct untold_set set = { .id = r->values[0], .off = r->kind == REC_SET_OFF };
+	bool any = false;
 
 	vec_for_each (&u->meta->functions, const struct meta_function, f) {
-		if (f->set != r->values[0])
-			continue;
-		any = true;
-		gone &= is_gone(u->meta, f);
+		uint64_t ns = f->set == set.id ? gone_ns(u->meta, f) : 0;
+
+		any |= f->set == set.id;
+		set.gone_ns = ns > set.gone_ns ? ns : set.gone_ns;
 	}
-	if (any && r->kind == REC_SET_ON)
+	if (!any)
+		return;
+	*set_of(u, set.id) = set;
+	if (set.off)
+		probes_are_off(u);
+	else
 		probes_are_on(u);
-	else if (any)
-		probes_are_off(u, gone);
 }
 
 /* Keeps the thread's longest stack, because stacks are cut short in code without frame pointers. */
@@ -203,7 +220,7 @@ static void on_record(void *self, const struct thread *t, const struct record *r
 		switch_set(u, r);
 	if (t && (r->kind == REC_SAMPLE || r->kind == REC_BLOCK_STACK))
 		note_begin(u, t->index, r->values[r->kind == REC_SAMPLE ? 2 : 0]);
-	if (r->kind != REC_SAMPLE || !t || u->paused)
+	if (r->kind != REC_SAMPLE || !t || r->time_ns < u->paused_until_ns)
 		return;
 	kernel = r->values[1] >> KERNEL_BIT;
 	u->samples++;

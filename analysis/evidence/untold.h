@@ -38,6 +38,12 @@ struct untold_part {
 	uint32_t frame, thread; /* thread: index */
 	double ns;
 };
+/* A set of probes that was switched on or off. */
+struct untold_set {
+	uint64_t id;
+	uint64_t gone_ns; /* since then none of its functions comes back; UINT64_MAX: some do */
+	bool off;
+};
 #define UNTOLD_PARTS_MAX 65536 /* CPU time of further parts is dropped */
 
 struct untold {
@@ -59,10 +65,14 @@ struct untold {
 	uint32_t samples;
 	uint32_t sets_on; /* number of probe sets that are on */
 	bool begun;	  /* there was one */
-	bool paused;	  /* all probe sets are off for a while */
-	bool has_libc;	  /* one of the frames is of the C library */
-	size_t looked;	  /* how many frames were looked at for that */
-	double ns;	  /* CPU time of all samples, also of those without a known function */
+	struct {
+		VEC(struct untold_set)
+	} sets;
+	/* until then all sets are off, unless one is switched on before; 0: one is on */
+	uint64_t paused_until_ns;
+	bool has_libc; /* one of the frames is of the C library */
+	size_t looked; /* how many frames were looked at for that */
+	double ns;     /* CPU time of all samples, also of those without a known function */
 	double runtime_ns[RUNTIME_WORKS]; /* parts of it */
 };
 

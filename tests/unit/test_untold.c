@@ -290,9 +290,15 @@ static void test_time_without_the_functions_taken_out_counts(void **state)
 	switched(&st, REC_SET_ON, 1);
 	samples(&st, 60, WORK);
 	switched(&st, REC_SET_OFF, 1);
+	samples(&st, 60, UNNAMED); /* between bursts: they are taken out later */
+	switched(&st, REC_SET_ON, 1);
+	samples(&st, 60, WORK);
+	switched(&st, REC_SET_OFF, 1);
+	st.time_ns = 5000; /* the probes leave one by one */
 	samples(&st, 60, CLOCK);
 	untold_find(&st.untold, judged, NULL, &found);
 	assert_int_equal(found.n, 2);
+	assert_float_equal(found.data[0].share, 2 / 3.0, 1e-9);
 	vec_release(&found);
 	outs[1].traced_again_ns = 6000;
 	switched(&st, REC_SET_ON, 1);
