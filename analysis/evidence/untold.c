@@ -123,16 +123,6 @@ static void probes_are_off(struct untold *u)
 			u->paused_until_ns = set->gone_ns;
 }
 
-/* Returns when the function was taken out to the end, because it cost too much, or UINT64_MAX. */
-static uint64_t gone_ns(const struct meta *meta, const struct meta_function *f)
-{
-	vec_for_each (&meta->not_traced, const struct meta_not_traced, n)
-		if (n->traced_until_ns && !n->traced_again_ns &&
-		    meta_not_traced_is(n, f->name, meta_object(meta, f->object)->path, f->address))
-			return n->traced_until_ns;
-	return UINT64_MAX;
-}
-
 static struct untold_set *set_of(struct untold *u, uint64_t id)
 {
 	vec_for_each (&u->sets, struct untold_set, set)
@@ -148,7 +138,7 @@ static void switch_set(struct untold *u, const struct record *r)
 	bool any = false;
 
 	vec_for_each (&u->meta->functions, const struct meta_function, f) {
-		uint64_t ns = f->set == set.id ? gone_ns(u->meta, f) : 0;
+		uint64_t ns = f->set == set.id ? meta_gone_ns(u->meta, f) : 0;
 
 		any |= f->set == set.id;
 		set.gone_ns = ns > set.gone_ns ? ns : set.gone_ns;

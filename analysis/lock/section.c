@@ -665,6 +665,13 @@ static void add_to_holds(struct sections *s, const struct section_thread *now,
 				holding_add(&h->holding, c);
 }
 
+/* Whether a lock that is taken now by that function is released with a record. */
+static bool sees_releases(const struct sections *s, const struct lock_function *row,
+			  uint64_t time_ns)
+{
+	return time_ns >= s->unseen_until_ns[row->kind];
+}
+
 static void on_call(void *self, const struct thread *t, const struct call *c)
 {
 	struct sections *s = self;
@@ -694,12 +701,12 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 			keyed_add(s->waits, t, group, false, c);
 		count_place(&s->all.data[group].takers, site, call_has_times(c) ? c->raw_ns : 0);
 		s->all.data[group].contended_only = row->action == LOCK_AWAIT;
-		if (!s->n_releasing_off)
+		if (sees_releases(s, row, c->exit_ns))
 			note_taken(s, lock, &s->all.data[group], contended, unclear);
 	}
 	/* how long the lock is held is unknown while releases have no records */
-	if (has && !s->n_releasing_off && begin_hold(s, t, lock, c, row->shared, site) &&
-	    s->hook.taken)
+	if (has && sees_releases(s, row, c->exit_ns) &&
+	    begin_hold(s, t, lock, c, row->shared, site) && s->hook.taken)
 		s->hook.taken(s->hook.self, t, lock, hold_group(s, c->id, lock, site), c,
 			      contended && !unclear);
 }
@@ -733,6 +740,27 @@ static uint64_t set_key(uint64_t set, uint64_t tgid)
 	return hash_u64(set) ^ tgid;
 }
 
+/*
+ * Notes how long functions that release locks leave no records, each for locks of its kind. Those
+ * that were taken out for good do not come back: what they release is unknown to the end, but what
+ * others release is not.
+ */
+static void find_unseen(struct sections *s)
+{
+	memset(s->unseen_until_ns, 0, sizeof(s->unseen_until_ns));
+	for (uint32_t id = 0; id < s->meta->functions.n; id++) {
+		const struct lock_function *row = s->functions[id];
+		const struct meta_function *f = &s->meta->functions.data[id];
+		uint64_t *until_ns = row ? &s->unseen_until_ns[row->kind] : NULL, gone_ns;
+
+		if (!row || (row->action != LOCK_RELEASE && row->action != LOCK_WAIT) ||
+		    map_get(&s->joined, set_key(f->set, 0)) != SET_IS_OFF)
+			continue;
+		gone_ns = meta_gone_ns(s->meta, f);
+		*until_ns = gone_ns > *until_ns ? gone_ns : *until_ns;
+	}
+}
+
 /* Drops all holds and waits when the probes of lock functions are switched off, because locks are
  * then taken and released without records. */
 static void set_off(struct sections *s, uint64_t set, uint64_t tgid)
@@ -743,7 +771,7 @@ static void set_off(struct sections *s, uint64_t set, uint64_t tgid)
 		return;
 	if (!tgid && map_get(&s->joined, key) == SET_IS_ON) {
 		map_put(&s->joined, key, SET_IS_OFF);
-		s->n_releasing_off += is_of_locks(s, set, true);
+		find_unseen(s);
 	}
 	vec_for_each (&s->locks, struct lock, l)
 		if (!tgid || l->tgid == tgid) {
@@ -761,7 +789,7 @@ static void set_on(struct sections *s, uint64_t set, uint64_t tgid)
 	const bool releases = is_of_locks(s, set, true);
 
 	map_put(&s->joined, key, SET_IS_ON);
-	s->n_releasing_off -= releases && before == SET_IS_OFF;
+	find_unseen(s);
 	/* the probes of a set go out and come in again with each burst */
 	if (before != MAP_NONE || !releases)
 		return;

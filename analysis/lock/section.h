@@ -19,6 +19,7 @@
 #include "analysis/group/argkey.h"
 #include "analysis/group/callsite.h"
 #include "analysis/lock/holding.h"
+#include "analysis/lock/table.h"
 #include "analysis/score/block.h"
 #include "analysis/score/keyed.h"
 
@@ -95,8 +96,9 @@ struct sections {
 	struct map first_of; /* name of a lock -> first lock with this name */
 	struct map joined; /* hash of set and process -> whether the set's probes are in, once they
 			    * were */
-	uint32_t n_releasing_off; /* sets with functions that release locks whose probes are out */
-	struct map place_of;	  /* function that holds a lock -> site that stands for it + 1 */
+	uint64_t unseen_until_ns[LOCK_KINDS]; /* until then the probes of a function that releases
+					       * such locks are out, unless they come in before */
+	struct map place_of; /* function that holds a lock -> site that stands for it + 1 */
 	struct {
 		VEC(struct section)
 	} all; /* [group of waits] */

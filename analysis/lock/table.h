@@ -17,7 +17,7 @@ enum lock_action {
 };
 
 /* A lock is taken and released by functions of one kind. */
-enum lock_kind { LOCK_OF_MUTEX, LOCK_OF_RWLOCK, LOCK_OF_SPIN, LOCK_OF_C11 };
+enum lock_kind { LOCK_OF_MUTEX, LOCK_OF_RWLOCK, LOCK_OF_SPIN, LOCK_OF_C11, LOCK_KINDS };
 
 struct lock_function {
 	const char *name;

@@ -325,6 +325,43 @@ static void probes_that_were_out(void **state)
 	end(&s);
 }
 
+/* A condition's wait that cost too much does not come back: mutexes are released all the same, and
+ * what locks of another kind are released by is out for its own locks alone. */
+static void releases_that_are_out(void **state)
+{
+	static const uint64_t sets[][RECORD_VALUES_MIN] = { { 2, 0 }, { 3, 0 } };
+	struct meta_not_traced gone = { .name = "pthread_cond_wait",
+					.object = "/lib/libc.so.6",
+					.traced_until_ns = 3000 };
+	struct meta_object libc = { .path = "/lib/libc.so.6" };
+	const struct block *b;
+	struct story s;
+
+	begin(&s);
+	*vec_add(&s.meta.objects) = libc;
+	*vec_add(&s.meta.not_traced) = gone;
+	s.meta.functions.data[WAIT].object = 0;
+	s.meta.functions.data[WAIT].set = 2;
+	s.meta.functions.data[RW_UNLOCK].set = 3;
+	for (unsigned i = 0; i < 2; i++)
+		record(&s, REC_SET_ON, 900, 0, 0, sets[i], 2);
+	for (unsigned i = 0; i < 2; i++)
+		record(&s, REC_SET_OFF, 1000, 0, 0, sets[i], 2);
+	calls(&s, 2000, 2100, 1, LOCK, MUTEX); /* it may be out for a while only */
+	calls(&s, 2500, 2600, 1, UNLOCK, MUTEX);
+	for (uint64_t i = 0; i < 3; i++) {
+		calls(&s, 4000 + 1000 * i, 4100 + 1000 * i, 1, LOCK, MUTEX);
+		calls(&s, 4500 + 1000 * i, 4600 + 1000 * i, 1, UNLOCK, MUTEX);
+	}
+	b = finish(&s, LOCK);
+	assert_non_null(b->section->hold);
+	assert_int_equal(b->section->hold->calls, 3);
+	assert_int_equal(b->section->acquired, 3);
+	vec_release(&s.meta.objects);
+	vec_release(&s.meta.not_traced);
+	end(&s);
+}
+
 /* The probes of releases come later than those of the function that takes locks: what was taken
  * until then shows no release that was missed. */
 static void releases_that_join_late(void **state)
@@ -465,6 +502,7 @@ int main(void)
 		cmocka_unit_test(held_to_the_end),
 		cmocka_unit_test(left_at_the_end),
 		cmocka_unit_test(probes_that_were_out),
+		cmocka_unit_test(releases_that_are_out),
 		cmocka_unit_test(releases_that_join_late),
 		cmocka_unit_test(unseen_releases_are_unclear),
 		cmocka_unit_test(without_releases),

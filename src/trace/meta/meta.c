@@ -216,6 +216,15 @@ bool meta_not_traced_is(const struct meta_not_traced *n, const char *name, const
 	       object && !strcmp(n->name, name) && !strcmp(n->object, object);
 }
 
+uint64_t meta_gone_ns(const struct meta *meta, const struct meta_function *f)
+{
+	vec_for_each (&meta->not_traced, const struct meta_not_traced, n)
+		if (n->traced_until_ns && !n->traced_again_ns &&
+		    meta_not_traced_is(n, f->name, meta_object(meta, f->object)->path, f->address))
+			return n->traced_until_ns;
+	return UINT64_MAX;
+}
+
 /* Removes the "not traced" row of a function that was skipped at first and is traced now. */
 static void drop_left_out(struct meta *meta, const struct meta_function *f)
 {

@@ -406,6 +406,9 @@ bool meta_calibration_fits(const struct meta_calibration *c, enum probe_class cl
  */
 bool meta_not_traced_is(const struct meta_not_traced *n, const char *name, const char *object,
 			uint64_t address);
+/* Returns since when the function is not traced any more to the end, because it cost too much, or
+ * UINT64_MAX. */
+uint64_t meta_gone_ns(const struct meta *meta, const struct meta_function *f);
 
 /*
  * Returns the slowdown of a program: the cost of the probes over the CPU time that it would have
