@@ -23,7 +23,8 @@ static const struct block *block_of(const struct blocks *functions, uint32_t id)
 	return NULL;
 }
 
-/* Returns the share, 0 to 1, of the excess in callees that belongs to callees with that verdict. */
+/* Returns the share, 0 to 1, of the excess in callees that belongs to callees with that verdict;
+ * VERDICT_NOISE: only those that ispot itself slows. */
 static double share_of_callees(const struct block *b, const struct blocks *functions,
 			       enum verdict verdict)
 {
@@ -35,7 +36,8 @@ static double share_of_callees(const struct block *b, const struct blocks *funct
 		double excess = callee_excess(e);
 
 		all += excess;
-		if (callee && callee->verdict == verdict)
+		if (callee && callee->verdict == verdict &&
+		    (verdict != VERDICT_NOISE || callee->of_recorder))
 			part += excess;
 	}
 	return all > 0 ? part / all : 0;
@@ -61,14 +63,19 @@ static bool is_recorders(const struct block *b)
 static bool follow(struct block *b, const struct blocks *functions)
 {
 	double half = block_pools_ns(b) / 2, in_callees = b->pools[POOL_CALLEE];
+	double work_ns, noise_ns;
 
 	if (!is_callees(b))
 		return false;
+	work_ns = b->harmless_ns + in_callees * share_of_callees(b, functions, VERDICT_WORKLOAD);
+	noise_ns = in_callees * share_of_callees(b, functions, VERDICT_NOISE);
 	if (b->pools[POOL_IDLE] + in_callees * share_of_callees(b, functions, VERDICT_IDLE) > half)
 		b->verdict = VERDICT_IDLE;
-	else if (b->harmless_ns + in_callees * share_of_callees(b, functions, VERDICT_WORKLOAD) >
-		 half)
-		b->verdict = is_recorders(b) ? VERDICT_NOISE : VERDICT_WORKLOAD;
+	else if (work_ns + noise_ns > half)
+		b->verdict = VERDICT_WORKLOAD;
+	b->of_recorder = b->verdict == VERDICT_WORKLOAD && (noise_ns > work_ns || is_recorders(b));
+	if (b->of_recorder)
+		b->verdict = VERDICT_NOISE;
 	return b->verdict != VERDICT_INTERFERENCE;
 }
 
@@ -85,7 +92,9 @@ void callees_pass_on(struct blocks *functions)
 
 void callees_pass_on_to_group(struct block *group, const struct block *whole)
 {
-	if (is_callees(group) && group->pools[POOL_CALLEE] > block_pools_ns(group) / 2 &&
-	    (whole->verdict == VERDICT_IDLE || whole->verdict == VERDICT_WORKLOAD))
+	if (!is_callees(group) || group->pools[POOL_CALLEE] <= block_pools_ns(group) / 2)
+		return;
+	if (whole->verdict == VERDICT_IDLE || whole->verdict == VERDICT_WORKLOAD ||
+	    whole->of_recorder)
 		group->verdict = whole->verdict;
 }

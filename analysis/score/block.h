@@ -114,7 +114,8 @@ struct block {
 		floor;
 	uint64_t lost_records;
 	enum verdict verdict;
-	bool in_lost; /* its own excess counts for the recording's lost and unexplained time */
+	bool of_recorder; /* that is VERDICT_NOISE, as ispot itself slows it or what it calls */
+	bool in_lost;	  /* its own excess counts for the recording's lost and unexplained time */
 	uint64_t total_ns, excess_ns, self_excess_ns, open_ns;
 	uint64_t min_ns, p50_ns, p90_ns, p99_ns, max_ns; /* min_ns: d_min, which may be from a
 							  * baseline */
