@@ -78,6 +78,19 @@ struct own_functions ran_own_functions(const struct meta *meta, uint64_t stack)
 	return own;
 }
 
+/* Go's runtime makes the system calls of a program itself, even of one that has a C library. */
+static bool is_system_call_of_go(const char *symbol)
+{
+	static const char *const packages[] = { "runtime.*", "syscall.*",
+						"internal/runtime/syscall.*",
+						"runtime/internal/syscall.*" };
+
+	for (size_t i = 0; i < sizeof(packages) / sizeof(packages[0]); i++)
+		if (standard_is_named(symbol, packages[i]))
+			return true;
+	return false;
+}
+
 bool ran_is_in_fault(const struct meta *meta, uint64_t stack)
 {
 	const struct meta_frame *f = ran_at(meta, stack).function;
@@ -88,6 +101,6 @@ bool ran_is_in_fault(const struct meta *meta, uint64_t stack)
 		return false;
 	if (standard_is_libc(f->object))
 		return !strncmp(symbol, "mem", 3) && symbol[3] != 'f'; /* memfd_create */
-	return ran_own_functions(meta, stack).innermost == f &&
+	return ran_own_functions(meta, stack).innermost == f && !is_system_call_of_go(f->symbol) &&
 	       !strcmp(text_base_name(f->object), program ? program : "");
 }

@@ -3,9 +3,10 @@
 #include "unit.h"
 #include "scene.h"
 
+#include "analysis/evidence/ran.h"
 #include "analysis/evidence/untold.h"
 
-enum { WORK = 1, CLOCK, NOWHERE, INLINED, UNNAMED, CLOSURE, FIRST_LAMBDA, SECOND_LAMBDA, ENDS };
+enum { WORK = 1, CLOCK, NOWHERE, INLINED, UNNAMED, CLOSURE, FIRST_LAMBDA, SECOND_LAMBDA, ENDS, GO };
 enum { JUDGED, TOO_FEW }; /* function ids */
 
 static struct meta_frame frames[] = {
@@ -44,11 +45,12 @@ static struct meta_frame frames[] = {
 	  .file = "/usr/include/c++/12/bits/std_thread.h" },
 	{ .id = 14, .symbol = "_dl_fini", .object = "/lib64/ld-linux-x86-64.so.2", .file = "" },
 	{ .id = 15, .symbol = "__run_exit_handlers", .object = "/lib/libc.so.6", .file = "" },
+	{ .id = 16, .symbol = "runtime.futex", .object = "a", .file = "" },
 };
 static const uint32_t ends[] = { 0, 14, 15 }, work[] = { 0 }, clock_stack[] = { 1, 2 },
 		      nowhere[] = { 3 }, inlined[] = { 4, 5 }, unnamed[] = { 0, 6 },
 		      closure[] = { 7, 8, 9 }, first_lambda[] = { 10, 11 },
-		      second_lambda[] = { 12, 13 };
+		      second_lambda[] = { 12, 13 }, go[] = { 16 };
 static struct meta_stack stacks[] = {
 	{ .id = 0 },
 	{ .id = WORK, .n_frames = 1, .frames = work },
@@ -60,6 +62,7 @@ static struct meta_stack stacks[] = {
 	{ .id = FIRST_LAMBDA, .n_frames = 2, .frames = first_lambda },
 	{ .id = SECOND_LAMBDA, .n_frames = 2, .frames = second_lambda },
 	{ .id = ENDS, .n_frames = 3, .frames = ends },
+	{ .id = GO, .n_frames = 1, .frames = go },
 };
 
 struct stage {
@@ -312,6 +315,19 @@ static void test_time_without_the_functions_taken_out_counts(void **state)
 	end(&st, &found);
 }
 
+/* A program whose C library makes the system calls is in the kernel for page faults alone. */
+static void test_system_calls_of_go_are_no_page_faults(void **state)
+{
+	struct untold_functions found = { 0 };
+	struct stage st;
+
+	begin(&st);
+	st.scene.meta.session.program = "a";
+	assert_true(ran_is_in_fault(&st.scene.meta, WORK));
+	assert_false(ran_is_in_fault(&st.scene.meta, GO));
+	end(&st, &found);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -324,6 +340,7 @@ int main(void)
 		cmocka_unit_test(test_the_loop_is_that_of_most_samples),
 		cmocka_unit_test(test_only_time_with_probes_counts),
 		cmocka_unit_test(test_time_without_the_functions_taken_out_counts),
+		cmocka_unit_test(test_system_calls_of_go_are_no_page_faults),
 		cmocka_unit_test(test_few_samples_tell_nothing),
 	};
 
