@@ -38,6 +38,14 @@ static const struct {
 	{ RUNTIME_GO_SWITCHING, "runtime.chansend*" },
 	{ RUNTIME_GO_SWITCHING, "runtime.chanrecv*" },
 	{ RUNTIME_GO_SWITCHING, "runtime.selectgo" },
+	{ RUNTIME_GO_CONTENTION, "sync.(*Mutex).lockSlow" },
+	{ RUNTIME_GO_CONTENTION, "sync.(*Mutex).unlockSlow" },
+	{ RUNTIME_GO_CONTENTION, "sync.(*RWMutex).rUnlockSlow" },
+	{ RUNTIME_GO_CONTENTION, "sync.runtime_SemacquireMutex" },
+	{ RUNTIME_GO_CONTENTION, "sync.runtime_SemacquireRWMutex*" },
+	{ RUNTIME_GO_CONTENTION, "internal/sync.(*Mutex).lockSlow" },
+	{ RUNTIME_GO_CONTENTION, "internal/sync.(*Mutex).unlockSlow" },
+	{ RUNTIME_GO_CONTENTION, "internal/sync.runtime_SemacquireMutex" },
 	{ RUNTIME_GO_MUTEX, "sync.(*Mutex).*" },
 	{ RUNTIME_GO_MUTEX, "sync.(*RWMutex).*" },
 	{ RUNTIME_GO_MUTEX, "internal/sync.(*Mutex).*" },
@@ -71,6 +79,9 @@ static enum runtime_work of_go(const struct meta *meta, const struct meta_stack 
 		if (*f->symbol && !is_of_go(f->symbol))
 			break;
 		here = named(f->symbol);
+		/* Lock() calls lockSlow() */
+		if (here == RUNTIME_GO_MUTEX && work == RUNTIME_GO_CONTENTION)
+			here = work;
 		work = here ? here : work;
 	}
 	return work;

@@ -21,7 +21,8 @@ enum runtime_work {
 	RUNTIME_TBB,	       /* its tasks */
 	RUNTIME_GO_MEMORY,     /* allocating, and collecting garbage */
 	RUNTIME_GO_SWITCHING,  /* of goroutines, and passing values through channels */
-	RUNTIME_GO_MUTEX,      /* contended mutexes of the package sync */
+	RUNTIME_GO_MUTEX,      /* taking and releasing mutexes of the package sync */
+	RUNTIME_GO_CONTENTION, /* the same, where another goroutine holds or wants the mutex */
 	RUNTIME_WORKS
 };
 

@@ -37,8 +37,11 @@ static const struct {
 				   " switching between goroutines and passing values through channels",
 				   "pass more at once, through channels with a buffer, between "
 				   "fewer goroutines" },
-	[RUNTIME_GO_MUTEX] = { "Go's runtime", " in contended mutexes",
-			       "shorten the critical section, or shard the mutex" },
+	[RUNTIME_GO_MUTEX] = { "Go's runtime", " in mutexes",
+			       "lock less often: keep the data of each goroutine apart, or use "
+			       "sync/atomic" },
+	[RUNTIME_GO_CONTENTION] = { "Go's runtime", " in contended mutexes",
+				    "shorten the critical section, or shard the mutex" },
 };
 
 struct runtime {
@@ -57,6 +60,20 @@ static enum runtime_work openmp_works_for(const struct untold *u)
 	return tasks < chunks ? RUNTIME_OPENMP_CHUNKS : RUNTIME_OPENMP_TASKS;
 }
 
+/* Returns the share of the CPU time. All time in Go's mutexes is of that kind of which there is
+ * more. */
+static double share_of(const struct untold *u, enum runtime_work work)
+{
+	const double free = untold_runtime(u, RUNTIME_GO_MUTEX);
+	const double contended = untold_runtime(u, RUNTIME_GO_CONTENTION);
+
+	if (work == RUNTIME_GO_MUTEX)
+		return free > contended ? free + contended : 0;
+	if (work == RUNTIME_GO_CONTENTION)
+		return free > contended ? 0 : free + contended;
+	return untold_runtime(u, work);
+}
+
 /* Returns the work that a runtime has most time for; share 0: it is too little for a sentence. */
 static struct runtime most(const struct view *v)
 {
@@ -65,7 +82,7 @@ static struct runtime most(const struct view *v)
 	struct runtime most = { 0 };
 
 	for (enum runtime_work w = RUNTIME_NONE + 1; w < RUNTIME_WORKS; w++) {
-		double share = untold_runtime(u, w);
+		double share = share_of(u, w);
 
 		if (w == RUNTIME_OPENMP && w != openmp)
 			continue;

@@ -95,10 +95,16 @@ static void go_collects_and_switches(void **state)
 	assert_int_equal(WORK({ APP, "runtime.lock2", NULL }, { APP, "runtime.chanrecv", NULL },
 			      { APP, "main.stage", NULL }),
 			 RUNTIME_GO_SWITCHING);
-	assert_int_equal(
-		WORK({ APP, "runtime.schedule", NULL }, { APP, "runtime.semacquire1", NULL },
-		     { APP, "sync.(*Mutex).lockSlow", NULL }, { APP, "main.update", NULL }),
-		RUNTIME_GO_MUTEX);
+	assert_int_equal(WORK({ APP, "runtime.schedule", NULL },
+			      { APP, "runtime.semacquire1", NULL },
+			      { APP, "sync.(*Mutex).lockSlow", NULL },
+			      { APP, "sync.(*Mutex).Lock", NULL }, { APP, "main.update", NULL }),
+			 RUNTIME_GO_CONTENTION);
+	assert_int_equal(WORK({ APP, "sync.runtime_SemacquireRWMutexR", NULL },
+			      { APP, "sync.(*RWMutex).RLock", NULL }, { APP, "main.get", NULL }),
+			 RUNTIME_GO_CONTENTION);
+	assert_int_equal(WORK({ APP, "sync.(*Mutex).Unlock", NULL }, { APP, "main.get", NULL }),
+			 RUNTIME_GO_MUTEX);
 	assert_int_equal(WORK({ APP, "main.work", NULL }, { APP, "runtime.schedule", NULL }),
 			 RUNTIME_NONE);
 	assert_int_equal(WORK({ APP, "runtime.mapaccess1", NULL }, { APP, "main.get", NULL }),
