@@ -180,13 +180,21 @@ static double times_others(const struct parallel_section *s, const struct sectio
 }
 
 #define TIMES_LEAST  1.05
-#define OFTEN_FACTOR 2 /* times as often as if each thread were the slowest equally often */
+#define EVENLY	     1.5 /* times as often as that */
+#define OFTEN_FACTOR 2	 /* times as often as if each thread were the slowest equally often */
 
 /* Whether one thread is slower than the others, and not another one in each iteration. */
 static bool stands_out(const struct parallel_section *s, const struct section_thread *worst)
 {
 	return s->instances == 1 || times_others(s, worst) >= TIMES_LEAST ||
+	       (double)worst->last >= OFTEN * (double)s->instances ||
 	       worst->last * s->threads.n >= OFTEN_FACTOR * s->instances;
+}
+
+/* Whether each thread is the slowest about equally often; worst: that which is most often. */
+static bool takes_turns(const struct parallel_section *s, const struct section_thread *worst)
+{
+	return worst->last * s->threads.n <= EVENLY * s->instances;
 }
 
 /* Adds "in 793 of 795 iterations". */
@@ -225,9 +233,11 @@ static void report_none_slowest(const struct imbalance_view *v, const struct par
 	const double times = times_others(s, most);
 	char number[TEXT_COUNTED], other[IMBALANCE_THREAD];
 
-	text_printf(out, "%s is the slowest each time, thread %s most often, in %llu of %s.",
-		    times < TIMES_LEAST ? "The threads share the work evenly: a different one"
-					: "A different thread",
+	if (times < TIMES_LEAST)
+		text_add(out, "The threads share the work evenly. ");
+	text_printf(out, "%s thread %s most often, in %llu of %s.",
+		    takes_turns(s, worst) ? "A different thread is the slowest each time,"
+					  : "The slowest thread varies:",
 		    title, (unsigned long long)worst->last,
 		    text_counted(number, s->instances, "iteration"));
 	if (times >= TIMES_LEAST)
