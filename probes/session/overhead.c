@@ -24,6 +24,7 @@
 #define WARN_EVERY_NS	  5000000000ull
 #define WARN_TOLERANCE	  1.2	      /* the estimate is no more precise */
 #define COST_LEAST	  0.01	      /* of a CPU: a smaller cost is not reported */
+#define SHORT_NS	  10e9	      /* in shorter runs, functions may be chosen to the end */
 #define CPU_TIME_LEAST_NS 10000000ull /* below it, the kernel's own figure is too coarse */
 
 struct trapped {
@@ -157,14 +158,17 @@ static bool is_mostly_scheduling(const struct overhead *o, const struct recordin
 	       (double)session_probes_cost_ns(o, r) / 2;
 }
 
-static void add_advice(const struct overhead *o, const struct recording *r, struct text *out)
+static void add_advice(const struct overhead *o, const struct recording *r, const struct stretch *x,
+		       struct text *out)
 {
 	text_add(out, "; ");
 	if (is_mostly_scheduling(o, r))
 		text_add(out, scheduling_advice(o, r));
-	else if (r->is_hybrid) /* the user has named no functions */
+	else if (r->is_hybrid && x->span_ns < SHORT_NS) /* the user has named no functions */
 		text_add(out, "record for longer: ispot needs a moment to leave out the functions "
 			      "that cost too much");
+	else if (r->is_hybrid)
+		text_add(out, "allow more with --overhead, or name the functions to trace with -F");
 	else
 		text_add(out, "trace fewer functions, or functions that are called less often");
 }
@@ -198,7 +202,7 @@ static void warn(struct overhead *o, const struct recording *r, const struct str
 	else
 		text_printf(&words, "the probes slow%s the target by more than %.3g%%%s", past,
 			    budget, now);
-	add_advice(o, r, &words);
+	add_advice(o, r, x, &words);
 	log_notice("%s", words.s);
 	text_release(&words);
 }
@@ -215,7 +219,7 @@ static void note_overhead(const struct overhead *o, struct recording *r, const s
 				 "timed in process were dropped");
 	else
 		what_probes_did(x, &words);
-	add_advice(o, r, &words);
+	add_advice(o, r, x, &words);
 	recording_note(r, "over-budget", words.s);
 	text_release(&words);
 }
