@@ -620,7 +620,8 @@ static unsigned more_than_one(const struct view *v, const struct signs *signs)
 /* Notes whether a row for which there is no room loses nearly as much as the first one. */
 static void note_large(const struct view *v, const struct block *b, double first_ns)
 {
-	if (v->hides_large && !v->sort && report_counted_ns(v, b) >= LARGE * first_ns)
+	if (v->hides_large && is_limited(v) && first_ns > 0 &&
+	    report_counted_ns(v, b) >= LARGE * first_ns)
 		*v->hides_large = true;
 }
 
