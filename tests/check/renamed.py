@@ -4,7 +4,8 @@
 TURN says where in NAMES the functions begin, so that each of them is called by several in turn.
 A standard library's functions keep their names: what these wait for is known, and nobody else can be called so there.
 So do those of Ruby's interpreter, which are known to wait for its lock.
-Those of C++'s and Rust's are known by their namespace, which is theirs alone, as they are in the program itself.
+Those of C++'s and Rust's are known by their namespace, which is theirs alone, as they are in the program itself, and
+those of OCaml's runtime by its prefix.
 """
 import json
 import re
@@ -16,7 +17,7 @@ NAMES = [
     "sched_yield", "recv", "page_fault", "memcpy", "pthread_spin_lock", "malloc", "pthread_join", "worker_main",
 ]
 STANDARD = re.compile(r"lib(c|stdc\+\+|gomp|omp|tbb|ruby)[.-]")
-NAMESPACE = re.compile(r"(std|core|alloc|__gnu_cxx)::")
+NAMESPACE = re.compile(r"(std|core|alloc|__gnu_cxx)::|caml_")
 EVENT = re.compile(r'(\S+ \S+ \S+ \S+ )("(?:[^"\\]|\\.)*"|\S+)(.*)', re.S)
 
 
