@@ -5,7 +5,7 @@ TURN says where in NAMES the functions begin, so that each of them is called by 
 A standard library's functions keep their names: what these wait for is known, and nobody else can be called so there.
 So do those of Ruby's interpreter, which are known to wait for its lock.
 Those of C++'s and Rust's are known by their namespace, which is theirs alone, as they are in the program itself, and
-those of OCaml's runtime by its prefix.
+those of OCaml's and Go's runtimes by a prefix.
 """
 import json
 import re
@@ -17,7 +17,7 @@ NAMES = [
     "sched_yield", "recv", "page_fault", "memcpy", "pthread_spin_lock", "malloc", "pthread_join", "worker_main",
 ]
 STANDARD = re.compile(r"lib(c|stdc\+\+|gomp|omp|tbb|ruby)[.-]")
-NAMESPACE = re.compile(r"(std|core|alloc|__gnu_cxx)::|caml_")
+NAMESPACE = re.compile(r"(std|core|alloc|__gnu_cxx)::|caml_|runtime\.")
 EVENT = re.compile(r'(\S+ \S+ \S+ \S+ )("(?:[^"\\]|\\.)*"|\S+)(.*)', re.S)
 
 
@@ -45,11 +45,15 @@ def main():
     standard = standard_names(meta)
     new = renamed([name for name in dict.fromkeys(old) if name not in standard], int(sys.argv[1]))
     new.update({name: name for name in standard})
+    program = next((m.get("program") for m in meta if m["kind"] == "session"), None)
     ids = {m["name"]: f"@{m['id']}" for m in meta if m["kind"] == "function"}
     for line in lines:
         event = EVENT.match(line)
         if line.startswith("{"):
             m = json.loads(line)
+            for key in ("path", "object"):  # the program's own file
+                if program and str(m.get(key)).endswith("/" + program):
+                    m[key] = "/usr/bin/sleep"
             if m["kind"] in ("function", "frame"):
                 m.update({k: new[m[k]] for k in ("name", "symbol") if m.get(k)})
             elif m["kind"] == "session":
