@@ -627,7 +627,7 @@ static void no_row(const struct view *v, bool no_score, struct text *out)
 		text_unjudged(v, unjudged, out);
 	else if (!no_score && none_judged(res))
 		nothing_judged(res, out);
-	else if (!locks && sleeps_untold(res))
+	else if (!locks && sleeps_untold(res) && !(report_elsewhere_ns(v) > 0))
 		untold_sleep(res, out);
 	else if (locks || !(mostly_outside(res) > 0))
 		nothing_lost(v, out);
