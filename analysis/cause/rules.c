@@ -230,22 +230,25 @@ static double page_fault(const struct block *b, const struct meta *meta, double 
 }
 
 /* Judges functions whose page faults are not counted, as those that code in the process times, by
- * samples of what their calls run. */
+ * samples of what their calls run. What the faster half of the calls has of it, the others have as
+ * well, and more of it than that is part of the excess. */
 static double page_fault_sampled(const struct block *b, const struct meta *meta, double rest_ns,
 				 struct text *evidence)
 {
 	const struct block_samples *at = &b->samples;
 	const struct counter_summary *s = b->counters.own ? b->counters.own : b->counters.all;
-	double share;
+	double share, more;
 
-	if (counter_role(s, meta, "minor-faults") || at->own < SAMPLES_MIN || !at->faults_ns)
+	if (counter_role(s, meta, "minor-faults") || at->own < SAMPLES_MIN ||
+	    at->faults_ns <= 2 * at->fast_faults_ns)
 		return 0;
 	share = (double)at->faults_ns / (double)at->own_ns;
+	more = (double)(at->faults_ns - 2 * at->fast_faults_ns) / (double)at->own_ns;
 	text_printf(evidence,
 		    "%.0f%% of its time on a CPU was in the kernel, where the program makes no "
 		    "system call: most likely in page faults",
 		    100 * share);
-	return fmin(share * block_weight_calls(b) * b->sums->switching.y, rest_ns);
+	return fmin(more * block_weight_calls(b) * b->sums->switching.y, rest_ns);
 }
 
 #define MISS_NS_MAX 500 /* of one miss, from the memory of another node */

@@ -87,6 +87,16 @@ static bool is_in_fault(const struct meta *meta, const struct sample_row *row, b
 	return row->kernel && libc && ran_is_in_fault(meta, row->stack);
 }
 
+static void add_faults(struct block_samples *b, const struct sample_row *row, bool is_in_fault,
+		       uint64_t fast_max_ns)
+{
+	if (!is_in_fault)
+		return;
+	b->faults_ns += row->weight_ns;
+	if (row->duration_ns <= fast_max_ns)
+		b->fast_faults_ns += row->weight_ns;
+}
+
 static void add_up(const struct samples *s, struct block *b, bool libc)
 {
 	const struct meta *meta = s->calls->threads.meta;
@@ -101,7 +111,7 @@ static void add_up(const struct samples *s, struct block *b, bool libc)
 		b->samples.own++;
 		b->samples.own_ns += row->weight_ns;
 		b->samples.kernel_ns += row->kernel ? row->weight_ns : 0;
-		b->samples.faults_ns += is_in_fault(meta, row, libc) ? row->weight_ns : 0;
+		add_faults(&b->samples, row, is_in_fault(meta, row, libc), fast_max_ns);
 		add_loop(&b->samples, row, loop_of(meta, b, row), &loops);
 		if (row->duration_ns >= slow_min_ns)
 			add_slow(meta, &b->samples, row, at, waits_at_barriers(b), &votes);

@@ -42,6 +42,7 @@ struct block_samples {
 	uint32_t own;			   /* number of samples in own_ns */
 	uint64_t kernel_ns;		   /* part of own_ns in the kernel */
 	uint64_t faults_ns;		   /* part of kernel_ns, most likely in page faults */
+	uint64_t fast_faults_ns;	   /* part of faults_ns in calls up to the median */
 };
 
 struct sample_row {
