@@ -223,7 +223,8 @@ static void begin_processes(struct inject_beside *b)
 	ring_bytes_report(&b->ring, b->drain.writer);
 	b->processes = (struct processes){ .drain = &b->drain,
 					   .functions = &b->functions,
-					   .how = { b->ring.n, b->period, b->overhead > 0 },
+					   .how = { b->ring.n, b->period,
+						    b->overhead > 0 && !b->ring.has_shrunk },
 					   .watch = watch,
 					   .ctx = b };
 	inproc_drain_count_functions(&b->drain, (uint32_t)b->functions.n);
@@ -295,6 +296,7 @@ static void stop(void *ctx)
 	processes_restore(&b->processes);
 	inproc_drain_stop(&b->drain);
 	processes_drain_rest(&b->processes);
+	processes_write_passed(&b->processes, &b->budget, b->given_up);
 	inproc_drain_finish(&b->drain, clock_now_ns());
 }
 

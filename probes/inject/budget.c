@@ -191,7 +191,7 @@ static void update_shares(struct budget *b, double work_ns, double elapsed_ns)
 
 void budget_begin(struct budget *b, const struct inproc_drain *d, uint64_t now_ns)
 {
-	b->checked_ns = now_ns;
+	b->begun_ns = b->checked_ns = now_ns;
 	used_ns(b, d);
 }
 
@@ -205,6 +205,18 @@ void budget_settle(struct budget *b, uint64_t now_ns)
 	b->settled_ns = now_ns + SETTLE_NS;
 }
 
+/* Its calls are known until they passed for the first time. */
+static void describe_passed(const struct budget *b, const struct inproc_drain *d, size_t i)
+{
+	struct budget_function *f = &b->functions[i];
+	double traced_ns;
+
+	f->passed_ns = d->last_of_ns[i] > b->begun_ns ? d->last_of_ns[i] : b->begun_ns + 1;
+	traced_ns = (double)(f->passed_ns - b->begun_ns);
+	f->calls_per_s = (double)d->calls_of[i] / traced_ns * 1e9;
+	f->share = (double)d->calls_of[i] * b->pair_ns / traced_ns;
+}
+
 /* Gives up the functions whose calls pass already in some thread. Returns whether there are any. */
 static bool give_up_passed(struct budget *b, const struct inproc_drain *d, bool *wanted)
 {
@@ -214,8 +226,15 @@ static bool give_up_passed(struct budget *b, const struct inproc_drain *d, bool 
 		if (b->functions[i].is_out || !inproc_stamped_passes(d, (uint32_t)i))
 			continue;
 		wanted[i] = b->functions[i].is_out = any = true;
+		describe_passed(b, d, i);
 	}
 	return any;
+}
+
+bool budget_has_passed(struct budget *b, const struct inproc_drain *d, bool *wanted)
+{
+	memset(wanted, 0, b->n * sizeof(*wanted));
+	return b->share > 0 && give_up_passed(b, d, wanted);
 }
 
 bool budget_is_exceeded(struct budget *b, const struct inproc_drain *d,

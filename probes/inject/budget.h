@@ -24,6 +24,9 @@ struct budget_function {
 	double cost_ns, calls_per_s; /* cost and rate of what was made */
 	double share;		     /* smoothed cost as a share of the program's own time */
 	bool is_out;
+	/* Threads pass its calls since then (machine/blob.h), and rate and share are those before;
+	 * 0: they do not. */
+	uint64_t passed_ns;
 };
 
 struct budget {
@@ -34,7 +37,7 @@ struct budget {
 	struct {
 		VEC(struct budget_process)
 	} processes;
-	uint64_t checked_ns, lost;
+	uint64_t begun_ns, checked_ns, lost;
 	uint64_t not_before_ns; /* no check before: functions could not be removed */
 	uint64_t settled_ns;	/* from then on lost records are not of functions taken out */
 	double debt_ns;
@@ -60,6 +63,9 @@ bool budget_is_exceeded(struct budget *b, const struct inproc_drain *d,
 /* Called once they are out, which takes a while: until the rings are read that far, what is lost is
  * not held against others. */
 void budget_settle(struct budget *b, uint64_t now_ns);
+/* Called after the last read of the rings. Returns whether there are functions whose calls pass and
+ * that were not given up; those have wanted[i]. */
+bool budget_has_passed(struct budget *b, const struct inproc_drain *d, bool *wanted);
 void budget_release(struct budget *b);
 
 /*

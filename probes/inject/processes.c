@@ -317,6 +317,12 @@ void processes_enforce_budget(struct processes *p, struct budget *b, bool *given
 		   done ? " and are taken out" : ", and could not be taken out yet");
 }
 
+void processes_write_passed(struct processes *p, struct budget *b, bool *given_up)
+{
+	if (budget_has_passed(b, p->drain, given_up))
+		write_given_up(p, b, given_up);
+}
+
 void processes_drain_rest(struct processes *p)
 {
 	clock_sleep_ns(LATE_NS);

@@ -56,6 +56,9 @@ bool processes_unpatch(struct processes *p, const bool *functions);
  * room for each function. */
 void processes_enforce_budget(struct processes *p, struct budget *b, bool *given_up,
 			      uint64_t now_ns);
+/* Called after the last read of the rings. Writes to the file which functions threads have passed
+ * that were not removed. */
+void processes_write_passed(struct processes *p, struct budget *b, bool *given_up);
 /* Removes all patches from the processes and from those that they have forked. */
 void processes_restore(struct processes *p);
 /* Called after processes_restore() and inproc_drain_stop(). Reads the records that threads had

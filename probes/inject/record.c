@@ -280,6 +280,7 @@ static void run(struct recording *r)
 	processes_restore(&r->processes);
 	inproc_drain_stop(&r->drain);
 	processes_drain_rest(&r->processes);
+	processes_write_passed(&r->processes, &r->budget, r->given_up);
 	r->end_ns = clock_now_ns();
 	inproc_drain_finish(&r->drain, r->end_ns);
 	java_switches_end(&r->switches, r->end_ns);
@@ -392,7 +393,8 @@ int inject_record(const struct session_options *o, struct session_result *result
 	r.processes = (struct processes){ .is_alone = true,
 					  .drain = &r.drain,
 					  .functions = &r.targets.functions,
-					  .how = { r.ring.n, r.period, is_limited(&r) },
+					  .how = { r.ring.n, r.period,
+						   is_limited(&r) && !r.ring.has_shrunk },
 					  .watch = watch,
 					  .ctx = &r };
 	if (!ret) {

@@ -464,11 +464,13 @@ void inject_targets_write_given_up(const struct patched_function *p,
 				   const struct budget_function *spent, uint64_t now_ns,
 				   struct trace_writer *w)
 {
+	const bool passed = spent->passed_ns;
 	struct meta_not_traced n = { .name = dso_function_name(p->dso, p->function),
 				     .object = dso_path(p->dso),
-				     .reason = "over the overhead budget once traced",
+				     .reason = passed ? "called more often than ispot could read"
+						      : "over the overhead budget once traced",
 				     .address = p->function->address,
-				     .traced_until_ns = now_ns,
+				     .traced_until_ns = passed ? spent->passed_ns : now_ns,
 				     .cpu_share = NAN,
 				     .calls_per_s = spent->calls_per_s,
 				     .cost_share = spent->share };

@@ -47,12 +47,14 @@ void inproc_drain_init(struct inproc_drain *d, const char *directory, uint64_t r
 void inproc_drain_count_functions(struct inproc_drain *d, uint32_t n_functions)
 {
 	d->calls_of = xcalloc(n_functions + 1, sizeof(*d->calls_of));
+	d->last_of_ns = xcalloc(n_functions + 1, sizeof(*d->last_of_ns));
 	d->n_calls_of = n_functions;
 }
 
 void inproc_drain_release(struct inproc_drain *d)
 {
 	free(d->calls_of);
+	free(d->last_of_ns);
 	vec_for_each (&d->regions, struct inproc_region, g)
 		inproc_region_release(g);
 	vec_release(&d->regions);
@@ -318,8 +320,10 @@ static void add_stamped(struct inproc_drain *d, struct inproc_region *g, struct 
 	}
 	g->records++;
 	d->calls += !(t->what & 1);
-	if (d->calls_of && !(t->what & 1) && call.h.head < d->n_calls_of)
-		d->calls_of[call.h.head]++;
+	if (call.h.head < d->n_calls_of) {
+		d->calls_of[call.h.head] += !(t->what & 1);
+		d->last_of_ns[call.h.head] = t->time_ns;
+	}
 	if (!(t->what & 1) && t->what & INPROC_INNER)
 		write_record_of(d, seen->tgid, seen->tid, REC_INNER, t->time_ns, 0, 0);
 	if (t->what & 1)

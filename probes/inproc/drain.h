@@ -128,7 +128,8 @@ struct inproc_drain {
 		VEC(struct inproc_left)
 	} left; /* [reason] */
 	uint64_t calls, records, lost_records, pauses, pause_ns, waited;
-	uint64_t *calls_of; /* [function], of stamped regions; NULL: not counted */
+	uint64_t *calls_of;   /* [function], of stamped regions; NULL: not counted */
+	uint64_t *last_of_ns; /* [function]: time of its latest record; NULL: not counted */
 	uint32_t n_calls_of;
 	struct inproc_quota quota_most; /* what each user may have at first */
 	struct {

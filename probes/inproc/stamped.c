@@ -494,9 +494,10 @@ bool inproc_stamped_passes(const struct inproc_drain *d, uint32_t id)
 	if (id >= INPROC_PASSED_IDS)
 		return false;
 	vec_for_each (&d->regions, const struct inproc_region, g) {
-		const _Atomic uint8_t *bits = (const _Atomic uint8_t *)g->shared + INPROC_PASSED_AT;
+		const _Atomic uint8_t *bits = (const _Atomic uint8_t *)g->shared;
 
-		if (g->is_stamped && g->shared && atomic_load(&bits[id / 8]) >> id % 8 & 1)
+		if (g->is_stamped && bits &&
+		    atomic_load(&bits[INPROC_PASSED_AT + id / 8]) >> id % 8 & 1)
 			return true;
 	}
 	return false;

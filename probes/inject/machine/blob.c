@@ -5,7 +5,7 @@
 
 uint64_t blob_block_bytes(uint32_t period, uint32_t n_functions, bool gives_up)
 {
-	const uint64_t each = period > 1 ? TURN_BYTES : gives_up;
+	const uint64_t each = period > 1 ? TURN_BYTES : gives_up ? BLOCK_MISS_BYTES : 0;
 
 	if (!each)
 		return BLOCK_BYTES;

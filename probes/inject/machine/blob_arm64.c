@@ -37,7 +37,7 @@ _Static_assert(BLOCK_KEY == 0 && BLOCK_POS == 8 && BLOCK_LIMIT == 16 && BLOCK_BA
 _Static_assert(offsetof(struct blob_facts, table) == 56 && offsetof(struct blob_facts, tid_below) == 64 &&
 		       offsetof(struct blob_facts, misses_most) == 72,
 	       "as in the code");
-_Static_assert(INPROC_PASSED_AT == 2048 && INPROC_PASSED_IDS == 16384 &&
+_Static_assert(INPROC_PASSED_AT == 2048 && BLOCK_MISS_BYTES == 2 && INPROC_PASSED_IDS == 16384 &&
 		       sizeof(struct inproc_header) <= INPROC_PASSED_AT,
 	       "as in the code");
 _Static_assert(sizeof(struct threadtable_row) == 32 && THREADTABLE_BITS == 13 &&
@@ -123,8 +123,8 @@ __asm__(".pushsection .rodata\n"
 	"	lsr w12, w16, #1\n"
 	"	cmp w12, #4, lsl #12\n" /* INPROC_PASSED_IDS */
 	"	b.hs 9f\n"
-	"	add x12, x12, x11\n"
-	"	ldrb w12, [x12, #64]\n"
+	"	add x12, x11, x12, lsl #1\n"
+	"	ldrh w12, [x12, #64]\n"
 	"	cmp w12, w9\n"
 	"	b.hs 8f\n"
 
@@ -341,10 +341,10 @@ __asm__(".pushsection .rodata\n"
 	"	lsr w12, w16, #1\n"
 	"	cmp w12, #4, lsl #12\n" /* INPROC_PASSED_IDS */
 	"	b.hs 44f\n"
-	"	add x13, x12, x11\n"
-	"	ldrb w15, [x13, #64]\n"
+	"	add x13, x11, x12, lsl #1\n"
+	"	ldrh w15, [x13, #64]\n"
 	"	add w15, w15, #1\n"
-	"	strb w15, [x13, #64]\n"
+	"	strh w15, [x13, #64]\n"
 	"	cmp w15, w10\n"
 	"	b.ne 44f\n"
 	"	ldr x13, ispot_blob_region\n"

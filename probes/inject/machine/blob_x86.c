@@ -18,7 +18,7 @@
 #define RECORDING_AT 64
 #define NO_RING_AT   80
 #define PASSED_AT    2048
-#define MISSES_MOST  64
+#define MISSES_MOST  1024
 #define PASSED_IDS   16384
 
 _Static_assert(INPROC_PAGE == SLOTS_AT && INPROC_SLOTS == N_SLOTS, "as in the code");
@@ -187,8 +187,8 @@ __asm__(".pushsection .rodata\n"
 	"3:	incq " TEXT(SLOT_LOST) "(%rsi)\n"
 	"	cmp $" TEXT(PASSED_IDS) ", %r9d\n"
 	"	jae 5f\n"
-	"	incb %gs:64(%r9)\n"
-	"	cmpb $" TEXT(MISSES_MOST) ", %gs:64(%r9)\n"
+	"	incw %gs:64(,%r9,2)\n"
+	"	cmpw $" TEXT(MISSES_MOST) ", %gs:64(,%r9,2)\n"
 	"	jne 5f\n"
 	"	mov ispot_blob_region(%rip), %r8\n"
 	"	lock bts %r9d, " TEXT(PASSED_AT) "(%r8)\n"

@@ -95,9 +95,9 @@ static size_t emit_pass(struct stub_code *c, const struct stub_facts *f, uint32_
 {
 	if (!may_pass(f, id))
 		return 0;
-	EMIT(c, 0x65, 0x80, 0x3c, GS_DISP); /* cmpb $BLOCK_MISSES_MOST, %gs:misses */
-	emit_u32(c, BLOCK_BYTES + id);
-	EMIT(c, BLOCK_MISSES_MOST);
+	EMIT(c, 0x65, 0x80, 0x3c, GS_DISP); /* cmpb $(BLOCK_MISSES_MOST >> 8), %gs:misses + 1 */
+	emit_u32(c, BLOCK_BYTES + id * BLOCK_MISS_BYTES + 1);
+	EMIT(c, BLOCK_MISSES_MOST >> 8);
 	return emit_near_branch(c, NEAR_JAE);
 }
 
