@@ -16,19 +16,21 @@ cat >both.c <<'EOF'
 #include <unistd.h>
 #define FUNCTION __attribute__((noinline, noclone, used, aligned(64)))
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static long rounds, often_of_each;
+static long rounds, often_of_each, pace;
 FUNCTION long often(long x) { volatile long s = x; return s + 1; }
+FUNCTION long paced(long x) { volatile long s = x; for (long i = 0; i < pace; i++) s++; return s + 1; }
 /* A loop leads to its second instruction, where the first one leaves no room for a jump. */
 long jumps(long x);
 __asm__(".p2align 6\n.globl jumps\n.type jumps, @function\njumps: push %rbp\n1: dec %rdi\ntest %rdi, %rdi\njg 1b\npop %rbp\nxor %eax, %eax\nret\n.size jumps, . - jumps\n.p2align 6\n");
 FUNCTION long locked(long x) { volatile long s = x; pthread_mutex_lock(&mutex); s += often(s); pthread_mutex_unlock(&mutex); return s; }
-FUNCTION long round_of(long n) { long s = 0; for (long i = 1; i < often_of_each; i++) s += often(i); s += locked(n); return s + jumps(n & 7); }
+FUNCTION long round_of(long n) { long s = 0; for (long i = 1; i < often_of_each; i++) s += pace ? paced(i) : often(i); s += locked(n); return s + jumps(n & 7); }
 static void *work(void *unused) { volatile long s = 0; for (long i = 0; i < rounds; i++) s += round_of(i); return unused; }
 int main(int argc, char **argv)
 {
 	long n = atol(argv[1]);
 	pthread_t threads[8];
 	if (getenv("GATE")) while (access(getenv("GATE"), F_OK)) usleep(10000);
+	if (getenv("PACE")) pace = atol(getenv("PACE"));
 	if (getenv("ALSO")) dlopen(getenv("ALSO"), RTLD_NOW);
 	rounds = atol(argv[2]), often_of_each = atol(argv[3]);
 	for (long child = 0; child < (argc > 4 ? atol(argv[4]) : 0); child++) if (!fork()) { if (getenv("ALSO_IN_CHILD")) dlopen(getenv("ALSO_IN_CHILD"), RTLD_NOW); work(NULL); _exit(0); }
@@ -331,12 +333,12 @@ else
 fi
 unlike brief.err 'ended before ispot had chosen' "so that nothing was missed" || diag brief.err
 
-# Of a running process, calls of `often` are too costly for kernel probes, and are timed in process.
+# Of a running process, calls of `paced` are too costly for kernel probes, and are timed in process.
 running() {
 	local name=$1 both recorder
 	shift
 	rm -f gate.of "$name.data"
-	GATE=gate.of ./both "$@" >"$name.out" &
+	GATE=gate.of PACE=100000 ./both "$@" >"$name.out" &
 	both=$!
 	children+=("$both")
 	started "$both" both
@@ -351,9 +353,9 @@ running() {
 }
 hot() {
 	running hot 1 "$1" 2000
-	[ "$(engine hot often)" = in-process ]
+	[ "$(engine hot paced)" = in-process ]
 }
-hot 200000 || hot 600000 || hot 2000000
+hot 120 || hot 360 || hot 1200
 ok $? "what is over the budget of kernel probes is timed in process" || diag hot.err
 is "$status/$(cat hot.out)" 3/done "and the program does what it does"
 
@@ -362,17 +364,17 @@ echo 'int nothing;' >nothing.c
 cc -shared -fPIC -o libseccomp.so.9 nothing.c
 loader() {
 	ALSO=./libseccomp.so.9 running loader 1 "$1" 2000
-	[ "$(engine loader often)" = in-process ] || grep -q 'kernel probes: .*uses libseccomp' loader.err
+	[ "$(engine loader paced)" = in-process ] || grep -q 'kernel probes: .*uses libseccomp' loader.err
 }
-loader 200000 || loader 600000 || loader 2000000
+loader 120 || loader 360 || loader 1200
 like loader.err 'all calls are timed by kernel probes: .*uses libseccomp' "a program that loads what is refused later" || diag loader.err
 is "$status/$(cat loader.out)" 3/done "runs" || diag loader.err
 
 partly() {
 	ALSO_IN_CHILD=./libseccomp.so.9 running partly 1 "$1" 2000 1
-	[ "$(engine partly often)" = in-process ] && grep -q 'has no records of functions that are timed in process' partly.err
+	[ "$(engine partly paced)" = in-process ] && grep -q 'has no records of functions that are timed in process' partly.err
 }
-partly 200000 || partly 600000 || partly 2000000
+partly 120 || partly 360 || partly 1200
 like partly.err 'process [0-9]* has no records of functions that are timed in process: .*uses libseccomp.*; record with --engine kernel' \
 	"where one process is refused and another is not, that is said" || diag partly.err
 is "$status/$(cat partly.out)" 3/done "and both run" || diag partly.err
