@@ -30,6 +30,8 @@
 
 #define LIKELY_CALL_NS	60.0 /* assumed if no empty call could be measured */
 #define IN_PROCESS_MOST 0.5  /* part of the budget that one function may take */
+/* Calls a second: fewer are too costly for kernel probes only while the program hardly runs. */
+#define SELDOM_CALLS 1000
 
 /* The command waits while its functions are planned. */
 #define CHOSEN_MOST    4000 /* functions */
@@ -169,7 +171,9 @@ static bool add_costly(void *ctx, uint32_t id, const struct planned *p, double k
 	const double call_ns = b->cost.full_p50_ns > 0 ? b->cost.full_p50_ns : LIKELY_CALL_NS;
 	const double share = p->cost_share * call_ns / kernel_call_ns;
 
-	return share <= IN_PROCESS_MOST * b->overhead && add_if_patchable(b, id, p);
+	/* processes are patched once, and not for what they do while they wait to begin */
+	return p->calls_per_s >= SELDOM_CALLS && share <= IN_PROCESS_MOST * b->overhead &&
+	       add_if_patchable(b, id, p);
 }
 
 /* A function that is not timed in any process gets kernel probes again, so no later process is
