@@ -33,7 +33,9 @@ struct waiter {
 };
 
 #define HELD_MAX 16 /* latest locks of a thread for which its calls are counted */
-#define TOLD_MAX 64 /* holds kept in lock.told; further ones are counted at once */
+/* The unit of the holds that Java's agent records, rounded down (probes/inproc/inproc.h). */
+#define HELD_ROUNDED_NS 256
+#define TOLD_MAX	64 /* holds kept in lock.told; further ones are counted at once */
 
 /* A hold that a REC_HELD record reported: how long the lock was held, when it was released. */
 struct told {
@@ -586,6 +588,13 @@ static void count_reported(struct sections *s, uint32_t lock, const struct told 
 		   &told->as_call);
 }
 
+/* Whether the hold lies inside the outer one, whose beginning may be rounded to after its own. */
+static bool is_inner(const struct told *t, const struct hold *outer)
+{
+	return t->hold.thread == outer->thread && t->as_call.exit_ns > outer->since_ns &&
+	       t->hold.since_ns + HELD_ROUNDED_NS > outer->since_ns;
+}
+
 /* Drops holds inside the outer one: a thread that enters a monitor again releases it only when its
  * outermost call ends, whose record comes last. */
 static void drop_inner(struct lock *l, const struct hold *outer)
@@ -593,7 +602,7 @@ static void drop_inner(struct lock *l, const struct hold *outer)
 	size_t kept = 0;
 
 	vec_for_each (&l->told, struct told, t)
-		if (t->hold.thread != outer->thread || t->hold.since_ns < outer->since_ns)
+		if (!is_inner(t, outer))
 			l->told.data[kept++] = *t;
 	l->told.n = kept;
 }
