@@ -32,7 +32,7 @@ ok $? "and one after the other" || diag first.err
 is "$(($(count) <= 3))" 1 "three at most are kept"
 is "$(($(find days -name '*.fleet' -printf '%s\n' | sort -n | tail -1) < 4000000))" 1 "none is larger than it should be and a block"
 like first.err "days: file [0-9]+: [0-9.kM]+ samples so far, and to watch the CPUs took [0-9.]+% of their time" "what it costs is said with each file"
-like <(grep -m1 ": file 1;" first.err) ", ([1-9][0-9.]*|0[.]0?[1-9][0-9]*)% taken from others" "and the first window's is in it" || diag first.err
+like <(grep -m1 ": file 1: " first.err) ", ([1-9][0-9.]*|0[.]0?[1-9][0-9]*)% taken from others" "and the first window's is in it" || diag first.err
 rss() { awk '/VmRSS/ { print $2 }' "/proc/$recorder/status"; }
 before=$(rss)
 n=$(newest)
