@@ -50,7 +50,8 @@ static bool has_no_name(const struct meta_frame *f)
 	return !f->inlined && !*f->symbol && *f->object == '/' && !standard_is_library(f->object);
 }
 
-/* What exit() calls, and main() is not further out of, is not where the thread begins. */
+/* Returns whether the frame is of exit(). A function that exit() calls is not where a thread
+ * begins, unless main() is further out in the stack. */
 static bool is_exit(const struct meta_frame *f)
 {
 	const char *symbol = f->symbol + strspn(f->symbol, "_");

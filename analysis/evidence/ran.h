@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a thread ran when a CPU sample was taken, by the stack of the sample. Pure functions. */
+/* Functions that tell from the stack of a CPU sample what the thread was running. */
 #ifndef ISPOT_ANALYSIS_EVIDENCE_RAN_H
 #define ISPOT_ANALYSIS_EVIDENCE_RAN_H
 

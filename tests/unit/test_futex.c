@@ -473,7 +473,8 @@ static void functions_that_wait_without_sleeping(void **state)
 	assert_false(standard_spins_somewhere(&critical));
 }
 
-/* Whose innermost functions wait for a condition, and there for its mutex. */
+/* A thread whose innermost function waits for a condition may wait there for the condition's mutex.
+ */
 static void a_mutex_is_known_as_a_conditions(void **state)
 {
 	static const struct {
@@ -677,8 +678,9 @@ static void functions_count_in_their_own_library(void **state)
 		STANDARD_LOCK);
 }
 
-/* Of a stripped library, what its caller calls there is known. What a function of the program does
- * for a library's function, as for the one that begins a parallel region, is no wait of that. */
+/* In a stripped library the function is known by what its caller calls. What a function of the
+ * program does for a library's function, as for the one that begins a parallel region, is no wait
+ * of that. */
 static void a_stack_s_innermost_one_counts(void **state)
 {
 	struct meta meta = { 0 };

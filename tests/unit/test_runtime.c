@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a runtime works for, by the stack of a sample. */
+/* The stack of a sample tells what a runtime works for. */
 #include "unit.h"
 
 #include <string.h>

@@ -198,7 +198,7 @@ static void without_names_a_holder_is_not_sure(void **state)
 	frames[1] = kept;
 }
 
-/* Who waits at a barrier waits for no lock, and has no more work to do either. */
+/* A thread that spins at a barrier waits for no lock, and its longer calls are not more work. */
 static void spinning_at_a_barrier_is_no_lock(void **state)
 {
 	const struct meta_frame kept = frames[1];

@@ -117,7 +117,7 @@ __asm__(".pushsection .rodata\n"
 	"	cmp x9, #1\n"
 	"	b.hi 60f\n"
 
-	/* Passes a function's call if the thread has missed so many of them. */
+	/* Records nothing if the thread has missed misses_most calls of the function. */
 	"	ldr x9, ispot_blob_misses_most\n"
 	"	cbz x9, 9f\n"
 	"	lsr w12, w16, #1\n"

@@ -37,7 +37,9 @@ _Static_assert(INPROC_FREE == 0 && INPROC_LIVE == 1 && INPROC_ENDED == 2 && INPR
 _Static_assert(BLOCK_ROWS == 40 && BLOCK_RANDOM == 48 && BLOCK_BYTES == 64, "as in the code");
 _Static_assert(sizeof(struct blob_facts) == 80, "as in the code");
 _Static_assert(INPROC_PASSED_AT == PASSED_AT && INPROC_PASSED_IDS == PASSED_IDS &&
-		       sizeof(struct inproc_header) <= PASSED_AT && BLOCK_MISSES_MOST == MISSES_MOST, "as in the code");
+		       sizeof(struct inproc_header) <= PASSED_AT && BLOCK_MISSES_MOST == MISSES_MOST &&
+		       BLOCK_MISS_BYTES == 2,
+	       "as in the code");
 _Static_assert(TURN_NEXT == 0 && TURN_OUTER == 8 && TURN_TOP == 12 && TURN_DEPTH == 16 &&
 		       TURN_REST == 20 && TURN_OPEN == 24 && TURN_OPEN_MOST == 10 &&
 		       TURN_BYTES == 64,

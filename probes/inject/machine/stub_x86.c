@@ -128,7 +128,7 @@ static void emit_reserve(struct stub_code *c, const struct stub_facts *f, uint32
 	r->none = emit_branch(c, JE);
 }
 
-/* What records nothing goes on here. */
+/* Lets the branches that record nothing lead here. */
 static void resolve_passed(struct stub_code *c, const struct rest *r)
 {
 	resolve_branch(c, r->none);
