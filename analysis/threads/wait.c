@@ -555,9 +555,7 @@ static bool is_token(const struct threads *th, const struct wait_cell *c)
  * posix_spawn(), is released by it. */
 static bool is_for_recorder(const struct threads *th, const struct wait_cell *c)
 {
-	const char *options = th->meta->session.options;
-
-	if (options && strstr(options, "--no-inherit"))
+	if (meta_has_option(th->meta, "--no-inherit"))
 		return false;
 	return c->kind == WAIT_OTHER && c->uninterruptible && c->end != SLEEP_BY_THREAD &&
 	       c->stack && standard_is_in_clone(th->meta, &th->meta->stacks.data[c->stack - 1]);

@@ -318,11 +318,6 @@ static bool next_is_imbalance(const struct view *v, struct text *out)
 	return true;
 }
 
-static bool was_given(const struct meta_session *s, const char *option)
-{
-	return s->options && strstr(s->options, option);
-}
-
 /* Suggests what to record if no function was called. */
 static void next_after_nothing(const struct view *v, struct text *out)
 {
@@ -348,7 +343,7 @@ static void next_after_nothing(const struct view *v, struct text *out)
 		if (!s->command || !*s->command)
 			return;
 		command_line(s->command, v->width, &command);
-		in_process = !as_ever && !was_given(s, "--engine auto") &&
+		in_process = !as_ever && !meta_has_option(v->result->meta, "--engine auto") &&
 			     may_be_in_process(v->result->meta);
 		text_printf(&again, "ispot record %s-- %s",
 			    as_ever	 ? ""

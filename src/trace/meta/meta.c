@@ -527,6 +527,11 @@ double meta_cycles_per_ns(const struct meta *meta, const char **why)
 	return *unstable ? NAN : rate;
 }
 
+bool meta_has_option(const struct meta *meta, const char *option)
+{
+	return meta->session.options && strstr(meta->session.options, option);
+}
+
 bool meta_has_notice(const struct meta *meta, const char *code)
 {
 	vec_for_each (&meta->notices, const struct meta_notice, n)

@@ -390,6 +390,8 @@ static inline const struct meta_site *meta_site(const struct meta *meta, uint32_
 double meta_cycles_per_ns(const struct meta *meta, const char **why);
 
 bool meta_has_notice(const struct meta *meta, const char *code);
+/* Whether the recording was made with that option, given as the user writes it: "--engine auto". */
+bool meta_has_option(const struct meta *meta, const char *option);
 /* Returns the name of another process that had a CPU, or NULL if it is unknown. */
 const char *meta_process_comm(const struct meta *meta, uint32_t pid);
 /* Whether a recording by the kernel's probes has functions that were timed in process, too. */
