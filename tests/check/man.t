@@ -187,6 +187,19 @@ deviating() { # deviating ROOT: rows of the table by paper
 }
 rowed() { sed -n '/^\.Sh DEVIATIONS FROM THE PAPERS/,/^\.Sh [^D]/p' "$1/man/ispot-sci.7" | grep "^\.It $2 " >/dev/null; }
 
+# Files, functions and structs that ispot-internals(7) names and the source does not have.
+missing() { # missing ROOT
+	local page=$1/man/ispot-internals.7 tree name
+	tree=$(find [a-z]* .make -not -path 'build*')
+	grep -oE '[a-z_0-9]+(/[a-z_0-9.]+)+|[a-z_0-9]+\.(c|h|t|tsv)\b' "$page" | sed 's/\.$//' | sort -u | grep -vxE 'x\.[ch]|_.*|n/a|man/ispot' |
+		while read -r name; do
+			grep -qxE "(.*/)?${name//./\\.}" <<<"$tree" || echo "ispot-internals(7) names $name, which is not there"
+		done
+	sed -n 's/.*\(Fn\|Vt struct\|Dv\|Va\) \([A-Za-z_]*\).*/\2/p' "$page" | sort -u | while read -r name; do
+		grep -rqwF --include='*.[ch]' "$name" src probes analysis report || echo "ispot-internals(7) names $name, which is not there"
+	done
+}
+
 ok "there are commands" test -n "$(commands)"
 holds "no help has a line beyond 80 columns" wide
 holds "mandoc accepts the pages" lint "$top"
@@ -197,6 +210,7 @@ for c in $(commands); do holds "ispot $c -h and its page agree" page_of "$c"; do
 holds "ispot(1) refers to every command" listed "$top"
 holds "and says of each what --help says" diff <(summaries) <(paged_summaries "$top")
 holds "sections that pages refer to are there" sections "$top"
+holds "what ispot-internals(7) names is there" missing "$top"
 holds "ispot.data(5) has every kind of record" diff <(numbered "$top") <(paged_numbers "$top")
 holds "ispot-dump(1) has every kind of record and what its values are called" diff <(valued "$top") <(paged_values "$top")
 ok "the table of kinds is read" test "$(valued "$top" | wc -l)" -ge 24
@@ -316,3 +330,6 @@ catches "a number that is another in the source" "STACK_PERIOD 20000" constants 
 plant man/ispot-sci.7 <<<"$(sed '/^\.It fsync Ta/d; s/^\.It pipe Ta pipe/.It pipe Ta lock/' man/ispot-sci.7)"
 catches "a program that the matrix lacks" "< fsync: disk-io" diff "$planted/benched" <(tabled "$planted")
 catches "another cause in the matrix" "> pipe: lock" diff "$planted/benched" <(tabled "$planted")
+plant man/ispot-internals.7 <<<"$(sed 's#probes/edges/flow\.c#probes/edges/blocks.c#; s/^\.Fn do_seldom/.Fn do_often/' man/ispot-internals.7)"
+catches "a file that was removed" "probes/edges/blocks.c" missing "$planted"
+catches "a function that was renamed" "do_often" missing "$planted"
