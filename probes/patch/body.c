@@ -4,6 +4,7 @@
 #include "probes/code/decode.h"
 #include "probes/patch/targets.h"
 #include "probes/place/exits.h"
+#include "probes/place/placement.h"
 #include "symbol/dso/called.h"
 #include "symbol/dso/dso.h"
 
@@ -313,6 +314,15 @@ const char *body_read(struct body *b, const struct targets *t, const struct dso_
 void body_release(struct body *b)
 {
 	forget(b);
+}
+
+uint32_t body_intact_arguments(const struct body *b, size_t insn)
+{
+	uint32_t written = 0;
+
+	for (size_t i = 0; i < insn; i++)
+		written |= b->code.insns[i].writes;
+	return placement_intact_arguments(&b->in, written);
 }
 
 /* Returns whether the function may go on with an earlier instruction from there. Jumps through

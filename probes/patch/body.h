@@ -40,6 +40,9 @@ void body_release(struct body *b);
 bool body_contains(const struct body *b, uint64_t address);
 /* Returns the exit at that instruction, or NULL if it is none. */
 const struct body_exit *body_exit_at(const struct body *b, size_t insn);
+/* Returns the integer arguments that are still in their registers at that instruction, one of the
+ * first straight-line run: bit i is argument i. */
+uint32_t body_intact_arguments(const struct body *b, size_t insn);
 /*
  * Returns whether a call takes tens of nanoseconds if nothing interrupts it: it is a few
  * instructions without a loop, call, system call or atomic operation.

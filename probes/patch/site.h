@@ -49,6 +49,7 @@ struct patch_site {
 	 * itself.
 	 */
 	int32_t sp_correction;
+	uint32_t intact; /* bit i: integer argument i is still in its register at address */
 	/* The function reads these as they are at address. At exits both are dead. */
 	bool flags_live, red_zone_live;
 };

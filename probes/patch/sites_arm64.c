@@ -88,6 +88,7 @@ static const char *add_site(const struct chooser *c, size_t i, bool is_entry)
 	if (is_entry) {
 		site->entry_offset = (uint8_t)(insn->address - c->b->in.address);
 		site->sp_correction = -c->b->walk.at[i].sp;
+		site->intact = body_intact_arguments(c->b, i);
 	}
 	for (size_t k = 0; k < insn->length; k++)
 		marks[k] |= MARK_USED;

@@ -274,6 +274,7 @@ static bool add_entry(const struct chooser *c, size_t at, size_t jump, bool clea
 	site->is_entry = true;
 	site->entry_offset = (uint8_t)(insn->address - c->b->in.address);
 	site->sp_correction = -c->b->walk.at[at].sp;
+	site->intact = body_intact_arguments(c->b, at);
 	site->flags_live = flags;
 	site->red_zone_live = red_zone;
 	return true;

@@ -32,7 +32,7 @@ static uint32_t argument_registers(const struct code_input *in)
 	return registers;
 }
 
-static uint32_t intact_arguments(const struct code_input *in, uint32_t written)
+uint32_t placement_intact_arguments(const struct code_input *in, uint32_t written)
 {
 	uint32_t intact = ALL_ARGUMENTS(in->machine);
 
@@ -126,7 +126,7 @@ static void place(const struct code_input *in, const struct code *code, struct p
 	out->possible = true;
 	out->alone_class = best.insn->class;
 	out->alone_offset = (uint32_t)(best.insn->address - in->address);
-	out->alone_intact = intact_arguments(in, best.written);
+	out->alone_intact = placement_intact_arguments(in, best.written);
 	out->return_possible = in->machine == CODE_X86_64 || first->class != CLASS_N;
 	if (in->machine == CODE_AARCH64 && out->return_possible) {
 		out->class = out->return_class = first->class;

@@ -70,6 +70,9 @@ struct placement {
 };
 
 void placement_find(const struct code_input *in, struct placement *out);
+/* Returns the integer arguments that are still in their registers (bit i: argument i) where the
+ * general registers of `written` have been written since the entry (bits: hardware numbers). */
+uint32_t placement_intact_arguments(const struct code_input *in, uint32_t written);
 /* For a function whose exit has no return probe: the entry probe moves to its own best place. */
 void placement_without_return(struct placement *p);
 
