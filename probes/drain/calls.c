@@ -90,24 +90,16 @@ static void write_arguments(struct drain *d, const struct wire_call *call,
 {
 	const struct arguments *a = arguments_of(d, call->h.head & WIRE_ID_MASK);
 	struct record r = drain_record(&call->h, cpu, REC_ARGS);
-	uint64_t values[WIRE_ARGS_MAX + 1] = { 0 };
+	uint64_t values[WIRE_ARGS_MAX + 1];
 
-	if (!a)
-		return;
-	r.n_values = 1;
-	for (uint32_t i = 0; i < WIRE_ARGS_MAX; i++) {
-		uint64_t value = argument_value(a, i, w->values[i]);
-
-		if (!(a->registers & 1u << i) || (a->occasional && !argument_may_count(value)))
-			continue;
-		if (a->addresses & 1u << i)
-			drain_address(&d->addresses, call->h.tgid, w->values[i]);
-		values[0] |= 1u << i;
-		values[r.n_values++] = value;
-	}
+	r.n_values = a ? arguments_values(a, w, values) : 0;
 	r.values = values;
-	if (values[0])
-		drain_write(d, &r);
+	if (!r.n_values)
+		return;
+	for (uint32_t i = 0; i < WIRE_ARGS_MAX; i++)
+		if (a->addresses & values[0] & 1u << i)
+			drain_address(&d->addresses, call->h.tgid, w->values[i]);
+	drain_write(d, &r);
 }
 
 void drain_on_args(struct drain *d, const struct wire_args *w, uint32_t cpu)

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "probes/inject/budget.h"
 #include "probes/inject/choice.h"
+#include "probes/inject/machine/blob.h"
 #include "probes/inject/processes.h"
 #include "probes/inject/refusal.h"
 #include "probes/inject/ringbytes.h"
@@ -21,6 +22,7 @@
 #include "probes/patch/plan.h"
 #include "probes/place/plan.h"
 #include "probes/recording/options.h"
+#include "probes/select/arguments.h"
 #include "probes/select/blocking.h"
 #include "probes/select/select.h"
 #include "probes/session/engine.h"
@@ -49,8 +51,7 @@ struct inject_beside {
 	struct patched_functions functions; /* [the file's id]; no sites: kernel probes */
 	struct inproc_drain drain;
 	struct processes processes;
-	struct meta_calibration cost;
-	double passed_ns, page_ns;
+	struct stubcost cost;
 	struct budget budget;
 	bool *given_up;
 	struct ring_bytes ring;
@@ -76,6 +77,24 @@ static struct patch_plan *plan_of(struct inject_beside *b, struct dso *dso)
 	return new->plan;
 }
 
+bool inject_beside_records_arguments(const struct planned *p, uint32_t intact)
+{
+	return !*p->what.arguments || (blob_get().values && !(p->arguments.registers & ~intact));
+}
+
+/* Returns the arguments that are recorded in process, or NULL if there are none. */
+static struct arguments *arguments_of(const struct planned *p, uint32_t intact)
+{
+	struct arguments *a;
+
+	if (!p->arguments.n || !blob_get().values)
+		return NULL;
+	a = xcalloc(1, sizeof(*a));
+	*a = p->arguments;
+	arguments_keep_intact(a, intact);
+	return a;
+}
+
 /* Adds functions without sites for lower ids that are missing: they have kernel probes. */
 static void add_function(struct inject_beside *b, uint32_t id, const struct planned *p,
 			 const struct patch_function *f)
@@ -88,6 +107,7 @@ static void add_function(struct inject_beside *b, uint32_t id, const struct plan
 	added = &b->functions.data[id];
 	added->dso = p->what.dso;
 	added->function = p->what.function;
+	added->arguments = arguments_of(p, f->sites->intact);
 	for (size_t i = 0; i < f->n_sites; i++)
 		*vec_add(&added->sites) = f->sites[i];
 }
@@ -95,15 +115,19 @@ static void add_function(struct inject_beside *b, uint32_t id, const struct plan
 static bool add_if_patchable(struct inject_beside *b, uint32_t id, const struct planned *p)
 {
 	const struct patch_function *f;
+	const char *why;
 
-	if (b->is_begun || p->what.marker || *p->what.arguments || id >= INPROC_IDS_MAX)
+	if (b->is_begun || p->what.marker || id >= INPROC_IDS_MAX)
 		return false;
 	f = patch_plan_function(plan_of(b, p->what.dso), p->what.function);
-	if (f->refusal)
-		log_detail("%s gets kernel probes: it %s", p->what.function->symbol, f->refusal);
+	why = f->refusal;
+	if (!why && !inject_beside_records_arguments(p, f->sites->intact))
+		why = INJECT_ARGUMENTS_GONE;
+	if (why)
+		log_detail("%s gets kernel probes: it %s", p->what.function->symbol, why);
 	else
 		add_function(b, id, p, f);
-	return !f->refusal;
+	return !why;
 }
 
 /* The kernel single-steps a probed ret, but not a jump. */
@@ -168,7 +192,8 @@ static bool add_chosen(void *ctx, uint32_t id, const struct planned *p)
 static bool add_costly(void *ctx, uint32_t id, const struct planned *p, double kernel_call_ns)
 {
 	struct inject_beside *b = ctx;
-	const double call_ns = b->cost.full_p50_ns > 0 ? b->cost.full_p50_ns : LIKELY_CALL_NS;
+	const double call_ns =
+		b->cost.call.full_p50_ns > 0 ? b->cost.call.full_p50_ns : LIKELY_CALL_NS;
 	const double share = p->cost_share * call_ns / kernel_call_ns;
 
 	/* processes are patched once, and not for what they do while they wait to begin */
@@ -189,6 +214,13 @@ static const char *drop_untimed(void *ctx, uint32_t id)
 	return f->left ? f->left : "its process was not patched";
 }
 
+static const struct arguments *arguments(void *ctx, uint32_t id)
+{
+	const struct inject_beside *b = ctx;
+
+	return b->functions.data[id].arguments;
+}
+
 /* ---- the recording ---- */
 
 static void begin(void *ctx, struct trace_writer *w, uint32_t cpu)
@@ -199,12 +231,11 @@ static void begin(void *ctx, struct trace_writer *w, uint32_t cpu)
 	inproc_drain_init(&b->drain, NULL, b->ring.n, w);
 	b->drain.cpu = cpu;
 	b->drain.kernel_has_ends = true;
-	b->page_ns = stubcost_page_ns();
-	if (stubcost_measure(&b->cost, &b->passed_ns)) {
+	if (stubcost_measure(&b->cost)) {
 		inproc_write_notice(w, "in-process-limits", STUBCOST_UNKNOWN_WORDS);
 		return;
 	}
-	meta_print_calibration(&b->cost, &line);
+	meta_print_calibration(&b->cost.call, &line);
 	inproc_write_line(w, &line);
 }
 
@@ -213,9 +244,10 @@ static int watch(void *ctx, pid_t pid, struct inproc_region *g)
 	const struct inject_beside *b = ctx;
 
 	(void)pid;
-	g->pair_ns = (uint32_t)(b->cost.full_p50_ns + 0.5);
-	g->passed_ns = b->passed_ns;
-	g->page_ns = b->page_ns;
+	g->pair_ns = (uint32_t)(b->cost.call.full_p50_ns + 0.5);
+	g->passed_ns = b->cost.passed_ns;
+	g->values_ns = b->cost.values_ns;
+	g->page_ns = b->cost.page_ns;
 	return 0;
 }
 
@@ -231,9 +263,9 @@ static void begin_processes(struct inject_beside *b)
 						    b->overhead > 0 && !b->ring.has_shrunk },
 					   .watch = watch,
 					   .ctx = b };
-	inproc_drain_count_functions(&b->drain, (uint32_t)b->functions.n);
-	budget_init(&b->budget, b->overhead, b->cost.full_p50_ns + (b->period - 1) * b->passed_ns,
-		    b->functions.n);
+	patched_functions_count(&b->functions, &b->drain);
+	budget_init(&b->budget, b->overhead,
+		    b->cost.call.full_p50_ns + (b->period - 1) * b->cost.passed_ns, b->functions.n);
 	b->given_up = xcalloc(b->functions.n + 1, sizeof(*b->given_up));
 }
 
@@ -336,6 +368,7 @@ int inject_beside_new(struct inject_beside **out, const struct session_options *
 					    .launch = launch,
 					    .attach = attach,
 					    .drop_untimed = drop_untimed,
+					    .arguments = arguments,
 					    .drain = drain,
 					    .detach_late = detach_late,
 					    .stop = stop,
@@ -367,9 +400,7 @@ void inject_beside_free(struct inject_beside *b)
 	free(b->given_up);
 	inproc_drain_release(&b->drain);
 	processes_release(&b->processes);
-	vec_for_each (&b->functions, struct patched_function, f)
-		vec_release(&f->sites);
-	vec_release(&b->functions);
+	patched_functions_release(&b->functions);
 	vec_for_each (&b->plans, struct beside_plan, p)
 		patch_plan_free(p->plan);
 	vec_release(&b->plans);

@@ -5,6 +5,7 @@
 #define ISPOT_PROBES_INJECT_BESIDE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct err;
 struct inject_beside;
@@ -18,6 +19,11 @@ struct session_beside;
  * So they keep such a function unless its probe would be single-stepped.
  */
 bool inject_beside_is_for_kernel(const struct planned *p);
+
+#define INJECT_ARGUMENTS_GONE "has arguments that are gone where it can be patched"
+/* Returns whether the arguments that the user asked for can be recorded in process, where the
+ * arguments of `intact` (bits) are still in their registers. Otherwise INJECT_ARGUMENTS_GONE. */
+bool inject_beside_records_arguments(const struct planned *p, uint32_t intact);
 
 /*
  * Returns 0, or -errno (-ENOTSUP, -EPERM, …) with a sentence in err if functions cannot be timed in

@@ -20,8 +20,10 @@
 #include "probes/inject/machine/stub.h"
 #include "probes/inject/threadrow.h"
 #include "probes/inject/tracee.h"
+#include "probes/inproc/drain.h"
 #include "probes/inproc/inproc.h"
 #include "probes/process/target.h"
+#include "probes/select/arguments.h"
 #include "symbol/dso/data.h"
 #include "symbol/dso/dso.h"
 #include "symbol/maps.h"
@@ -71,6 +73,24 @@ static bool has_bytes(struct pages *all, uint64_t at, const uint8_t *bytes, size
 	if (!now || memcmp(now, bytes, first) != 0)
 		return false;
 	return first == n || has_bytes(all, at + first, bytes + first, n - first);
+}
+
+/* ---- functions ---- */
+
+void patched_functions_count(const struct patched_functions *functions, struct inproc_drain *d)
+{
+	inproc_drain_count_functions(d, (uint32_t)functions->n);
+	for (size_t i = 0; i < functions->n; i++)
+		d->arguments[i] = functions->data[i].arguments;
+}
+
+void patched_functions_release(struct patched_functions *functions)
+{
+	vec_for_each (functions, struct patched_function, f) {
+		vec_release(&f->sites);
+		free(f->arguments);
+	}
+	vec_release(functions);
 }
 
 /* ---- the functions' objects ---- */
@@ -218,6 +238,7 @@ static void begin_arena(struct stub_code *c, const struct injection *in, const s
 	facts->miss = in->gives_up ? a->at + c->n + blob.miss : 0;
 	facts->begin = a->at + c->n + blob.begin;
 	facts->end = a->at + c->n + blob.end;
+	facts->values = blob.values ? a->at + c->n + blob.values : 0;
 	facts->enter = a->at + c->n + blob.enter;
 	facts->leave = a->at + c->n + blob.leave;
 	facts->ring_bytes = (uint32_t)in->ring_bytes;
@@ -242,9 +263,12 @@ static void write_facts(struct stub_code *c, const struct injection *in)
 	memcpy(c->bytes + ARENA_HEADER, &f, sizeof(f));
 }
 
-/* Sizes of stubs. That of an entry depends on whether the stub saves the flags and the red zone. */
+enum { NO_VALUES, ALWAYS, SOMETIMES, N_WHEN };
+
+/* Sizes of stubs. That of an entry depends on whether the stub saves the flags and the red zone,
+ * and on when it records arguments; that of an exit on whether it records what is returned. */
 struct stub_sizes {
-	size_t entry[2][2], exit;
+	size_t entry[2][2][N_WHEN], exit[2];
 };
 
 static size_t emitted_bytes(void (*emit)(struct stub_code *c, struct stub_site *s),
@@ -261,36 +285,46 @@ static struct stub_sizes sizes_of(const struct stub_facts *facts, bool is_sample
 {
 	struct stub_sizes sizes;
 
-	for (unsigned k = 0; k < 4; k++) {
+	for (unsigned k = 0; k < 4 * N_WHEN; k++) {
+		const unsigned when = k / 4;
 		struct stub_site s = { .facts = facts,
-				       .entry = { .saves_flags = k & 1, .saves_red_zone = k & 2 },
+				       .entry = { .saves_flags = k & 1,
+						  .saves_red_zone = k & 2,
+						  .values = when != NO_VALUES,
+						  .sometimes = when == SOMETIMES },
 				       .is_entry = true,
 				       .is_exit = true,
-				       .is_sampled = is_sampled };
+				       .is_sampled = is_sampled,
+				       .returns = when != NO_VALUES };
 
-		sizes.entry[k & 1][k / 2] = emitted_bytes(stub_emit_site_entry, &s);
-		sizes.exit = emitted_bytes(stub_emit_site_exit, &s);
+		sizes.entry[k & 1][k / 2 & 1][when] = emitted_bytes(stub_emit_site_entry, &s);
+		sizes.exit[s.returns] = emitted_bytes(stub_emit_site_exit, &s);
 	}
 	return sizes;
 }
 
 /* In a tiny function one site may be both the entry and an exit. */
 static int emit_site(struct stub_code *c, const struct stub_facts *facts,
-		     const struct stub_sizes *sizes, const struct patch_site *s, uint32_t id,
-		     uint64_t bias, bool is_sampled)
+		     const struct stub_sizes *sizes, const struct patch_site *s,
+		     const struct arguments *a, uint32_t id, uint64_t bias, bool is_sampled)
 {
+	const unsigned when = !a || !a->registers ? NO_VALUES : a->occasional ? SOMETIMES : ALWAYS;
 	struct stub_site stub = { .facts = facts,
 				  .entry = { .id = id,
 					     .sp = s->sp_correction,
 					     .saves_flags = s->flags_live,
-					     .saves_red_zone = s->red_zone_live },
+					     .saves_red_zone = s->red_zone_live,
+					     .values = a ? a->registers : 0,
+					     .sometimes = when == SOMETIMES },
 				  .is_entry = s->is_entry,
 				  .is_exit = s->exit != PATCH_NO_EXIT,
-				  .is_sampled = is_sampled };
+				  .is_sampled = is_sampled,
+				  .returns = a && a->returns };
 	struct patch_code code;
 	int ret = patch_relocate(s, s->address + bias, c->address + c->n,
-				 s->is_entry ? sizes->entry[s->flags_live][s->red_zone_live] : 0,
-				 stub.is_exit ? sizes->exit : 0, &code);
+				 s->is_entry ? sizes->entry[s->flags_live][s->red_zone_live][when]
+					     : 0,
+				 stub.is_exit ? sizes->exit[stub.returns] : 0, &code);
 
 	if (ret)
 		return ret;
@@ -342,8 +376,8 @@ static int make_stubs_of(struct patched *p, struct object *o, const struct stub_
 
 	vec_for_each (&f->sites, const struct patch_site, s) {
 		const uint64_t stub = o->code.address + o->code.n;
-		int ret =
-			emit_site(&o->code, facts, sizes, s, id, o->bias, p->injection.period > 1);
+		int ret = emit_site(&o->code, facts, sizes, s, f->arguments, id, o->bias,
+				    p->injection.period > 1);
 
 		if (ret) {
 			p->patches.n = n_patches;

@@ -15,9 +15,11 @@
 #include "probes/inject/injection.h"
 #include "probes/patch/plan.h"
 
+struct arguments;
 struct dso;
 struct dso_function;
 struct err;
+struct inproc_drain;
 struct patched_prepared;
 struct tracees;
 
@@ -30,6 +32,7 @@ struct patched_function {
 	struct {
 		VEC(struct patch_site)
 	} sites;
+	struct arguments *arguments; /* that are recorded of its calls; NULL: none */
 	const char *why;  /* static clause, why it cannot be patched; NULL: it has its sites */
 	const char *left; /* static, why it was skipped in some process; NULL: it was not */
 	bool is_in;	  /* it was patched in some process */
@@ -40,6 +43,10 @@ struct patched_function {
 struct patched_functions {
 	VEC(struct patched_function)
 };
+
+/* Tells the drain how many functions there are, and which arguments are recorded of them. */
+void patched_functions_count(const struct patched_functions *functions, struct inproc_drain *d);
+void patched_functions_release(struct patched_functions *functions);
 
 struct patch {
 	uint64_t at;

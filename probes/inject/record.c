@@ -44,9 +44,7 @@ struct recording {
 	struct err no_switches; /* why they are not recorded; code 0: they are */
 	struct ownswitches own; /* without them: switches of the processes' own threads */
 	struct err no_own;
-	struct meta_calibration cost; /* calls 0: the cost could not be measured */
-	double passed_ns; /* cost of a call that is not recorded, if one in several is */
-	double page_ns;	  /* cost of the first record in a page */
+	struct stubcost cost;
 	struct inject_targets targets;
 	struct budget budget;
 	struct ring_bytes ring;
@@ -97,10 +95,9 @@ static void write_cost(struct recording *r)
 {
 	struct text line = { 0 };
 
-	r->page_ns = stubcost_page_ns();
-	if (stubcost_measure(&r->cost, &r->passed_ns))
+	if (stubcost_measure(&r->cost))
 		return;
-	meta_print_calibration(&r->cost, &line);
+	meta_print_calibration(&r->cost.call, &line);
 	inproc_write_line(r->writer, &line);
 }
 
@@ -140,7 +137,7 @@ static void write_limits(struct recording *r)
 {
 	struct text words = { 0 };
 
-	if (!r->cost.calls)
+	if (!r->cost.call.calls)
 		text_add(&words, STUBCOST_UNKNOWN_WORDS);
 	if (r->no_switches.code && geteuid())
 		write_without_root(r, &words);
@@ -186,9 +183,10 @@ static int watch(void *ctx, pid_t pid, struct inproc_region *g)
 	struct recording *r = ctx;
 	int ret;
 
-	g->pair_ns = (uint32_t)(r->cost.full_p50_ns + 0.5);
-	g->passed_ns = r->passed_ns;
-	g->page_ns = r->page_ns;
+	g->pair_ns = (uint32_t)(r->cost.call.full_p50_ns + 0.5);
+	g->passed_ns = r->cost.passed_ns;
+	g->values_ns = r->cost.values_ns;
+	g->page_ns = r->cost.page_ns;
 	ret = java_switches_watch(&r->switches, pid, false);
 	if (!ret && ownswitches_watch(&r->own, pid, r->writer, &r->no_own))
 		log_failure("context switches are not recorded", &r->no_own);
@@ -311,8 +309,9 @@ static int record(struct recording *r, struct session_result *result, struct err
 		inproc_sum_up_shorter(&r->drain, r->o->keep_slower_ns);
 	inproc_write_set(&r->drain, true, r->start_ns);
 	budget_init(&r->budget, is_limited(r) ? r->o->overhead : 0,
-		    r->cost.full_p50_ns + (r->period - 1) * r->passed_ns, r->targets.functions.n);
-	inproc_drain_count_functions(&r->drain, (uint32_t)r->targets.functions.n);
+		    r->cost.call.full_p50_ns + (r->period - 1) * r->cost.passed_ns,
+		    r->targets.functions.n);
+	patched_functions_count(&r->targets.functions, &r->drain);
 	r->given_up = xcalloc(r->targets.functions.n + 1, sizeof(*r->given_up));
 	ret = r->o->n_pids ? attach_all(r, err) : launch(r, err);
 	if (ret) {

@@ -15,11 +15,10 @@
 #include "probes/inject/machine/stub.h"
 #include "probes/inject/machine/thisthread.h"
 #include "probes/inproc/inproc.h"
-#include "trace/meta/meta.h"
 
 #define CALLS	   8192u
 #define ROUNDS	   24
-#define RING_BYTES (2 * CALLS * sizeof(struct inproc_stamp))
+#define RING_BYTES (4 * CALLS * sizeof(struct inproc_stamp)) /* a power of two */
 #define CODE_BYTES 8192u
 
 struct durations {
@@ -33,8 +32,8 @@ struct bench {
 	struct inproc_stamp *ring;
 	uint64_t *block;
 	void *table;
-	void (*plain)(void), (*recorded)(void), (*passed)(void);
-	struct durations inner, full, gate;
+	void (*plain)(void), (*recorded)(void), (*passed)(void), (*valued)(void);
+	struct durations inner, full, gate, values;
 };
 
 #define ROWS_AT	 (BLOCK_BYTES + TURN_BYTES) /* offset in the block */
@@ -47,9 +46,10 @@ static size_t bench_bytes(void)
 
 /* Makes a function whose calls are recorded, or, if is_sampled, are never due to be recorded. */
 static void (*make_function(struct stub_code *c, const struct stub_facts *facts, bool is_recorded,
-			    bool is_sampled))(void)
+			    bool is_sampled, uint32_t values))(void)
 {
 	struct stub_site s = { .facts = facts,
+			       .entry.values = values,
 			       .is_entry = is_recorded,
 			       .is_exit = is_recorded,
 			       .is_sampled = is_sampled };
@@ -80,6 +80,7 @@ static struct stub_facts copy_blob(const struct bench *b, struct stub_code *c, u
 				    .full = at + blob.full,
 				    .begin = at + blob.begin,
 				    .end = at + blob.end,
+				    .values = blob.values ? at + blob.values : 0,
 				    .enter = at + blob.enter,
 				    .leave = at + blob.leave,
 				    .ring_bytes = RING_BYTES };
@@ -92,9 +93,10 @@ static int make_code(struct bench *b)
 			       .room = CODE_BYTES };
 	const struct stub_facts each = copy_blob(b, &c, 1), several = copy_blob(b, &c, 2);
 
-	b->plain = make_function(&c, &each, false, false);
-	b->recorded = make_function(&c, &each, true, false);
-	b->passed = make_function(&c, &several, true, true);
+	b->plain = make_function(&c, &each, false, false, 0);
+	b->recorded = make_function(&c, &each, true, false, 0);
+	b->passed = make_function(&c, &several, true, true, 0);
+	b->valued = make_function(&c, &each, true, false, 1);
 	__builtin___clear_cache((char *)b->memory, (char *)b->memory + c.n);
 	return mprotect(b->memory, CODE_BYTES, PROT_READ | PROT_EXEC) ? -errno : 0;
 }
@@ -122,6 +124,7 @@ static void release_bench(struct bench *b)
 	vec_release(&b->inner);
 	vec_release(&b->full);
 	vec_release(&b->gate);
+	vec_release(&b->values);
 }
 
 static uint64_t cycles_of(void (*function)(void))
@@ -135,8 +138,10 @@ static uint64_t cycles_of(void (*function)(void))
 
 static void measure_round(struct bench *b)
 {
-	uint64_t plain, recorded, passed;
+	uint64_t plain, recorded, passed, valued;
 
+	b->block[BLOCK_POS / 8] = 0;
+	valued = cycles_of(b->valued);
 	b->block[BLOCK_POS / 8] = 0;
 	plain = cycles_of(b->plain);
 	recorded = cycles_of(b->recorded);
@@ -145,6 +150,7 @@ static void measure_round(struct bench *b)
 		*vec_add(&b->inner) = b->ring[2 * i + 1].cycles - b->ring[2 * i].cycles;
 	*vec_add(&b->full) = recorded > plain ? recorded - plain : 0;
 	*vec_add(&b->gate) = passed > plain ? passed - plain : 0;
+	*vec_add(&b->values) = valued > recorded ? valued - recorded : 0;
 }
 
 static double mean_of(const struct durations *d)
@@ -161,53 +167,36 @@ static uint64_t ns_of(const struct durations *d, size_t i, double cycles_per_ns)
 	return (uint64_t)((double)d->data[i] / cycles_per_ns + 0.5);
 }
 
-static void fill_calibration(struct bench *b, double rate, struct meta_calibration *c,
-			     double *passed_ns)
+/* Returns what a call takes at the median of the rounds. */
+static double call_ns(struct durations *of_rounds, double rate)
+{
+	vec_sort(of_rounds, vec_by_u64);
+	return (double)of_rounds->data[of_rounds->n / 2] / CALLS / rate;
+}
+
+static void fill_cost(struct bench *b, double rate, struct stubcost *cost)
 {
 	const size_t n = b->inner.n;
 
-	*c = (struct meta_calibration){ .class = CLASS_UNKNOWN,
-					.exit = EXIT_RET_SITES,
-					.threads = 1,
-					.when = "before",
-					.inner_mean_ns = mean_of(&b->inner) / rate,
-					.calls = n };
+	cost->call = (struct meta_calibration){ .class = CLASS_UNKNOWN,
+						.exit = EXIT_RET_SITES,
+						.threads = 1,
+						.when = "before",
+						.inner_mean_ns = mean_of(&b->inner) / rate,
+						.calls = n };
 	vec_sort(&b->inner, vec_by_u64);
-	vec_sort(&b->full, vec_by_u64);
-	c->inner_min_ns = ns_of(&b->inner, 0, rate);
-	c->inner_p50_ns = ns_of(&b->inner, n / 2, rate);
-	c->inner_p99_ns = ns_of(&b->inner, n * 99 / 100, rate);
-	vec_sort(&b->gate, vec_by_u64);
-	c->full_p50_ns = (double)b->full.data[b->full.n / 2] / CALLS / rate;
-	*passed_ns = (double)b->gate.data[b->gate.n / 2] / CALLS / rate;
-}
-
-int stubcost_measure(struct meta_calibration *cost, double *passed_ns)
-{
-	struct bench b = { 0 };
-	struct clock_pair first = clock_pair_now(), last;
-	int ret = init_bench(&b);
-	double rate;
-
-	if (!ret)
-		ret = thisthread_enter(b.block, b.table);
-	for (int i = 0; !ret && i < ROUNDS; i++)
-		measure_round(&b);
-	thisthread_leave();
-	last = clock_pair_now();
-	rate = clock_pair_rate(&first, &last);
-	if (!ret && !(rate > 0))
-		ret = -ENODATA;
-	if (!ret)
-		fill_calibration(&b, rate, cost, passed_ns);
-	release_bench(&b);
-	return ret;
+	cost->call.inner_min_ns = ns_of(&b->inner, 0, rate);
+	cost->call.inner_p50_ns = ns_of(&b->inner, n / 2, rate);
+	cost->call.inner_p99_ns = ns_of(&b->inner, n * 99 / 100, rate);
+	cost->call.full_p50_ns = call_ns(&b->full, rate);
+	cost->passed_ns = call_ns(&b->gate, rate);
+	cost->values_ns = call_ns(&b->values, rate);
 }
 
 #define PAGES 64u
 
 /* The memory is shared as that of rings is. */
-double stubcost_page_ns(void)
+static double page_ns(void)
 {
 	const size_t bytes = PAGES * INPROC_PAGE;
 	const int fd = memfd_create("ispot", MFD_CLOEXEC);
@@ -225,4 +214,27 @@ double stubcost_page_ns(void)
 	if (fd >= 0)
 		close(fd);
 	return p != MAP_FAILED ? (double)used_ns / PAGES : 0;
+}
+
+int stubcost_measure(struct stubcost *cost)
+{
+	struct bench b = { 0 };
+	struct clock_pair first = clock_pair_now(), last;
+	int ret = init_bench(&b);
+	double rate;
+
+	*cost = (struct stubcost){ .page_ns = page_ns() };
+	if (!ret)
+		ret = thisthread_enter(b.block, b.table);
+	for (int i = 0; !ret && i < ROUNDS; i++)
+		measure_round(&b);
+	thisthread_leave();
+	last = clock_pair_now();
+	rate = clock_pair_rate(&first, &last);
+	if (!ret && !(rate > 0))
+		ret = -ENODATA;
+	if (!ret)
+		fill_cost(&b, rate, cost);
+	release_bench(&b);
+	return ret;
 }

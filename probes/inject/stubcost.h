@@ -3,17 +3,23 @@
 #ifndef ISPOT_PROBES_INJECT_STUBCOST_H
 #define ISPOT_PROBES_INJECT_STUBCOST_H
 
-struct meta_calibration;
+#include "trace/meta/meta.h"
 
 #define STUBCOST_UNKNOWN_WORDS                                                                  \
 	"what of the stubs' own cost is inside of a duration could not be measured, so floors " \
 	"are n/a"
 
-/* Takes some milliseconds. *passed_ns: cost of a call that is not recorded if one in several is.
- * Returns 0, or -errno, for example if this process may not execute memory that it has written. */
-int stubcost_measure(struct meta_calibration *cost, double *passed_ns);
-/* Returns what the first record in a page of a ring costs more than others, or 0 if that could not
- * be measured. It is most in virtual machines. */
-double stubcost_page_ns(void);
+struct stubcost {
+	struct meta_calibration call; /* calls 0: not measured */
+	double passed_ns;	      /* of a call that is not recorded if one in several is */
+	double values_ns;	      /* what a call costs more if an argument is recorded */
+	/* What the first record in a page of a ring costs more than others; 0: not measured. It is
+	 * most in virtual machines. */
+	double page_ns;
+};
+
+/* Takes some milliseconds. Returns 0, or -errno, for example if this process may not execute memory
+ * that it has written; then only page_ns is set. */
+int stubcost_measure(struct stubcost *cost);
 
 #endif

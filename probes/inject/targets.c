@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "probes/inject/budget.h"
 #include "probes/inject/choice.h"
+#include "probes/inject/machine/blob.h"
 #include "probes/inject/patched.h"
 #include "probes/inject/refusal.h"
 #include "probes/patch/plan.h"
@@ -23,6 +24,7 @@
 #include "probes/process/program.h"
 #include "probes/process/translator.h"
 #include "probes/recording/options.h"
+#include "probes/select/arguments.h"
 #include "probes/select/blocking.h"
 #include "probes/select/missing.h"
 #include "probes/select/pattern.h"
@@ -247,11 +249,44 @@ static void add_planned(struct inject_targets *t, struct patched_function *f,
 		*vec_add(&t->functions) = *f;
 }
 
-/* with_brief: functions whose calls are brief are patched, too. */
-static void plan_functions(struct inject_targets *t, bool with_brief)
+/* Chooses the arguments that are recorded of a function that is patched: those that its pattern
+ * names and known ones, or some that may tell how much work a call has. */
+static int choose_arguments(struct patched_function *f, const struct selected *s,
+			    const struct no_key *no_key, struct err *err)
 {
+	const uint32_t intact = f->sites.data->intact;
+	int ret;
+
+	if (!blob_get().values && *s->arguments)
+		return err_set(err, -ENOTSUP,
+			       "-F %s: no arguments are recorded in process on this processor yet; "
+			       "leave @%s out, or record with --engine kernel",
+			       s->pattern, s->arguments);
+	if (!blob_get().values)
+		return 0;
+	f->arguments = xcalloc(1, sizeof(*f->arguments));
+	ret = arguments_choose(f->arguments, s->arguments, !s->by_name, s->dso, s->function, no_key,
+			       err);
+	if (ret)
+		return ret;
+	if (!arguments_keep_intact(f->arguments, intact) && *s->arguments && s->by_name)
+		return err_set(
+			err, -ENOTSUP,
+			"-F %s@%s: where the function can be patched, that argument is gone; "
+			"leave it out, or record with --engine kernel",
+			s->pattern, s->arguments);
+	arguments_add_occasional(f->arguments, s->dso, s->function, intact, no_key);
+	return 0;
+}
+
+/* with_brief: functions whose calls are brief are patched, too. */
+static int plan_functions(struct inject_targets *t, const struct session_options *o,
+			  bool with_brief, struct err *err)
+{
+	const struct no_key no_key = { o->no_key, o->n_no_key };
 	struct patch_plan *plan = NULL;
 	const struct dso *of = NULL;
+	int ret = 0;
 
 	vec_for_each (&t->selection.chosen, const struct selected, s) {
 		struct patched_function f = { .dso = s->dso, .function = s->function };
@@ -268,21 +303,15 @@ static void plan_functions(struct inject_targets *t, bool with_brief)
 			continue;
 		}
 		planned = patch_plan_function(plan, s->function);
-		if (with_brief || !planned->is_brief)
-			add_planned(t, &f, planned);
+		if (!with_brief && planned->is_brief)
+			continue;
+		add_planned(t, &f, planned);
+		if (!planned->refusal && !ret)
+			ret = choose_arguments(&t->functions.data[t->functions.n - 1], s, &no_key,
+					       err);
 	}
 	patch_plan_free(plan);
-}
-
-static int refuse_arguments(const struct inject_targets *t, struct err *err)
-{
-	vec_for_each (&t->selection.chosen, const struct selected, s)
-		if (*s->arguments)
-			return err_set(err, -ENOTSUP,
-				       "-F %s: no arguments are recorded in process yet; leave @%s "
-				       "out, or record with --engine kernel",
-				       s->pattern, s->arguments);
-	return 0;
+	return ret;
 }
 
 static int select_functions(struct inject_targets *t, const struct session_options *o,
@@ -299,9 +328,7 @@ static int select_functions(struct inject_targets *t, const struct session_optio
 		ret = selection_missing(&t->selection, patterns, t->objects.data, t->objects.n,
 					err);
 	if (!ret)
-		ret = refuse_arguments(t, err);
-	if (!ret)
-		plan_functions(t, true);
+		ret = plan_functions(t, o, true, err);
 	patterns_free(patterns);
 	return ret;
 }
@@ -319,14 +346,12 @@ static int choose_functions(struct inject_targets *t, const struct session_optio
 	t->selection.excluding = t->excluding;
 	if (!ret)
 		ret = choice_make(&t->selection, &of, &t->named, err);
-	if (ret)
+	if (!ret)
+		ret = plan_functions(t, o, false, err);
+	if (ret || t->functions.n)
 		return ret;
-	plan_functions(t, false);
-	if (!t->functions.n) { /* brief functions are better than none */
-		t->left.n = 0;
-		plan_functions(t, true);
-	}
-	return 0;
+	t->left.n = 0; /* brief functions are better than none */
+	return plan_functions(t, o, true, err);
 }
 
 static int check_functions(const struct inject_targets *t, struct err *err)
@@ -393,9 +418,7 @@ int inject_targets_find(struct inject_targets *t, const struct session_options *
 
 void inject_targets_release(struct inject_targets *t)
 {
-	vec_for_each (&t->functions, struct patched_function, f)
-		vec_release(&f->sites);
-	vec_release(&t->functions);
+	patched_functions_release(&t->functions);
 	vec_release(&t->left);
 	vec_release(&t->objects);
 	selection_release(&t->selection);
@@ -438,9 +461,17 @@ static void write_function(const struct inject_targets *t, uint32_t id, struct t
 				   .block = "function",
 				   .blocking = blocking_kind(p->function->symbol) != NULL,
 				   .in_process = true,
-				   .chosen = t->is_chosen };
+				   .chosen = t->is_chosen,
+				   .parameters = META_UNKNOWN };
 	struct text line = { 0 };
 
+	if (p->arguments) {
+		f.parameters = p->arguments->parameters;
+		f.n_arguments = p->arguments->n;
+		f.arguments = p->arguments->all;
+		f.n_prototype = p->arguments->n_prototype;
+		f.prototype = p->arguments->prototype;
+	}
 	meta_print_function(&f, &line);
 	write_line(w, &line);
 }

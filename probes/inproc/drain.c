@@ -48,6 +48,7 @@ void inproc_drain_count_functions(struct inproc_drain *d, uint32_t n_functions)
 {
 	d->calls_of = xcalloc(n_functions + 1, sizeof(*d->calls_of));
 	d->last_of_ns = xcalloc(n_functions + 1, sizeof(*d->last_of_ns));
+	d->arguments = xcalloc(n_functions + 1, sizeof(*d->arguments));
 	d->n_calls_of = n_functions;
 }
 
@@ -55,12 +56,14 @@ void inproc_drain_release(struct inproc_drain *d)
 {
 	free(d->calls_of);
 	free(d->last_of_ns);
+	free(d->arguments);
 	vec_for_each (&d->regions, struct inproc_region, g)
 		inproc_region_release(g);
 	vec_release(&d->regions);
 	vec_release(&d->quotas);
 	vec_release(&d->heap);
 	vec_release(&d->slice);
+	vec_release(&d->values);
 	vec_for_each (&d->left, struct inproc_left, l)
 		free(l->first);
 	vec_release(&d->left);
@@ -164,7 +167,7 @@ static void add_call(struct inproc_drain *d, struct inproc_region *g, struct inp
 	if (r->kind == INPROC_ENTRY)
 		inproc_enter(d, &call, NULL);
 	else
-		inproc_leave(d, &call, seen->stack);
+		inproc_leave(d, &call, seen->stack, NULL);
 	seen->stack = 0;
 	if (seen->counted)
 		write_counts(d, g, seen, r->time_ns);
@@ -189,7 +192,7 @@ static void add_wait(struct inproc_drain *d, struct inproc_region *g, struct inp
 	};
 
 	if (r->kind == INPROC_TOOK) {
-		inproc_leave(d, &e.call, 0);
+		inproc_leave(d, &e.call, 0, NULL);
 		return;
 	}
 	e.args.h.tid = seen->tid;
@@ -298,6 +301,16 @@ static void add_record(struct inproc_drain *d, struct inproc_region *g, struct i
 	seen->last_ns = r->time_ns;
 }
 
+static void enter_with(struct inproc_drain *d, const struct wire_call *call,
+		       const struct inproc_values *values)
+{
+	struct keep_entry e = { .call = *call, .args = { .h = call->h } };
+
+	for (uint32_t i = 0; i < INPROC_RETURNED; i++)
+		e.args.values[i] = values->all[i];
+	inproc_enter(d, call, &e);
+}
+
 /* An exit has the stack pointer of the entry. */
 static void add_stamped(struct inproc_drain *d, struct inproc_region *g, struct inproc_seen *seen,
 			const struct inproc_stamped_record *t)
@@ -311,6 +324,8 @@ static void add_stamped(struct inproc_drain *d, struct inproc_region *g, struct 
 		.caller = NO_MARKER,
 	};
 
+	const struct inproc_values *values = t->values ? &d->values.data[t->values - 1] : NULL;
+
 	if (!seen->last_ns)
 		seen->last_ns = t->time_ns;
 	if (call.h.head >= g->n_functions) {
@@ -319,6 +334,7 @@ static void add_stamped(struct inproc_drain *d, struct inproc_region *g, struct 
 		return;
 	}
 	g->records++;
+	g->valued += values != NULL;
 	d->calls += !(t->what & 1);
 	if (call.h.head < d->n_calls_of) {
 		d->calls_of[call.h.head] += !(t->what & 1);
@@ -327,7 +343,9 @@ static void add_stamped(struct inproc_drain *d, struct inproc_region *g, struct 
 	if (!(t->what & 1) && t->what & INPROC_INNER)
 		write_record_of(d, seen->tgid, seen->tid, REC_INNER, t->time_ns, 0, 0);
 	if (t->what & 1)
-		inproc_leave(d, &call, 0);
+		inproc_leave(d, &call, 0, values ? &values->all[INPROC_RETURNED] : NULL);
+	else if (values)
+		enter_with(d, &call, values);
 	else
 		inproc_enter(d, &call, NULL);
 	seen->last_ns = t->time_ns;
@@ -690,7 +708,8 @@ uint64_t inproc_drain_cost_ns(const struct inproc_drain *d)
 		if (g->records && !pair_ns)
 			return UINT64_MAX;
 		sum += g->records / 2 * pair_ns +
-		       (uint64_t)((double)g->passed * g->passed_ns + pages_ns(g)) +
+		       (uint64_t)((double)g->passed * g->passed_ns +
+				  (double)g->valued * g->values_ns + pages_ns(g)) +
 		       (g->shared && !g->is_stamped ? g->shared->more_ns : 0);
 	}
 	return d->regions.n ? sum : UINT64_MAX;

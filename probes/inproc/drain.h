@@ -19,6 +19,7 @@
 #include "probes/inproc/inproc.h"
 #include "probes/inproc/whose.h"
 
+struct arguments;
 struct err;
 struct keep;
 struct trace_writer;
@@ -80,6 +81,8 @@ struct inproc_region {
 	uint32_t pair_ns;	      /* if is_stamped: cost of an entry and an exit; 0: unknown */
 	double passed_ns;	      /* cost of a call that is not recorded */
 	double page_ns;		      /* cost of the first record in a page of a ring */
+	double values_ns;	      /* what a call costs more if its arguments are recorded */
+	uint64_t valued;	      /* calls with recorded arguments, or returned values */
 	uint64_t first_records;	      /* where a ring had no record before */
 	uint64_t passed;	      /* calls that were not recorded, as written so far */
 	struct {
@@ -107,6 +110,13 @@ struct inproc_stamped_record {
 	uint64_t time_ns;
 	uint32_t what, sp; /* as in struct inproc_stamp */
 	uint32_t order;	   /* position in its ring */
+	uint32_t values;   /* index among the slice's values, counted from 1; 0: none */
+};
+
+/* Arguments of a call, or the value that it returned. */
+struct inproc_values {
+	uint32_t mask; /* bit i: value i was recorded */
+	uint64_t all[INPROC_VALUES];
 };
 
 struct inproc_drain {
@@ -128,6 +138,8 @@ struct inproc_drain {
 		VEC(struct inproc_left)
 	} left; /* [reason] */
 	uint64_t calls, records, lost_records, pauses, pause_ns, waited;
+	/* [function], of stamped regions: the recorded arguments; NULL: none, or of no function */
+	const struct arguments **arguments;
 	uint64_t *calls_of;   /* [function], of stamped regions; NULL: not counted */
 	uint64_t *last_of_ns; /* [function]: time of its latest record; NULL: not counted */
 	uint32_t n_calls_of;
@@ -148,7 +160,10 @@ struct inproc_drain {
 	uint64_t names_bytes, names_bytes_max; /* of all regions, and of their tables of ids */
 	struct {
 		VEC(struct inproc_stamped_record)
-	} slice;		       /* records of this slice */
+	} slice; /* records of this slice */
+	struct {
+		VEC(struct inproc_values)
+	} values;		       /* of this slice's records */
 	struct clock_pair first, last; /* both clocks at the beginning, and at this run */
 	struct clock_pair before;      /* both clocks at the run before */
 	double ns_per_cycle;	       /* between before and last */

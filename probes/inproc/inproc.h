@@ -138,12 +138,32 @@ struct inproc_record {
 
 struct inproc_stamp {
 	uint64_t cycles; /* 0: the record is not complete */
-	uint32_t what;	 /* twice the function's id, plus 1 for an exit, and INPROC_INNER */
+	uint32_t what;	 /* twice the function's id, plus 1 for an exit, and INPROC_INNER or
+			  * INPROC_VALUE */
 	uint32_t sp;	 /* the lower half of the stack pointer at the function's entry */
 };
 
 /* Marks an entry: the call is inside of another call of its function that was not recorded. */
 #define INPROC_INNER (1u << 31)
+
+/*
+ * Marks a record with an argument of the call whose entry is right before it, or with the value
+ * that the call returns, right after its exit. `what` has the function's id as in the other record,
+ * and above it which value this is: an integer argument, counted from 0, or INPROC_RETURNED. The
+ * upper half of `cycles` is the value's lower half, and the lower half of `cycles` the other
+ * record's sp with its lowest bit set; sp is the value's upper half. A value that a ring has no
+ * room for is not written, nor counted as lost.
+ */
+#define INPROC_VALUE	   (1u << 30)
+#define INPROC_VALUE_SHIFT 22
+#define INPROC_VALUES	   7 /* arguments in registers on x86-64, and the returned value */
+#define INPROC_RETURNED	   6
+
+/*
+ * The values that a stub asks for: bit INPROC_VALUE_SHIFT + i for value i, and above
+ * INPROC_COUNT_SHIFT how many they are.
+ */
+#define INPROC_COUNT_SHIFT 29
 
 /*
  * A bit for each function, at this offset of the region: a thread found its ring full for so many

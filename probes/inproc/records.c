@@ -8,6 +8,7 @@
 #include "probes/drain/keep.h"
 #include "probes/inproc/drain.h"
 #include "probes/inproc/lines.h"
+#include "probes/select/arguments.h"
 #include "trace/record.h"
 #include "trace/write/writer.h"
 
@@ -45,6 +46,22 @@ static void write_call(struct inproc_drain *d, uint32_t kind, const struct wire_
 					       call->h.tid, call->h.tgid, call->h.head, call->sp));
 }
 
+static const struct arguments *arguments_of(const struct inproc_drain *d, uint32_t function)
+{
+	return d->arguments && function < d->n_calls_of ? d->arguments[function] : NULL;
+}
+
+/* Writes the recorded arguments of a call that a stub has timed. */
+static void write_arguments(struct inproc_drain *d, const struct arguments *a,
+			    const struct keep_entry *e)
+{
+	uint64_t values[WIRE_ARGS_MAX + 1];
+	const uint32_t n = arguments_values(a, &e->args, values);
+
+	if (n)
+		inproc_write_record(d, &e->call.h, REC_ARGS, values, n);
+}
+
 /* Writes the entry and, if the call waits for a lock, the stack of the wait and the lock. The stack
  * of the wait has the next id after e->stack (names.c). */
 static void write_entry(struct inproc_drain *d, const struct keep_entry *e)
@@ -57,7 +74,9 @@ static void write_entry(struct inproc_drain *d, const struct keep_entry *e)
 	write_call(d, REC_ENTRY, &e->call);
 	if (e->stack)
 		inproc_write_record(d, &e->call.h, REC_STACK, stack, 1);
-	if (e->args.h.tid)
+	if (e->args.h.tid && arguments_of(d, e->call.h.head))
+		write_arguments(d, arguments_of(d, e->call.h.head), e);
+	else if (e->args.h.tid)
 		inproc_write_record(d, &e->call.h, REC_ARGS, args, e->stack ? 3 : 2);
 }
 
@@ -95,7 +114,18 @@ void inproc_enter(struct inproc_drain *d, const struct wire_call *call,
 		write_call(d, REC_ENTRY, call);
 }
 
-void inproc_leave(struct inproc_drain *d, const struct wire_call *call, uint32_t stack)
+static void write_returned(struct inproc_drain *d, const struct wire_call *call, uint64_t raw)
+{
+	const struct arguments *a = arguments_of(d, call->h.head);
+	const uint64_t values[RECORD_VALUES_MIN] = { 1u << ARG_RETURN,
+						     a ? argument_value(a, ARG_RETURN, raw) : 0 };
+
+	if (a && a->returns)
+		inproc_write_record(d, &call->h, REC_ARGS, values, 2);
+}
+
+void inproc_leave(struct inproc_drain *d, const struct wire_call *call, uint32_t stack,
+		  const uint64_t *returned)
 {
 	const struct keep_inside inside =
 		d->keep ? keep_leave(d->keep, 0, call) : (struct keep_inside){ .write = true };
@@ -109,6 +139,8 @@ void inproc_leave(struct inproc_drain *d, const struct wire_call *call, uint32_t
 				    sizeof(left_out) / sizeof(*left_out));
 	if (stack)
 		inproc_write_record(d, &call->h, REC_EXIT_STACK, of, 1);
+	if (returned)
+		write_returned(d, call, *returned);
 	write_call(d, REC_EXIT, call);
 }
 

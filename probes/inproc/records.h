@@ -28,8 +28,10 @@ void inproc_drain_keep_slower(struct inproc_drain *d, uint64_t slower_ns);
 /* beside: the entry with the records that come before it, or NULL if there are none. */
 void inproc_enter(struct inproc_drain *d, const struct wire_call *call,
 		  const struct keep_entry *beside);
-/* stack: the file's id of the stack at the exit, or 0. */
-void inproc_leave(struct inproc_drain *d, const struct wire_call *call, uint32_t stack);
+/* stack: the file's id of the stack at the exit, or 0. returned: the value that a function with
+ * arguments has returned, or NULL if it is not recorded. */
+void inproc_leave(struct inproc_drain *d, const struct wire_call *call, uint32_t stack,
+		  const uint64_t *returned);
 /* Write the sums of the short calls of a thread that ended, or of all threads. */
 void inproc_end_thread(struct inproc_drain *d, uint32_t tid, uint64_t time_ns);
 void inproc_end_all(struct inproc_drain *d, uint64_t time_ns);

@@ -102,7 +102,7 @@ static void begin_slice(struct inproc_drain *d)
 	if (!d->slice_cycles)
 		d->slice_cycles = SLICE_CYCLES;
 	d->until_cycles += d->slice_cycles < left ? d->slice_cycles : left;
-	d->slice.n = 0;
+	d->slice.n = d->values.n = 0;
 }
 
 static void adapt_slice(struct inproc_drain *d)
@@ -176,7 +176,7 @@ void inproc_stamped_begin(struct inproc_drain *d)
 
 	if (!has_stamped(d))
 		return;
-	d->slice.n = d->run_read = 0;
+	d->slice.n = d->values.n = d->run_read = 0;
 	d->before = d->last;
 	d->last = clock_pair_now();
 	rate = clock_pair_rate(&d->before, &d->last);
@@ -301,32 +301,80 @@ static void add_gap(struct inproc_seen *seen, uint64_t lost, uint64_t room)
 							  .n = n };
 }
 
+static bool is_value(uint32_t what)
+{
+	return what & INPROC_VALUE && !(what & INPROC_INNER);
+}
+
+static struct inproc_stamp load_stamp(struct inproc_stamp *s)
+{
+	return (struct inproc_stamp){ .cycles = __atomic_load_n(&s->cycles, __ATOMIC_ACQUIRE),
+				      .what = __atomic_load_n(&s->what, __ATOMIC_RELAXED),
+				      .sp = __atomic_load_n(&s->sp, __ATOMIC_RELAXED) };
+}
+
+/* Returns whether v is a value of the record t, and stores which one. */
+static bool is_value_of(const struct inproc_stamp *v, const struct inproc_stamped_record *t,
+			uint32_t *number)
+{
+	const uint32_t what = t->what & ~INPROC_INNER, below = (1u << INPROC_VALUE_SHIFT) - 1;
+
+	*number = (v->what & ~INPROC_VALUE) >> INPROC_VALUE_SHIFT;
+	return v->cycles && is_value(v->what) && (v->what & below) == what &&
+	       (uint32_t)v->cycles == (t->sp | 1) && *number < INPROC_VALUES;
+}
+
+/* Reads the values that follow the record. They were committed before it was. */
+static void read_values(struct inproc_drain *d, struct inproc_region *g, uint32_t slot,
+			struct inproc_stamped_record *t)
+{
+	struct inproc_seen *seen = &g->seen[slot];
+	struct inproc_values values = { 0 };
+	uint32_t number;
+
+	for (uint32_t n = 0; n < INPROC_VALUES; n++) {
+		struct inproc_stamp *s = stamp_at(g, slot, seen->at + 1), v = load_stamp(s);
+
+		if (!is_value_of(&v, t, &number))
+			break;
+		values.mask |= 1u << number;
+		values.all[number] = (uint64_t)v.sp << 32 | v.cycles >> 32;
+		__atomic_store_n(&s->cycles, 0, __ATOMIC_RELAXED);
+		seen->at++;
+	}
+	if (!values.mask)
+		return;
+	*vec_add(&d->values) = values;
+	t->values = (uint32_t)d->values.n;
+}
+
 /* Reads the next record, if there is one. *none counts records that are invalid. */
 static bool read_record(struct inproc_drain *d, struct inproc_region *g, uint32_t slot,
 			size_t first, uint64_t *none)
 {
 	struct inproc_seen *seen = &g->seen[slot];
-	struct inproc_stamp *s = stamp_at(g, slot, seen->at);
-	const uint64_t cycles = __atomic_load_n(&s->cycles, __ATOMIC_ACQUIRE);
-	struct inproc_stamped_record *t;
+	struct inproc_stamp *s = stamp_at(g, slot, seen->at), now = load_stamp(s);
+	const bool is_one = now.cycles && is_value(now.what); /* whose record a signal separated */
+	struct inproc_stamped_record t;
 
-	if (cycles > d->until_cycles && is_time(d, cycles))
+	if (!is_one && now.cycles > d->until_cycles && is_time(d, now.cycles))
 		return false;
-	if (!cycles && !is_never_coming(d, g, slot))
+	if (!now.cycles && !is_never_coming(d, g, slot))
 		return false;
 	seen->missing_since_ns = 0;
-	if (!cycles || !is_time(d, cycles)) {
+	if (is_one) {
+		/* the call goes without it */
+	} else if (!now.cycles || !is_time(d, now.cycles)) {
 		++*none;
 	} else {
-		const uint64_t time_ns = time_of(d, cycles);
-
+		t = (struct inproc_stamped_record){ .time_ns = time_of(d, now.cycles),
+						    .what = now.what,
+						    .sp = now.sp,
+						    .order = (uint32_t)seen->at };
 		if (seen->n_gaps)
-			pass_gaps(d, g, seen, first, time_ns);
-		t = vec_add(&d->slice);
-		t->time_ns = time_ns;
-		t->what = __atomic_load_n(&s->what, __ATOMIC_RELAXED);
-		t->sp = __atomic_load_n(&s->sp, __ATOMIC_RELAXED);
-		t->order = (uint32_t)seen->at;
+			pass_gaps(d, g, seen, first, t.time_ns);
+		read_values(d, g, slot, &t);
+		*vec_add(&d->slice) = t;
 	}
 	__atomic_store_n(&s->cycles, 0, __ATOMIC_RELAXED);
 	seen->at++;
@@ -475,9 +523,9 @@ void inproc_stamped_write_left(struct inproc_drain *d, struct inproc_region *g, 
 	uint64_t end = at;
 
 	for (uint64_t i = at; g->is_stamped && i - end <= MISSING_MOST && i - at < n; i++) {
-		const uint64_t cycles = cycles_at(g, slot, i);
+		const struct inproc_stamp s = load_stamp(stamp_at(g, slot, i));
 
-		if (cycles && cycles <= d->last.cycles)
+		if (s.cycles && s.cycles <= d->last.cycles && !is_value(s.what))
 			end = i + 1;
 	}
 	write_invalid(d, g, slot, end - at);

@@ -39,6 +39,13 @@ const char *inprocess_refusal(struct inprocess *p, struct dso *dso, const struct
 	return planned->refusal;
 }
 
+uint32_t inprocess_intact(struct inprocess *p, struct dso *dso, const struct dso_function *f)
+{
+	const struct patch_function *planned = patch_plan_function(plan_of(p, dso), f);
+
+	return planned->refusal ? 0 : planned->sites->intact;
+}
+
 static void count_reason(struct inprocess_tally *t, const char *text)
 {
 	vec_for_each (&t->reasons, struct inprocess_reason, r) {

@@ -320,6 +320,20 @@ void arguments_add_occasional(struct arguments *a, struct dso *dso, const struct
 	a->occasional = a->n > 0;
 }
 
+bool arguments_keep_intact(struct arguments *a, uint32_t intact)
+{
+	const uint32_t gone = a->registers & ~intact;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < a->n; i++)
+		if (a->all[i].bit == ARG_RETURN || !(gone >> a->all[i].bit & 1))
+			a->all[n++] = a->all[i];
+	a->n = n;
+	a->registers &= intact;
+	a->addresses &= intact;
+	return !gone;
+}
+
 #define COUNT_MAX (1ull << 40)
 
 bool argument_may_count(uint64_t value)
@@ -335,4 +349,21 @@ uint64_t argument_value(const struct arguments *a, uint32_t bit, uint64_t raw)
 		if (a->all[i].bit == bit && a->all[i].is_signed)
 			return (uint64_t)((int64_t)(raw << shift) >> shift);
 	return raw << shift >> shift;
+}
+
+uint32_t arguments_values(const struct arguments *a, const struct wire_args *entry,
+			  uint64_t values[WIRE_ARGS_MAX + 1])
+{
+	uint32_t n = 1;
+
+	*values = 0;
+	for (uint32_t i = 0; i < WIRE_ARGS_MAX; i++) {
+		const uint64_t value = argument_value(a, i, entry->values[i]);
+
+		if (!(a->registers & 1u << i) || (a->occasional && !argument_may_count(value)))
+			continue;
+		*values |= 1u << i;
+		values[n++] = value;
+	}
+	return *values ? n : 0;
 }

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "probes/bpf/wire.h"
 #include "trace/meta/known_args.h"
 #include "symbol/dso/dso.h"
 #include "trace/format.h"
@@ -63,10 +64,21 @@ int arguments_choose(struct arguments *a, const char *words, bool some, struct d
 void arguments_add_occasional(struct arguments *a, struct dso *dso, const struct dso_function *f,
 			      uint32_t intact, const struct no_key *no_key);
 
+/* Removes the arguments whose registers are written before they are read: intact has a bit for each
+ * argument that is still there. Returns whether all are there. */
+bool arguments_keep_intact(struct arguments *a, uint32_t intact);
+
 /* Whether an occasional value may be a count of work: it is neither an address nor negative. */
 bool argument_may_count(uint64_t value);
 
 /* Returns the value in a register, converted to the width and sign of its type. */
 uint64_t argument_value(const struct arguments *a, uint32_t bit, uint64_t raw);
+
+/*
+ * Stores the values of a REC_ARGS at an entry: the mask of the recorded arguments, then their
+ * values. Returns how many values these are; 0: no argument is worth recording.
+ */
+uint32_t arguments_values(const struct arguments *a, const struct wire_args *entry,
+			  uint64_t values[WIRE_ARGS_MAX + 1]);
 
 #endif

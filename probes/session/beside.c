@@ -88,6 +88,8 @@ static void describe(struct recording *r, const struct planned *p, uint32_t id)
 	struct meta_function f = { .id = id,
 				   .set = SET_OF_THEM,
 				   .object = objects_id(&r->objects, p->what.dso) };
+	const struct session_beside *b = r->options->beside;
+	const struct arguments *a = b->arguments(b->ctx, id);
 	struct text line = { 0 };
 
 	planned_describe(p, &f);
@@ -95,8 +97,8 @@ static void describe(struct recording *r, const struct planned *p, uint32_t id)
 	f.exit = EXIT_RET_SITES;
 	f.only_jumps = false;
 	f.probe_offset = 0;
-	f.n_arguments = 0;
-	f.arguments = false;
+	f.n_arguments = a ? a->n : 0;
+	f.arguments = a ? a->all : NULL;
 	f.in_process = true;
 	f.chosen = !r->is_hybrid;
 	meta_print_function(&f, &line);

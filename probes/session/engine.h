@@ -66,6 +66,9 @@ struct session_beside {
 	/* Drops a function that is timed in no process. Returns why as a clause, or NULL if it is
 	 * timed. */
 	const char *(*drop_untimed)(void *ctx, uint32_t id);
+	/* Returns the arguments that are recorded of a function that it times, or NULL if there are
+	 * none. */
+	const struct arguments *(*arguments)(void *ctx, uint32_t id);
 	/* Reads what is there, even if no process is patched. Returns the time until the next
 	 * call. */
 	uint64_t (*drain)(void *ctx);

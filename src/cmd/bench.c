@@ -45,9 +45,8 @@ static const char *const examples[] = {
 };
 
 struct costs {
-	VEC(struct meta_calibration)	 /* of kernel probes */
-	struct meta_calibration patched; /* calls 0: not measured */
-	double passed_ns;
+	VEC(struct meta_calibration) /* of kernel probes */
+	struct stubcost patched;
 };
 
 static void print_text(const struct meta_calibration *rows, size_t n, bool first)
@@ -67,14 +66,17 @@ static void print_text(const struct meta_calibration *rows, size_t n, bool first
 
 static void print_patched(const struct costs *costs)
 {
-	const struct meta_calibration *c = &costs->patched;
+	const struct meta_calibration *c = &costs->patched.call;
 
 	if (!costs->n)
 		print_text(NULL, 0, true);
 	printf("%-12s %-10s %7u %9lu %9lu %9lu %9.0f\n", "in-process", "patched", c->threads,
 	       (unsigned long)c->inner_min_ns, (unsigned long)c->inner_p50_ns,
 	       (unsigned long)c->inner_p99_ns, c->full_p50_ns);
-	printf("\nin process, a call that -c leaves out costs %.1f ns\n", costs->passed_ns);
+	printf("\nin process, a call that -c leaves out costs %.1f ns\n", costs->patched.passed_ns);
+	if (costs->patched.values_ns > 0)
+		printf("in process, a call whose arguments are recorded costs %.1f ns more\n",
+		       costs->patched.values_ns);
 }
 
 /* Measures the costs. Text is printed as soon as a row is measured. */
@@ -120,9 +122,10 @@ static void print_json(const struct costs *costs)
 
 	vec_for_each (costs, const struct meta_calibration, c)
 		json_add_take(all, json_of(c, false));
-	if (costs->patched.calls) {
-		patched = json_of(&costs->patched, true);
-		json_set_f64(patched, "passed_ns", costs->passed_ns);
+	if (costs->patched.call.calls) {
+		patched = json_of(&costs->patched.call, true);
+		json_set_f64(patched, "passed_ns", costs->patched.passed_ns);
+		json_set_f64(patched, "values_ns", costs->patched.values_ns);
 		json_add_take(all, patched);
 	}
 	json_print(all, &out, true);
@@ -161,7 +164,7 @@ static int measure_in_process(struct costs *costs, struct err *err)
 
 	if (ret)
 		return ret;
-	ret = stubcost_measure(&costs->patched, &costs->passed_ns);
+	ret = stubcost_measure(&costs->patched);
 	return ret ? err_set(err, ret,
 			     "ispot may have no code that it writes (%s), so it cannot measure that; "
 			     "give --engine kernel",

@@ -96,10 +96,13 @@ static const char *not_in_process(const struct inspection *in, const struct plan
 /* Returns why the function cannot be patched, or NULL if the in-process engine would patch it. */
 static const char *not_patched(const struct checked *c, const struct planned *p)
 {
-	if (c->no_patches.code)
-		return c->no_patches.text;
-	return *p->what.arguments ? "has arguments, which kernel probes record"
-				  : not_in_process(&c->in, p);
+	const char *why = c->no_patches.code ? c->no_patches.text : not_in_process(&c->in, p);
+	struct inprocess *in_process = c->in.inprocess;
+
+	if (!why && !inject_beside_records_arguments(
+			    p, inprocess_intact(in_process, p->what.dso, p->what.function)))
+		why = INJECT_ARGUMENTS_GONE;
+	return why;
 }
 
 /* Returns the engine that would time the function's calls, or NULL if none can. */
@@ -716,9 +719,8 @@ static void find_refusal(const struct inspect_options *io, struct err *why)
 
 static int prepare_engine(struct checked *c, const struct inspect_options *io, struct err *err)
 {
-	struct meta_calibration cost;
+	struct stubcost cost;
 	char words[sizeof(c->no_patches.text) + 64];
-	double passed_ns;
 
 	c->in_process_ns = NAN;
 	if (c->engine == ENGINE_KERNEL)
@@ -731,8 +733,8 @@ static int prepare_engine(struct checked *c, const struct inspect_options *io, s
 	if (c->no_patches.code) {
 		session_beside_refusal(&c->no_patches, words, sizeof(words));
 		*vec_add(&c->in.notices) = xstrdup(words);
-	} else if (!stubcost_measure(&cost, &passed_ns))
-		c->in_process_ns = cost.full_p50_ns;
+	} else if (!stubcost_measure(&cost))
+		c->in_process_ns = cost.call.full_p50_ns;
 	return 0;
 }
 

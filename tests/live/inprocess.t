@@ -213,8 +213,6 @@ for options in "-e cycles" "-g fp" "-D 1s" "--burst 10ms/1s" "--no-inherit" "--o
 done
 record refused --engine other -F leaf "$patched" 1 0 1 0
 is "$status" 2 "no such engine" || diag refused.err
-record refused --engine in-process -F leaf@arg1 "$patched" 1 0 1 0
-like refused.err 'no arguments are recorded in process yet' "refused: @arg1" || diag refused.err
 record refused --engine in-process -F _start "$patched" 1 0 1 0
 like refused.err '_start is entered without a return address' "what cannot be patched is named with the reason" || diag refused.err
 if command -v python3 >/dev/null; then

@@ -15,13 +15,10 @@ else
 	skip "the same by the other engines" "none here: $(joined bench.out)"
 fi
 
-# Causes that may be unknown in process, where neither page faults are counted nor arguments recorded. Beside
-# the kernel's probes samples are taken, which tell page faults and spinning, and threads are watched, by
-# which a workload is told whose calls grow.
-untold="pagefault-in-process/touch_pages"
-untold+=" sized_work-auto/process_sized sized_work-in-process/process_sized"
-untold+=" word_count-in-process/wordcount_reduce contended-in-process/parse_request"
-untold+=" spinlock-in-process/spin_acquire"
+# Causes that may be unknown in process, where no page faults are counted. Beside the kernel's probes samples
+# are taken, which tell page faults and spinning, and threads are watched, by which a workload is told whose
+# calls grow.
+untold="pagefault-in-process/touch_pages word_count-in-process/wordcount_reduce spinlock-in-process/spin_acquire"
 # And the functions that cannot be patched, which in process are left.
 left="condvar-in-process/put_items"
 

@@ -30,7 +30,7 @@
 
 #define RING	  4096u /* bytes: 256 records */
 #define CODE	  8192u
-#define FUNCTIONS 4
+#define FUNCTIONS 6
 #define PERIOD	  5
 #define REGION	  (INPROC_PAGE + INPROC_SLOTS * sizeof(struct inproc_slot) + INPROC_NAMES)
 #define THREADS	  6

@@ -38,7 +38,7 @@ static int end(void **state)
 	(void)state;
 	budget_release(&budget);
 	vec_release(&functions);
-	free(drain.calls_of);
+	inproc_drain_release(&drain);
 	drain = (struct inproc_drain){ 0 };
 	return 0;
 }

@@ -9,6 +9,10 @@
 
 #include "stubs.h"
 
+#include "probes/select/arguments.h"
+#include "trace/read/reader.h"
+#include "trace/record.h"
+
 #include <sys/syscall.h>
 #include <ucontext.h>
 
@@ -17,6 +21,10 @@
 #define SP_BEFORE   40 /* what the made function says its entry's stack pointer is above its own */
 
 static int (*kept)(long a, long b); /* the same as made: 2 a, and one if a is below b */
+/* Return a + f; recorded as functions 4, with all arguments and what is returned, and 5, with the
+ * first three arguments of some calls. */
+static long (*valued)(long a, long b, long c, long d, long e, long f);
+static long (*sometimes)(long a, long b, long c, long d, long e, long f);
 
 static void set_gs(void)
 {
@@ -43,7 +51,7 @@ static void make_kept(struct stub_code *c, const struct stub_facts *facts)
 	EMIT(c, 0x0f, 0x9c, 0xc0, 0x0f, 0xb6, 0xc0); /* setl %al; movzbl %al, %eax */
 	EMIT(c, 0x48, 0x8b, 0x54, 0x24, 0xf8);	     /* mov -8(%rsp), %rdx */
 	EMIT(c, 0x48, 0x8d, 0x04, 0x50);	     /* lea (%rax, %rdx, 2), %rax */
-	stub_emit_exit(c, facts, 3, SP_BEFORE);
+	stub_emit_exit(c, facts, 3, SP_BEFORE, false);
 	EMIT(c, 0xc3);
 }
 
@@ -70,7 +78,7 @@ static void make_gated(struct stub_code *c, const struct stub_facts *facts)
 	stub_emit_exit_gate(c, 2, &out);
 	EMIT(c, 0xc3);
 	stub_emit_entry_rest(c, facts, &entry, &in);
-	stub_emit_exit_rest(c, facts, 2, &out);
+	stub_emit_exit_rest(c, facts, 2, false, &out);
 }
 
 static void make_left(struct stub_code *c, const struct stub_facts *facts)
@@ -85,7 +93,7 @@ static void make_left(struct stub_code *c, const struct stub_facts *facts)
 	stub_emit_exit_gate(c, 1, &out);
 	EMIT(c, 0xc3);
 	stub_emit_entry_rest(c, facts, &entry, &in);
-	stub_emit_exit_rest(c, facts, 1, &out);
+	stub_emit_exit_rest(c, facts, 1, false, &out);
 }
 
 static int (*make_adding(struct stub_code *c, const struct stub_facts *facts, uint32_t id))(int)
@@ -94,9 +102,21 @@ static int (*make_adding(struct stub_code *c, const struct stub_facts *facts, ui
 
 	stub_emit_entry(c, facts, &(struct stub_entry){ .id = id, .sp = SP_BEFORE });
 	EMIT(c, 0x8d, 0x47, 0x01); /* lea 1(%rdi), %eax */
-	stub_emit_exit(c, facts, id, SP_BEFORE);
+	stub_emit_exit(c, facts, id, SP_BEFORE, false);
 	EMIT(c, 0xc3);
 	return (int (*)(int))(uintptr_t)start;
+}
+
+static long (*make_sum(struct stub_code *c, const struct stub_facts *facts, struct stub_entry entry,
+		       bool returns))(long, long, long, long, long, long)
+{
+	const uint64_t start = c->address + c->n;
+
+	stub_emit_entry(c, facts, &entry);
+	EMIT(c, 0x4a, 0x8d, 0x04, 0x0f); /* lea (%rdi, %r9), %rax */
+	stub_emit_exit(c, facts, entry.id, entry.sp, returns);
+	EMIT(c, 0xc3);
+	return (long (*)(long, long, long, long, long, long))(uintptr_t)start;
 }
 
 static void make_function(void)
@@ -109,6 +129,7 @@ static void make_function(void)
 				    .full = c.address + blob.full,
 				    .begin = c.address + blob.begin,
 				    .end = c.address + blob.end,
+				    .values = c.address + blob.values,
 				    .ring_bytes = RING };
 	struct blob_facts f = { .region = (uintptr_t)region,
 				.blocks = (uintptr_t)blocks,
@@ -128,13 +149,31 @@ static void make_function(void)
 	make_kept(&c, &facts);
 	make_gated(&c, &facts);
 	make_left(&c, &facts);
+	valued = make_sum(&c, &facts,
+			  (struct stub_entry){ .id = 4, .sp = SP_BEFORE, .values = 0x3f }, true);
+	sometimes = make_sum(&c, &facts,
+			     (struct stub_entry){ .id = 5, .values = 7, .sometimes = true }, false);
 	assert_true(c.n < c.room);
+}
+
+/* All arguments are numbers of 8 bytes. */
+static void begin_arguments(void)
+{
+	static struct arguments all = { .n = 7, .registers = 0x3f, .returns = true },
+				some = { .n = 3, .registers = 7, .occasional = true };
+
+	memset(all.bytes, 8, sizeof(all.bytes));
+	memset(some.bytes, 8, sizeof(some.bytes));
+	inproc_drain_count_functions(&drain, FUNCTIONS);
+	drain.arguments[4] = &all;
+	drain.arguments[5] = &some;
 }
 
 static int begin(void **state)
 {
 	(void)state;
 	begin_drain(true);
+	begin_arguments();
 	begin_blocks((INPROC_SLOTS + 1) * blob_block_bytes(PERIOD, FUNCTIONS, false));
 	make_function();
 	set_gs();
@@ -204,6 +243,18 @@ static void test_registers(void **state)
 	assert_int_equal(2 * calls + lost, 2 * TRIED);
 }
 
+static void test_registers_with_values(void **state)
+{
+	pthread_t other;
+	void *wrong;
+
+	(void)state;
+	assert_int_equal(pthread_create(&other, NULL, check_registers, &valued), 0);
+	assert_int_equal(pthread_join(other, &wrong), 0);
+	assert_null(wrong);
+	read_all(&(uint64_t){ 0 }, &(uint64_t){ 0 });
+}
+
 static void test_registers_where_calls_pass(void **state)
 {
 	uint64_t calls, lost;
@@ -235,6 +286,135 @@ static void test_gate_keeps_registers(void **state)
 	}
 	made = before;
 	read_all(&calls, &lost);
+}
+
+/* ---- arguments ---- */
+
+static long call_valued(long a)
+{
+	return valued(a, -a, a << 40, 3 * a, 5 * a, 7 * a);
+}
+
+/* What the file has of the calls of one function. */
+struct written {
+	uint64_t entries, exits, with_arguments, with_returned;
+	uint64_t wrong; /* values that belong to different calls, or are not as they were */
+};
+
+static bool has_values_of_a_call(const struct record *r)
+{
+	const uint64_t a = r->values[1];
+
+	return r->n_values == 7 && r->values[2] == -a && r->values[3] == a << 40 &&
+	       r->values[4] == 3 * a && r->values[5] == 5 * a && r->values[6] == 7 * a;
+}
+
+static void add_written(struct written *w, const struct record *r, uint32_t id)
+{
+	static uint64_t sp;
+
+	if (r->kind == REC_ENTRY || r->kind == REC_EXIT)
+		sp = r->id == id ? r->sp : 0;
+	w->entries += r->kind == REC_ENTRY && sp;
+	w->exits += r->kind == REC_EXIT && sp;
+	if (r->kind != REC_ARGS)
+		return;
+	if (r->values[0] == 1u << ARG_RETURN) {
+		w->with_returned++;
+		w->wrong += r->n_values != 2 || r->values[1] % 8;
+	} else if (sp) {
+		w->with_arguments++;
+		w->wrong += id == 4 && !has_values_of_a_call(r);
+	}
+}
+
+static struct written written_of(uint32_t id)
+{
+	struct written w = { 0 };
+	struct trace_reader *r;
+	struct record record;
+
+	assert_int_equal(trace_writer_flush(writer, NULL), 0);
+	assert_int_equal(trace_reader_open(&r, path, NULL), 0);
+	while (trace_reader_next(r, &record) > 0)
+		add_written(&w, &record, id);
+	trace_reader_free(r);
+	return w;
+}
+
+static void test_values(void **state)
+{
+	const struct written before = written_of(4);
+	uint64_t calls, lost;
+	struct written w;
+
+	(void)state;
+	for (long i = 0; i < 300; i++) {
+		const long a = i % 3 ? i : -i; /* zero, negative ones, more than 32 bits */
+
+		assert_int_equal(call_valued(a), 8 * a);
+		if (i % 20 == 19) {
+			read_all(&calls, &lost);
+			assert_int_equal(calls, 20);
+			assert_int_equal(lost, 0);
+		}
+	}
+	w = written_of(4);
+	assert_int_equal(w.wrong,
+			 before.wrong); /* those of test_registers_with_values() are others */
+	assert_int_equal(w.entries - before.entries, 300);
+	assert_int_equal(w.exits - before.exits, 300);
+	assert_int_equal(w.with_arguments - before.with_arguments, 300);
+	assert_int_equal(w.with_returned - before.with_returned, 300);
+}
+
+static void test_values_of_a_full_ring(void **state)
+{
+	const uint64_t most = RING / sizeof(struct inproc_stamp) / 9; /* records of a call */
+	const struct written before = written_of(4);
+	uint64_t calls, lost, records = drain.records;
+	struct written w;
+
+	(void)state;
+	for (long i = 0; i < 1009; i++)
+		assert_int_equal(call_valued(i), 8 * i);
+	read_all(&calls, &lost);
+	assert_int_equal(drain.records - records + lost, 2 * 1009);
+	w = written_of(4);
+	assert_int_equal(w.wrong, before.wrong);
+	assert_int_equal(w.with_arguments - before.with_arguments, most);
+	assert_in_range(calls, most + 1, most + 2); /* the last ones had no room for values */
+}
+
+/* A thread's first calls have their values, and later one in 16, whatever its other calls are. */
+static void *call_sometimes(void *unused)
+{
+	(void)unused;
+	for (long i = 0; i < 16000; i++) {
+		uint64_t calls, lost;
+
+		if (sometimes(i, 1, 2, 3, 4, 5) != i + 5)
+			return "a wrong result";
+		if (i % 40 == 39)
+			read_all(&calls, &lost);
+	}
+	return NULL;
+}
+
+static void test_values_of_some_calls(void **state)
+{
+	pthread_t other;
+	struct written w;
+	void *wrong;
+
+	(void)state;
+	assert_int_equal(pthread_create(&other, NULL, call_sometimes, NULL), 0);
+	assert_int_equal(pthread_join(other, &wrong), 0);
+	assert_null(wrong);
+	w = written_of(5);
+	assert_int_equal(w.entries, 16000);
+	/* of 4,096 records at first 5 a call */
+	assert_in_range(w.with_arguments, 819 + 15181 / 18, 820 + 15181 / 14);
 }
 
 /* ---- a signal between any two instructions ---- */
@@ -280,6 +460,56 @@ static void call_in_steps(int n)
 	raise(SIGTRAP); /* the stub may have restored the flag */
 }
 
+/* The handler calls the function itself. */
+static void on_valued_step(int number, siginfo_t *info, void *context)
+{
+	greg_t *flags = &((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL];
+
+	(void)number, (void)info;
+	if (steps.on && steps.n++ == steps.first) {
+		call_valued(-5);
+		call_valued(1l << 33);
+		steps.made += 2;
+	}
+	if (steps.on)
+		*flags |= TRAP_FLAG;
+	else
+		*flags &= ~(greg_t)TRAP_FLAG;
+}
+
+/* Wherever a signal comes whose handler calls the function, each call is recorded once, with its
+ * own values or none. */
+static void test_values_at_each_instruction(void **state)
+{
+	const struct sigaction action = { .sa_sigaction = on_valued_step, .sa_flags = SA_SIGINFO };
+	const struct written before = written_of(4);
+	uint64_t calls, lost, made_before = steps.made;
+	struct written w;
+
+	(void)state;
+	sigaction(SIGTRAP, &action, NULL);
+	do {
+		steps.n = 0;
+		steps.on = true;
+		raise(SIGTRAP);
+		call_valued(77);
+		steps.on = false;
+		raise(SIGTRAP);
+		read_all(&calls, &lost);
+		assert_int_equal(lost, 0);
+		assert_int_equal(calls, steps.n > steps.first ? 3 : 1);
+	} while (steps.n > steps.first++);
+	signal(SIGTRAP, SIG_DFL);
+	assert_in_range(steps.first, 100, 2000);
+	w = written_of(4);
+	assert_int_equal(w.wrong, before.wrong);
+	calls = steps.first + steps.made - made_before;
+	assert_int_equal(w.entries - before.entries, calls);
+	assert_int_equal(w.exits - before.exits, calls);
+	assert_in_range(w.with_arguments - before.with_arguments, calls * 9 / 10, calls);
+	assert_in_range(w.with_returned - before.with_returned, calls * 9 / 10, calls);
+}
+
 /* A call that is recorded has its entry and its exit in the ring, wherever a signal comes whose
  * handler calls the function. */
 static void test_gate_at_each_instruction(void **state)
@@ -314,6 +544,11 @@ int main(void)
 		cmocka_unit_test(test_passes_what_is_called_too_often),
 		cmocka_unit_test(test_registers),
 		cmocka_unit_test(test_registers_where_calls_pass),
+		cmocka_unit_test(test_registers_with_values),
+		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_values_of_a_full_ring),
+		cmocka_unit_test(test_values_of_some_calls),
+		cmocka_unit_test(test_values_at_each_instruction),
 		cmocka_unit_test(test_threads_and_signals),
 		cmocka_unit_test(test_forked),
 		cmocka_unit_test(test_gate_counts),

@@ -77,11 +77,14 @@ struct blob_facts {
 uint64_t blob_block_bytes(uint32_t period, uint32_t n_functions, bool gives_up);
 
 /*
- * The five routines return to the address in %r11. They change %r11 and the flags; the carry flag
+ * The six routines return to the address in %r11. They change %r11 and the flags; the carry flag
  * means that no record is to be written. full: %rdx has the reserved position, and keeps it. miss
  * is the same at an entry of the function whose id is in %eax, if functions may be given up. begin,
  * end: %ecx has the function's id, and %edx the lower half of the stack pointer at the function's
  * entry. begin is for a call that is due to be recorded, and leaves INPROC_INNER or 0 in %ecx.
+ * values: writes arguments, or the returned value, behind the record that was reserved last. %ecx
+ * has the record's `what` and the values that are wanted (INPROC_COUNT_SHIFT), %edx the stack
+ * pointer as above. The stub has saved %rax, %rdx and %rcx where a stub saves them (stub_x86.c).
  *
  * On aarch64 all of a stub's work is in two routines, enter and leave, as no register leads to a
  * thread's block there: they look for it in a table (threadtable.h).
@@ -89,7 +92,8 @@ uint64_t blob_block_bytes(uint32_t period, uint32_t n_functions, bool gives_up);
 struct blob {
 	const void *code;		      /* starts with struct blob_facts */
 	size_t bytes;			      /* 0: this processor is not supported */
-	size_t claim, full, miss, begin, end; /* offsets of the five routines */
+	size_t claim, full, miss, begin, end; /* offsets of the routines */
+	size_t values;			      /* 0: no values are recorded on this processor */
 	size_t enter, leave; /* aarch64: offsets of the two that stubs call instead */
 };
 

@@ -49,6 +49,9 @@ _Static_assert(sizeof(struct inproc_row) == 32 && offsetof(struct inproc_row, re
 		       offsetof(struct inproc_row, inner_recorded) == 24,
 	       "as in the code");
 _Static_assert(INPROC_INNER == 0x80000000u, "as in the code");
+_Static_assert(INPROC_VALUE == 0x40000000u && INPROC_VALUE_SHIFT == 22 && INPROC_RETURNED == 6 &&
+		       INPROC_COUNT_SHIFT == 29,
+	       "as in the code");
 
 #define TEXT_(x) #x
 #define TEXT(x)	 TEXT_(x)
@@ -64,6 +67,12 @@ _Static_assert(INPROC_INNER == 0x80000000u, "as in the code");
 	"	pop %rdi\n	pop %rsi\n	pop %rdx\n	pop %rcx\n	pop %rax\n" \
 	"	lea 128(%rsp), %rsp\n"                                                      \
 	"	jmp *%r11\n"
+
+/* Writes value i, if it is wanted, which SAVE or the stub has saved so far above %rsp. */
+#define VALUE(i, at)                                                                        \
+	"	bt $22+" #i ", %ecx\n	jnc 4f\n	mov " #at "(%rsp), %rax\n"            \
+	"	call 3f\n"                                                                  \
+	"4:	add $1<<22, %edi\n"
 
 __asm__(".pushsection .rodata\n"
 	"	.balign 16\n"
@@ -304,13 +313,62 @@ __asm__(".pushsection .rodata\n"
 	"	or %rcx, %rax\n"
 	"	mov %rax, %gs:64+12(%rsi)\n"
 	"1:	clc\n" RESTORE
+
+	/*
+	 * Reserves the records of all values by one instruction, if the ring has room for them, so
+	 * they follow each other whatever a signal handler does. In what follows %r8 is the number
+	 * of their bytes, %r9 the position, %rsi the ring, %edi the record's `what`.
+	 */
+	"ispot_blob_values:\n" SAVE
+	"	mov %ecx, %r8d\n"
+	"	shr $29, %r8d\n" /* INPROC_COUNT_SHIFT */
+	"	shl $4, %r8d\n"
+	"1:	mov %gs:8, %rax\n"
+	"	lea (%rax,%r8), %r9\n"
+	"	cmp %gs:16, %r9\n"
+	"	jbe 5f\n"
+	"	mov %gs:32, %rsi\n"
+	"	test %rsi, %rsi\n"
+	"	je 2f\n"
+	"	mov " TEXT(SLOT_TAIL) "(%rsi), %r10\n" /* the recorder may have read records */
+	"	shl $4, %r10\n"
+	"	add ispot_blob_ring_bytes(%rip), %r10\n"
+	"	mov %r10, %gs:16\n"
+	"	cmp %r10, %r9\n"
+	"	ja 2f\n"
+	"5:	cmpxchg %r9, %gs:8\n"
+	"	jne 1b\n"
+	"	mov %rax, %r9\n"
+	"	mov %gs:24, %rsi\n"
+	"	test %rsi, %rsi\n" /* wiped by a fork in a signal handler */
+	"	je 2f\n"
+	"	mov %ecx, %edi\n"
+	"	and $0x3fffff, %edi\n"
+	"	or $0x40000000, %edi\n" /* INPROC_VALUE */
+	"	or $1, %edx\n"
+	VALUE(0, 32) VALUE(1, 40) VALUE(2, 184) VALUE(3, 168) VALUE(4, 24) VALUE(5, 16) VALUE(6, 192)
+	"2:	clc\n" RESTORE
+	/* Writes one record, of the value in %rax. Changes %r10, %r11. */
+	"3:	mov ispot_blob_ring_bytes(%rip), %r10\n"
+	"	dec %r10\n"
+	"	and %r9, %r10\n"
+	"	add %rsi, %r10\n"
+	"	mov %edi, 8(%r10)\n"
+	"	mov %rax, %r11\n"
+	"	shr $32, %r11\n"
+	"	mov %r11d, 12(%r10)\n"
+	"	shl $32, %rax\n"
+	"	or %rdx, %rax\n"
+	"	mov %rax, (%r10)\n"
+	"	add $16, %r9\n"
+	"	ret\n"
 	"ispot_blob_end:\n"
 	".popsection\n");
 
 /* clang-format on */
 
 extern const char ispot_blob_start[], ispot_blob_claim[], ispot_blob_full[], ispot_blob_miss[],
-	ispot_blob_begin[], ispot_blob_finish[], ispot_blob_end[];
+	ispot_blob_begin[], ispot_blob_finish[], ispot_blob_values[], ispot_blob_end[];
 
 struct blob blob_get(void)
 {
@@ -320,7 +378,8 @@ struct blob blob_get(void)
 			      .full = (size_t)(ispot_blob_full - ispot_blob_start),
 			      .miss = (size_t)(ispot_blob_miss - ispot_blob_start),
 			      .begin = (size_t)(ispot_blob_begin - ispot_blob_start),
-			      .end = (size_t)(ispot_blob_finish - ispot_blob_start) };
+			      .end = (size_t)(ispot_blob_finish - ispot_blob_start),
+			      .values = (size_t)(ispot_blob_values - ispot_blob_start) };
 }
 
 uint64_t blob_table_bytes(void)

@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define STUB_BYTES_MOST 448 /* bytes of the largest stub, without the function's instructions */
+#define STUB_BYTES_MOST 512 /* bytes of the largest stub, without the function's instructions */
 
 /* Code that is made here and runs at an address of the target. */
 struct stub_code {
@@ -28,6 +28,7 @@ struct stub_code {
 struct stub_facts {
 	uint64_t claim, full, begin, end; /* addresses of the routines of blob.h */
 	uint64_t miss;			  /* 0: no function is given up */
+	uint64_t values;		  /* 0: no values are recorded */
 	uint64_t enter, leave;
 	uint32_t ring_bytes;
 };
@@ -37,10 +38,13 @@ struct stub_entry {
 	int32_t sp;	  /* added to the stack pointer at the place, gives that at the entry */
 	bool saves_flags; /* the function reads the flags later */
 	bool saves_red_zone;
+	uint32_t values; /* bit i: integer argument i is recorded */
+	bool sometimes;	 /* with about one call in 16 */
 };
 
 void stub_emit_entry(struct stub_code *c, const struct stub_facts *f, const struct stub_entry *e);
-void stub_emit_exit(struct stub_code *c, const struct stub_facts *f, uint32_t id, int32_t sp);
+void stub_emit_exit(struct stub_code *c, const struct stub_facts *f, uint32_t id, int32_t sp,
+		    bool returns);
 
 /*
  * If one call in several is recorded, a stub has two parts: a gate, which counts a call and lets
@@ -57,7 +61,7 @@ void stub_emit_entry_gate(struct stub_code *c, const struct stub_entry *e, struc
 void stub_emit_entry_rest(struct stub_code *c, const struct stub_facts *f,
 			  const struct stub_entry *e, const struct stub_gate *g);
 void stub_emit_exit_gate(struct stub_code *c, uint32_t id, struct stub_gate *g);
-void stub_emit_exit_rest(struct stub_code *c, const struct stub_facts *f, uint32_t id,
+void stub_emit_exit_rest(struct stub_code *c, const struct stub_facts *f, uint32_t id, bool returns,
 			 const struct stub_gate *g);
 
 /*
@@ -69,6 +73,7 @@ struct stub_site {
 	const struct stub_facts *facts;
 	struct stub_entry entry;
 	bool is_entry, is_exit, is_sampled;
+	bool returns; /* the returned value is recorded */
 	struct stub_gate in, out;
 };
 

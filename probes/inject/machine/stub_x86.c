@@ -70,6 +70,14 @@ static size_t emit_near_branch(struct stub_code *c, uint8_t condition)
 	return c->n - sizeof(uint32_t);
 }
 
+/* The same for a jump. */
+static size_t emit_near_jump(struct stub_code *c)
+{
+	EMIT(c, 0xe9);
+	emit_u32(c, 0);
+	return c->n - sizeof(uint32_t);
+}
+
 static void resolve_near_branch(struct stub_code *c, size_t distance_at)
 {
 	const uint32_t distance = (uint32_t)(c->n - distance_at - sizeof(uint32_t));
@@ -82,6 +90,23 @@ static void emit_near_branch_back(struct stub_code *c, uint8_t condition, size_t
 {
 	EMIT(c, 0x0f, condition);
 	emit_u32(c, (uint32_t)(to - c->n - sizeof(uint32_t)));
+}
+
+#define SAVE_RAX    0x48, 0x89, 0x44, 0x24, 0xf8
+#define SAVE_RDX    0x48, 0x89, 0x54, 0x24, 0xf0
+#define SAVE_R11    0x4c, 0x89, 0x5c, 0x24, 0xe8
+#define SAVE_RCX    0x48, 0x89, 0x4c, 0x24, 0xe0
+#define RESTORE_RAX 0x48, 0x8b, 0x44, 0x24, 0xf8
+#define RESTORE_RDX 0x48, 0x8b, 0x54, 0x24, 0xf0
+#define RESTORE_R11 0x4c, 0x8b, 0x5c, 0x24, 0xe8
+#define RESTORE_RCX 0x48, 0x8b, 0x4c, 0x24, 0xe0
+#define JOIN_CLOCK  0x48, 0xc1, 0xe2, 0x20, 0x48, 0x09, 0xd0 /* shl $32, %rdx; or %rdx, %rax */
+#define COMMIT	    0x49, 0x89, 0x03			     /* mov %rax, (%r11) */
+
+static void emit_load_sp(struct stub_code *c, int32_t sp)
+{
+	EMIT(c, 0x8d, 0x94, 0x24); /* lea sp(%rsp), %edx */
+	emit_u32(c, (uint32_t)sp);
 }
 
 static bool may_pass(const struct stub_facts *f, uint32_t id)
@@ -106,6 +131,17 @@ struct rest {
 	size_t retry, got;	  /* positions to go back to */
 	size_t claim, full, none; /* branches that go to the end */
 	size_t passes;		  /* a near branch to where nothing is recorded; 0: none */
+	/* near branches to where values are recorded, and the position to go back to; 0: none */
+	size_t values, first_values, valued;
+};
+
+/* The values that a stub records behind its record. */
+struct wanted {
+	uint32_t values; /* bits as in `what`; 0: none */
+	uint32_t what;	 /* of the record */
+	int32_t sp;
+	bool sometimes;
+	bool has_rcx; /* the stub has saved %rcx before */
 };
 
 /* Emits code that leaves the reserved position in %r11, and BLOCK_BASE in the register that
@@ -116,22 +152,74 @@ static void emit_reserve(struct stub_code *c, const struct stub_facts *f, uint32
 	r->retry = c->n;
 	EMIT(c, 0x64, 0x48, 0x8b, 0x14, 0x25, 0, 0, 0, 0);	   /* mov %fs:0, %rdx */
 	EMIT(c, 0x65, 0x48, 0x3b, 0x14, 0x25, BLOCK_KEY, 0, 0, 0); /* cmp %gs:KEY, %rdx */
-	r->claim = emit_branch(c, JNE);
+	r->claim = emit_near_branch(c, NEAR_JNE);
 	r->passes = emit_pass(c, f, id);
 	EMIT(c, 0x41, 0xbb, 16, 0, 0, 0);				 /* mov $16, %r11d */
 	EMIT(c, 0x65, 0x4c, 0x0f, 0xc1, 0x1c, 0x25, BLOCK_POS, 0, 0, 0); /* xadd %r11, %gs:POS */
 	EMIT(c, 0x65, 0x4c, 0x3b, 0x1c, 0x25, BLOCK_LIMIT, 0, 0, 0);	 /* cmp %gs:LIMIT, %r11 */
-	r->full = emit_branch(c, JAE);
+	r->full = emit_near_branch(c, NEAR_JAE);
 	r->got = c->n;
 	stub_emit(c, load_base, 9);
 	stub_emit(c, test_base, 3);
-	r->none = emit_branch(c, JE);
+	r->none = emit_near_branch(c, NEAR_JE);
+}
+
+#define SOMETIMES_FACTOR 0x9e3779b1u /* its products, squared, have no period that loops have */
+#define SOMETIMES_BELOW	 (UINT32_MAX / 16 + 1)
+#define ALWAYS_BELOW	 (4096 * sizeof(struct inproc_stamp)) /* of a thread's records */
+
+/* Emits a branch that is taken if the values of the call are recorded. %r11 has the position of the
+ * record, and %rdx is free. The position decides, as counting would take longer: a thread's first
+ * records all have values, so that functions that are called seldom have enough of them. */
+static void emit_values_branch(struct stub_code *c, const struct stub_facts *f,
+			       const struct wanted *w, struct rest *r)
+{
+	r->values = r->first_values = r->valued = 0;
+	if (!f->values || !w->values)
+		return;
+	if (w->sometimes) {
+		EMIT(c, 0x49, 0x81, 0xfb); /* cmp $ALWAYS_BELOW, %r11 */
+		emit_u32(c, ALWAYS_BELOW);
+		r->first_values = emit_near_branch(c, NEAR_JB);
+		EMIT(c, 0x41, 0x69, 0xd3); /* imul $SOMETIMES_FACTOR, %r11d, %edx */
+		emit_u32(c, SOMETIMES_FACTOR);
+		EMIT(c, 0x0f, 0xaf, 0xd2); /* imul %edx, %edx */
+		EMIT(c, 0x81, 0xfa);	   /* cmp $SOMETIMES_BELOW, %edx */
+		emit_u32(c, SOMETIMES_BELOW);
+		r->values = emit_near_branch(c, NEAR_JB);
+	} else {
+		r->values = emit_near_jump(c);
+	}
+	r->valued = c->n;
+}
+
+/* Emits the code to which that branch leads. */
+static void emit_values(struct stub_code *c, const struct stub_facts *f, const struct wanted *w,
+			const struct rest *r)
+{
+	if (!r->values)
+		return;
+	resolve_near_branch(c, r->values);
+	if (r->first_values)
+		resolve_near_branch(c, r->first_values);
+	EMIT(c, 0x4c, 0x89, 0x5c, 0x24, 0xd8); /* mov %r11, -40(%rsp) */
+	EMIT(c, 0x48, 0x89, 0x4c, 0x24, 0xd0); /* mov %rcx, -48(%rsp) */
+	if (!w->has_rcx)
+		EMIT(c, SAVE_RCX);
+	EMIT(c, 0xb9); /* mov $what, %ecx */
+	emit_u32(c, w->what | w->values << INPROC_VALUE_SHIFT |
+			    (uint32_t)__builtin_popcount(w->values) << INPROC_COUNT_SHIFT);
+	emit_load_sp(c, w->sp);
+	emit_blob_call(c, f->values);
+	EMIT(c, 0x4c, 0x8b, 0x5c, 0x24, 0xd8); /* mov -40(%rsp), %r11 */
+	EMIT(c, 0x48, 0x8b, 0x4c, 0x24, 0xd0); /* mov -48(%rsp), %rcx */
+	stub_emit_jump(c, c->address + r->valued);
 }
 
 /* Lets the branches that record nothing lead here. */
 static void resolve_passed(struct stub_code *c, const struct rest *r)
 {
-	resolve_branch(c, r->none);
+	resolve_near_branch(c, r->none);
 	if (r->passes)
 		resolve_near_branch(c, r->passes);
 }
@@ -143,11 +231,11 @@ static void emit_rest(struct stub_code *c, const struct stub_facts *f, const str
 {
 	const bool may_miss = entry && may_pass(f, entry->id);
 
-	resolve_branch(c, r->claim);
+	resolve_near_branch(c, r->claim);
 	emit_blob_call(c, f->claim);
 	emit_branch_back(c, JB, skip);
 	stub_emit_jump(c, c->address + r->retry);
-	resolve_branch(c, r->full);
+	resolve_near_branch(c, r->full);
 	EMIT(c, 0x4c, 0x89, 0xda); /* mov %r11, %rdx */
 	if (may_miss) {
 		EMIT(c, 0xb8); /* mov $id, %eax */
@@ -171,21 +259,9 @@ static void emit_record_fields(struct stub_code *c, uint32_t what, int32_t sp)
 {
 	EMIT(c, 0x41, 0xc7, 0x43, 0x08); /* movl $what, 8(%r11) */
 	emit_u32(c, what);
-	EMIT(c, 0x8d, 0x94, 0x24); /* lea sp(%rsp), %edx */
-	emit_u32(c, (uint32_t)sp);
+	emit_load_sp(c, sp);
 	EMIT(c, 0x41, 0x89, 0x53, 0x0c); /* mov %edx, 12(%r11) */
 }
-
-#define SAVE_RAX    0x48, 0x89, 0x44, 0x24, 0xf8
-#define SAVE_RDX    0x48, 0x89, 0x54, 0x24, 0xf0
-#define SAVE_R11    0x4c, 0x89, 0x5c, 0x24, 0xe8
-#define SAVE_RCX    0x48, 0x89, 0x4c, 0x24, 0xe0
-#define RESTORE_RAX 0x48, 0x8b, 0x44, 0x24, 0xf8
-#define RESTORE_RDX 0x48, 0x8b, 0x54, 0x24, 0xf0
-#define RESTORE_R11 0x4c, 0x8b, 0x5c, 0x24, 0xe8
-#define RESTORE_RCX 0x48, 0x8b, 0x4c, 0x24, 0xe0
-#define JOIN_CLOCK  0x48, 0xc1, 0xe2, 0x20, 0x48, 0x09, 0xd0 /* shl $32, %rdx; or %rdx, %rax */
-#define COMMIT	    0x49, 0x89, 0x03			     /* mov %rax, (%r11) */
 
 #define RED_ZONE    128
 #define FLAGS_BYTES 8
@@ -215,29 +291,45 @@ void stub_emit_entry(struct stub_code *c, const struct stub_facts *f, const stru
 	static const uint8_t load_base[] = { 0x65, 0x48, 0x8b, 0x04, 0x25, BLOCK_BASE, 0, 0, 0 },
 			     test_base[] = { 0x48, 0x85, 0xc0 }; /* %rax */
 	const int32_t down = emit_save(c, e);
+	const struct wanted wanted = { .values = e->values,
+				       .what = e->id << 1,
+				       .sp = e->sp + down,
+				       .sometimes = e->sometimes };
 	struct rest rest;
 	size_t skip, over;
 
 	EMIT(c, SAVE_RAX, SAVE_RDX, SAVE_R11);
 	emit_reserve(c, f, e->id, &rest, load_base, test_base);
+	emit_values_branch(c, f, &wanted, &rest);
 	emit_record_address(c, f, 0xc3); /* %rax */
-	emit_record_fields(c, e->id << 1, e->sp + down);
+	emit_record_fields(c, wanted.what, wanted.sp);
 	EMIT(c, 0x0f, 0x31); /* rdtsc, as late as possible */
 	EMIT(c, JOIN_CLOCK, COMMIT);
 	resolve_passed(c, &rest);
 	skip = c->n;
 	EMIT(c, RESTORE_RAX, RESTORE_RDX, RESTORE_R11);
-	over = emit_branch(c, JMP);
+	over = emit_near_jump(c);
 	emit_rest(c, f, &rest, e, skip);
-	resolve_branch(c, over);
+	emit_values(c, f, &wanted, &rest);
+	resolve_near_branch(c, over);
 	emit_restore(c, e);
 }
 
+static struct wanted exit_values(uint32_t id, int32_t sp, bool returns)
+{
+	return (struct wanted){ .values = returns ? 1u << INPROC_RETURNED : 0,
+				.what = id << 1 | 1,
+				.sp = sp,
+				.has_rcx = true };
+}
+
 /* rdtscp waits for the loads before it, which are the function's. */
-void stub_emit_exit(struct stub_code *c, const struct stub_facts *f, uint32_t id, int32_t sp)
+void stub_emit_exit(struct stub_code *c, const struct stub_facts *f, uint32_t id, int32_t sp,
+		    bool returns)
 {
 	static const uint8_t load_base[] = { 0x65, 0x48, 0x8b, 0x0c, 0x25, BLOCK_BASE, 0, 0, 0 },
 			     test_base[] = { 0x48, 0x85, 0xc9 }; /* %rcx */
+	const struct wanted wanted = exit_values(id, sp, returns);
 	struct rest rest;
 	size_t skip, over;
 
@@ -245,15 +337,17 @@ void stub_emit_exit(struct stub_code *c, const struct stub_facts *f, uint32_t id
 	EMIT(c, 0x0f, 0x01, 0xf9); /* rdtscp */
 	EMIT(c, JOIN_CLOCK);
 	emit_reserve(c, f, id, &rest, load_base, test_base);
+	emit_values_branch(c, f, &wanted, &rest);
 	emit_record_address(c, f, 0xcb); /* %rcx */
-	emit_record_fields(c, id << 1 | 1, sp);
+	emit_record_fields(c, wanted.what, sp);
 	EMIT(c, COMMIT);
 	resolve_passed(c, &rest);
 	skip = c->n;
 	EMIT(c, RESTORE_RAX, RESTORE_RDX, RESTORE_R11, RESTORE_RCX);
-	over = emit_branch(c, JMP);
+	over = emit_near_jump(c);
 	emit_rest(c, f, &rest, NULL, skip);
-	resolve_branch(c, over);
+	emit_values(c, f, &wanted, &rest);
+	resolve_near_branch(c, over);
 }
 
 /* ---- one call in several ---- */
@@ -285,12 +379,6 @@ static void emit_increment(struct stub_code *c, uint32_t row)
 {
 	EMIT(c, 0x48, 0xff, 0x82); /* incq row(%rdx) */
 	emit_u32(c, row);
-}
-
-static void emit_load_sp(struct stub_code *c, int32_t sp)
-{
-	EMIT(c, 0x8d, 0x94, 0x24); /* lea sp(%rsp), %edx */
-	emit_u32(c, (uint32_t)sp);
 }
 
 static int32_t saved_bytes(const struct stub_entry *e)
@@ -377,6 +465,9 @@ void stub_emit_entry_rest(struct stub_code *c, const struct stub_facts *f,
 	static const uint8_t load_base[] = { 0x65, 0x48, 0x8b, 0x04, 0x25, BLOCK_BASE, 0, 0, 0 },
 			     test_base[] = { 0x48, 0x85, 0xc0 }; /* %rax */
 	const int32_t sp = e->sp + saved_bytes(e);
+	const struct wanted wanted = {
+		.values = e->values, .what = e->id << 1, .sp = sp, .has_rcx = true
+	};
 	struct rest rest;
 	size_t skip, none;
 
@@ -388,8 +479,9 @@ void stub_emit_entry_rest(struct stub_code *c, const struct stub_facts *f,
 	emit_turn_call(c, f->begin, e->id, sp);
 	none = emit_branch(c, JB);
 	emit_reserve(c, f, e->id, &rest, load_base, test_base);
+	emit_values_branch(c, f, &wanted, &rest);
 	emit_record_address(c, f, 0xc3); /* %rax */
-	emit_record_fields(c, e->id << 1, sp);
+	emit_record_fields(c, wanted.what, sp);
 	EMIT(c, 0x41, 0x09, 0x4b, 0x08); /* or %ecx, 8(%r11): INPROC_INNER or not */
 	EMIT(c, 0x0f, 0x31);		 /* rdtsc, as late as possible */
 	EMIT(c, JOIN_CLOCK, COMMIT);
@@ -399,6 +491,7 @@ void stub_emit_entry_rest(struct stub_code *c, const struct stub_facts *f,
 	EMIT(c, RESTORE_RAX, RESTORE_R11, RESTORE_RCX);
 	stub_emit_jump(c, c->address + g->back);
 	emit_rest(c, f, &rest, NULL, skip);
+	emit_values(c, f, &wanted, &rest);
 }
 
 void stub_emit_exit_gate(struct stub_code *c, uint32_t id, struct stub_gate *g)
@@ -418,11 +511,12 @@ void stub_emit_exit_gate(struct stub_code *c, uint32_t id, struct stub_gate *g)
 	resolve_branch(c, over);
 }
 
-void stub_emit_exit_rest(struct stub_code *c, const struct stub_facts *f, uint32_t id,
+void stub_emit_exit_rest(struct stub_code *c, const struct stub_facts *f, uint32_t id, bool returns,
 			 const struct stub_gate *g)
 {
 	static const uint8_t load_base[] = { 0x65, 0x48, 0x8b, 0x0c, 0x25, BLOCK_BASE, 0, 0, 0 },
 			     test_base[] = { 0x48, 0x85, 0xc9 }; /* %rcx */
+	const struct wanted wanted = exit_values(id, 0, returns);
 	struct rest rest;
 	size_t skip;
 
@@ -432,14 +526,16 @@ void stub_emit_exit_rest(struct stub_code *c, const struct stub_facts *f, uint32
 	EMIT(c, JOIN_CLOCK);
 	emit_turn_call(c, f->end, id, 0);
 	emit_reserve(c, f, id, &rest, load_base, test_base);
+	emit_values_branch(c, f, &wanted, &rest);
 	emit_record_address(c, f, 0xcb); /* %rcx */
-	emit_record_fields(c, id << 1 | 1, 0);
+	emit_record_fields(c, wanted.what, 0);
 	EMIT(c, COMMIT);
 	resolve_passed(c, &rest);
 	skip = c->n;
 	EMIT(c, RESTORE_RAX, RESTORE_RDX, RESTORE_R11, RESTORE_RCX);
 	stub_emit_jump(c, c->address + g->back);
 	emit_rest(c, f, &rest, NULL, skip);
+	emit_values(c, f, &wanted, &rest);
 }
 
 /* ---- a site ---- */
@@ -457,7 +553,7 @@ void stub_emit_site_exit(struct stub_code *c, struct stub_site *s)
 	if (s->is_exit && s->is_sampled)
 		stub_emit_exit_gate(c, s->entry.id, &s->out);
 	else if (s->is_exit)
-		stub_emit_exit(c, s->facts, s->entry.id, 0);
+		stub_emit_exit(c, s->facts, s->entry.id, 0, s->returns);
 }
 
 void stub_emit_site_rest(struct stub_code *c, const struct stub_site *s)
@@ -465,7 +561,7 @@ void stub_emit_site_rest(struct stub_code *c, const struct stub_site *s)
 	if (s->is_entry && s->is_sampled)
 		stub_emit_entry_rest(c, s->facts, &s->entry, &s->in);
 	if (s->is_exit && s->is_sampled)
-		stub_emit_exit_rest(c, s->facts, s->entry.id, &s->out);
+		stub_emit_exit_rest(c, s->facts, s->entry.id, s->returns, &s->out);
 }
 
 void stub_emit_nop(struct stub_code *c)
