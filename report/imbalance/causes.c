@@ -18,7 +18,7 @@
 
 #define CAUSES_SHOWN	 3 /* causes of a section on the screen */
 #define NAME_BYTES	 512
-#define FUNCTION_COLUMNS 40 /* columns of a name next to its line */
+#define FUNCTION_COLUMNS 30 /* columns of a name next to its line */
 
 static const char *name(const struct imbalance_view *v, uint32_t number)
 {
@@ -97,12 +97,21 @@ const char *imbalance_happened(const struct counted_cause *c)
 void imbalance_caller(const struct imbalance_view *v, const struct counted_cause *c,
 		      struct text *out)
 {
+	char buf[NAME_BYTES];
+
 	if (c->caller == MAP_NONE)
 		return;
-	text_add(out, "called from ");
-	imbalance_place(v, c->caller, out);
-	text_add(out, " in ");
-	function_name(v, v->counted->run->places.data[c->caller].function, out);
+	text_printf(out, "called from %s:%u in ",
+		    text_printable(buf, sizeof(buf), base_name(name(v, c->from.file))),
+		    c->from.line);
+	function_name(v, c->from.function, out);
+}
+
+void imbalance_caller_source(const struct imbalance_view *v, const struct counted_cause *c,
+			     struct text *out)
+{
+	if (c->caller != MAP_NONE)
+		source_read_line(name(v, c->from.file), c->from.line, out);
 }
 
 /*
@@ -151,13 +160,14 @@ size_t imbalance_n_left_out(const struct imbalance_view *v)
 	return n;
 }
 
-static void source_line(const struct imbalance_view *v, uint32_t place, struct text *out)
+static void source_line(const struct imbalance_view *v, uint32_t file, uint32_t line,
+			struct text *out)
 {
 	struct text source = { 0 };
 
-	imbalance_source(v, place, &source);
+	source_read_line(name(v, file), line, &source);
 	if (source.s)
-		text_printf(out, "%5u | %s\n", v->counted->run->places.data[place].line, source.s);
+		text_printf(out, "%5u | %s\n", line, source.s);
 	text_release(&source);
 }
 
@@ -167,22 +177,22 @@ static void way_lines(const struct imbalance_view *v, const struct counted_cause
 {
 	struct text chain = { 0 };
 
-	imbalance_inlined(v, c, &chain);
+	/* the inlined functions of a header have long names, and the program's line says enough */
+	if (c->caller == MAP_NONE)
+		imbalance_inlined(v, c, &chain);
+	else
+		imbalance_caller(v, c, &chain);
 	if (chain.s)
 		text_printf(out, "         %s\n", chain.s);
 	text_release(&chain);
-	chain = (struct text){ 0 };
-	imbalance_caller(v, c, &chain);
-	if (chain.s) {
-		text_printf(out, "         %s\n", chain.s);
-		source_line(v, c->caller, out);
-	}
-	text_release(&chain);
+	if (c->caller != MAP_NONE)
+		source_line(v, c->from.file, c->from.line, out);
 }
 
 static void cause_text(const struct imbalance_view *v, const struct parallel_section *s,
 		       const struct counted_cause *c, struct text *out)
 {
+	const struct counts_place *p = &v->counted->run->places.data[c->place];
 	char buf[NAME_BYTES], low[TEXT_NUMBER], high[TEXT_NUMBER];
 	double least = c->counts[0], most = c->counts[0];
 
@@ -196,7 +206,7 @@ static void cause_text(const struct imbalance_view *v, const struct parallel_sec
 		out, " (%s): %s\n",
 		text_shortened(buf, sizeof(buf), imbalance_function(v, c->place), FUNCTION_COLUMNS),
 		imbalance_kind(c));
-	source_line(v, c->place, out);
+	source_line(v, p->file, p->line, out);
 	way_lines(v, c, out);
 	text_add(out, "         by thread  ");
 	spark_values(c->counts, s->threads.n, v->utf8, out);
@@ -247,6 +257,16 @@ static struct json *place_json(const struct imbalance_view *v, uint32_t place)
 	return j;
 }
 
+static struct json *caller_json(const struct imbalance_view *v, const struct counted_cause *c)
+{
+	struct json *j = place_json(v, c->caller);
+
+	json_set_string(j, "function", name(v, c->from.function));
+	json_set_string(j, "file", name(v, c->from.file));
+	json_set_u64(j, "line", c->from.line);
+	return j;
+}
+
 static struct json *frames_json(const struct imbalance_view *v, const struct counted_cause *c)
 {
 	struct json *frames = json_new_array();
@@ -291,7 +311,7 @@ void report_set_imbalance_causes(struct json *section, const struct imbalance_vi
 		if (c->caller == MAP_NONE)
 			json_set_null(j, "called_from");
 		else
-			json_set_take(j, "called_from", place_json(v, c->caller));
+			json_set_take(j, "called_from", caller_json(v, c));
 		for (size_t t = 0; t < s->threads.n; t++)
 			json_add_u64(counts, (uint64_t)c->counts[t]);
 		json_set_take(j, "counts", counts);

@@ -148,8 +148,8 @@ static void cause_row(const struct imbalance_view *v, const struct parallel_sect
 	figure_counts(c->counts, s->threads.n, out);
 	text_add(out, "</td><td class=\"name\"><code>");
 	imbalance_source(v, c->place, &line);
-	if (!line.s && c->caller != MAP_NONE)
-		imbalance_source(v, c->caller, &line);
+	if (!line.s)
+		imbalance_caller_source(v, c, &line);
 	html_short(out, line.s ? line.s : "");
 	text_add(out, "</code></td></tr>\n");
 	text_release(&line);

@@ -48,11 +48,14 @@ const char *imbalance_function(const struct imbalance_view *v, uint32_t place);
 void imbalance_inlined(const struct imbalance_view *v, const struct counted_cause *c,
 		       struct text *out);
 /*
- * Adds "called from lu.c:40 in run", or nothing if the source of the place itself is at hand or no
- * caller's source is.
+ * Adds "called from lu.c:40 in run", or nothing if the user can change the line of the place
+ * itself, or no caller's line.
  */
 void imbalance_caller(const struct imbalance_view *v, const struct counted_cause *c,
 		      struct text *out);
+/* Adds that line of source code without indentation, or nothing. */
+void imbalance_caller_source(const struct imbalance_view *v, const struct counted_cause *c,
+			     struct text *out);
 /* Adds a clause that says why no line is to blame, or that some lines are. */
 void imbalance_answer(const struct imbalance_view *v, const struct parallel_section *s,
 		      struct text *out);

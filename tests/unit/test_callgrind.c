@@ -157,7 +157,9 @@ static void the_uneven_branch_is_named(void **state)
 }
 
 /* A branch of a library's, whose source is not here, in a function that another one of it calls,
- * which the program calls from line 20, a little unevenly, and more often but evenly from 30. */
+ * which the program calls from line 20, a little unevenly, and more often but evenly from 30. The
+ * two also call each other through a third, most unevenly; and a fourth returns into the middle of
+ * one. */
 static void add_library_thread(struct counts *c, unsigned thread, unsigned taken, const char *file)
 {
 	char text[1024];
@@ -171,9 +173,12 @@ static void add_library_thread(struct counts *c, unsigned thread, unsigned taken
 		"ob=/nowhere/c\nfl=/nowhere/c.c\nfn=search\n0x100 5 600\n0x104 6 600\n"
 		"cfn=compare\ncalls=600 0x200 3\n0x104 6 9\n"
 		"fn=compare\n0x200 8 600\njcnd=%u/600 0x240 9\n0x200 8 \n0x210 9 %u\n"
-		"jump=%u 0x248 11\n0x210 9 \n0x240 10 %u\njump=%u 0x248 11\n0x240 10 \n0x248 11 600\n",
+		"jump=%u 0x248 11\n0x210 9 \n0x240 10 %u\njump=%u 0x248 11\n0x240 10 \n0x248 11 600\n"
+		"fn=again\n0x300 12 9\ncfn=search\ncalls=%u 0x100 3\n0x300 12 9\n"
+		"fn=compare\n0x250 13 9\ncfn=again\ncalls=%u 0x300 3\n0x250 13 9\n"
+		"fn=tail\n0x400 14 9\ncfn=search\ncalls=%u 0x104 3\n0x400 14 9\n",
 		thread, thread, file, 100 + thread % 2, taken, 600 - taken, 600 - taken,
-		1000 * taken, taken);
+		1000 * taken, taken, 100 * thread, 100 * thread, 1000 * thread);
 	assert_int_equal(read_text(c, text), 0);
 }
 

@@ -11,11 +11,8 @@
 #include "analysis/imbalance/section/parallel_role.h"
 #include "base/mem.h"
 #include "symbol/dso/cache.h"
-#include "symbol/dso/dso.h"
-#include "symbol/dso/lines.h"
 
-#define INLINES_MAX 16
-#define ALIKE	    0.005 /* scores that differ by no more print equally */
+#define ALIKE 0.005 /* scores that differ by no more print equally */
 
 /* ---- instances: dumps of several threads ---- */
 
@@ -176,28 +173,7 @@ static void sum_counts(struct counted *c, const struct parallel_section *s,
 	}
 }
 
-static void name_frames(struct counted *c, struct counted_cause *cause, struct dso_cache *cache)
-{
-	struct strtab *names = &((struct counts *)(uintptr_t)c->run)->names;
-	const struct counts_place *p = &c->run->places.data[cause->place];
-	struct counted_frame f = { .file = p->file, .line = p->line };
-	struct dso_inline chain[INLINES_MAX];
-	struct dso *dso;
-	size_t n = 0;
-
-	if (!dso_get(cache, strtab_get(names, p->object), &dso, NULL))
-		n = dso_inlines_at(dso, p->address, chain, INLINES_MAX);
-	for (size_t i = 0; i < n; i++) {
-		f.function = strtab_add(names, chain[i].name);
-		*vec_add(&cause->frames) = f;
-		f.file = strtab_add(names, chain[i].call.file);
-		f.line = chain[i].call.line;
-	}
-	f.function = p->function;
-	*vec_add(&cause->frames) = f;
-}
-
-/* Moves lines with readable source before those of libraries with scores that print equally. */
+/* Moves lines that the user can change before others with scores that print equally. */
 static void own_lines_first(struct counted_section *of)
 {
 	for (size_t i = 1; i < of->causes.n; i++)
@@ -230,10 +206,10 @@ static void name_causes(struct counted *c, const struct parallel_section *s,
 		named->place = cause->decider;
 		named->towards =
 			named->kind == LIME_EDGE ? c->events.data[cause->event].edge.to : MAP_NONE;
-		named->caller = counted_caller(c, s, named->place);
+		named->caller = counted_caller(c, s, named->place, cache, &named->from);
 		named->counts = xcalloc(s->threads.n + 1, sizeof(double));
 		sum_counts(c, s, cause, named->counts);
-		name_frames(c, named, cache);
+		counted_frames_at(c, named->place, cache, &named->frames);
 	}
 	own_lines_first(of);
 	/* no cause is important enough */

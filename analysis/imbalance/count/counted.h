@@ -17,29 +17,22 @@
 
 #include "analysis/imbalance/count/counts.h"
 #include "analysis/imbalance/count/part_key.h"
+#include "analysis/imbalance/count/counted_frame.h"
 #include "analysis/imbalance/imbalance.h"
 #include "analysis/imbalance/lime.h"
 
-/* A function and a line in it, as indices of run->names. */
-struct counted_frame {
-	uint32_t function, file, line;
-};
-
 /* A line that explains a section's imbalance. Causes are sorted by score, largest first; of scores
- * that print equally, lines with readable source come first. */
+ * that print equally, lines that the user can change come first. */
 struct counted_cause {
 	double score;
 	enum lime_kind kind;
 	const char *what; /* "branch", "loop", "call", "cache-misses", "memory" or another event */
 	uint32_t place, towards; /* places of run; towards: target of the edge, MAP_NONE: none */
-	uint32_t caller; /* place of run: if the source of place is not readable, the nearest
-			  * caller with readable source */
-	double *counts;	 /* [thread of the section]: sum over its instances */
-	/* The frames of the place, innermost first: inlined functions, each with its line, and last
-	 * the function that they were compiled into. */
-	struct {
-		VEC(struct counted_frame)
-	} frames;
+	uint32_t caller; /* place of run: if the user cannot change the line of place, the nearest
+			  * one with a line that the user can change; may be place itself */
+	struct counted_frame from;    /* that line; undefined without a caller */
+	double *counts;		      /* [thread of the section]: sum over its instances */
+	struct counted_frames frames; /* of place */
 };
 
 struct counted_section {

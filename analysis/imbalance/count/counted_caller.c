@@ -4,14 +4,33 @@
 #include <math.h>
 #include <unistd.h>
 
+#include "analysis/imbalance/count/counted_frame.h"
 #include "analysis/imbalance/count/counted_graph.h"
 #include "base/mem.h"
+#include "base/place.h"
 
-#define CALLERS_MAX 32 /* bounds the search, because functions may call each other recursively */
+#define CALLERS_MAX 32 /* functions that a search visits */
 
-static bool at_hand(const struct counted *c, const struct counts_place *p)
+/* Finds the innermost line of a place that the user can change. Returns its frame, 0 for the code
+ * itself, or -1 if there is none. */
+static int own_line(struct counted *c, uint32_t place, struct dso_cache *cache,
+		    struct counted_frame *own)
 {
-	return p->line && !access(strtab_get(&c->run->names, p->file), R_OK);
+	struct counted_frames frames = { 0 };
+	int found = -1;
+
+	counted_frames_at(c, place, cache, &frames);
+	for (size_t i = 0; i < frames.n && found < 0; i++) {
+		const struct counted_frame *f = &frames.data[i];
+		const char *file = strtab_get(&c->run->names, f->file);
+
+		if (!f->line || place_is_installed(file) || access(file, R_OK))
+			continue;
+		*own = *f;
+		found = (int)i;
+	}
+	vec_release(&frames);
+	return found;
 }
 
 static bool same_function(const struct counts_place *x, const struct counts_place *y)
@@ -48,18 +67,53 @@ static double *counts_by_thread(const struct counted *c, const struct parallel_s
 	return counts;
 }
 
-/* Returns the place from which the function of at is called most unevenly, or of equally uneven
- * ones, most often. */
-static uint32_t caller_of(const struct counted *c, const double *counts, size_t n, uint32_t at)
+/*
+ * Returns the address of the function of at, as its callers know it: the lowest address to which
+ * other functions lead. Edges to higher addresses are returns, as of a function that ends with a
+ * jump to another one.
+ */
+static uint64_t entry_of(const struct counted *c, uint32_t at)
 {
+	const struct counts_place *places = c->run->places.data;
+	uint64_t entry = UINT64_MAX;
+
+	vec_for_each (&c->events, const struct lime_event, e)
+		if (enters(c, e, at) && places[e->edge.to].address < entry)
+			entry = places[e->edge.to].address;
+	return entry;
+}
+
+/* The functions that a search has come to, each by a place in it. */
+struct visited {
+	uint32_t places[CALLERS_MAX];
+	unsigned n;
+};
+
+static bool was_visited(const struct counted *c, const struct visited *v, uint32_t place)
+{
+	for (unsigned i = 0; i < v->n; i++)
+		if (same_function(&c->run->places.data[v->places[i]], &c->run->places.data[place]))
+			return true;
+	return false;
+}
+
+/* Returns the place from which the function of at is called most unevenly, or of equally uneven
+ * ones, most often. Leaves out functions that were visited. */
+static uint32_t caller_of(const struct counted *c, const double *counts, size_t n, uint32_t at,
+			  const struct visited *v)
+{
+	const struct counts_place *places = c->run->places.data;
+	const uint64_t entry = entry_of(c, at);
 	double most_uneven = -1, most_often = 0;
 	uint32_t best = MAP_NONE;
 
 	for (size_t i = 0; i < c->events.n; i++) {
+		const struct lime_event *e = &c->events.data[i];
 		const double *by_thread = counts + i * n;
 		double least = INFINITY, most = 0, sum = 0;
 
-		if (!enters(c, &c->events.data[i], at))
+		if (!enters(c, e, at) || places[e->edge.to].address != entry ||
+		    was_visited(c, v, e->edge.from))
 			continue;
 		for (size_t t = 0; t < n; t++) {
 			least = fmin(least, by_thread[t]);
@@ -71,22 +125,52 @@ static uint32_t caller_of(const struct counted *c, const double *counts, size_t 
 			continue;
 		most_uneven = most - least;
 		most_often = sum;
-		best = c->events.data[i].edge.from;
+		best = e->edge.from;
 	}
 	return best;
 }
 
-uint32_t counted_caller(const struct counted *c, const struct parallel_section *s, uint32_t place)
+/* What a search goes through and finds. */
+struct search {
+	struct counted *c;
+	const double *counts;
+	size_t n_threads;
+	struct dso_cache *cache;
+	struct visited visited;
+	struct counted_frame from;
+};
+
+/* Returns the nearest caller of the function of at with a line that the user can change, or
+ * MAP_NONE. Tries another caller if one is called by functions only that were visited, as those
+ * that call each other. */
+static uint32_t search_callers(struct search *s, uint32_t at)
 {
-	const struct counts_place *places = c->run->places.data;
-	uint32_t at = place;
+	uint32_t found = MAP_NONE, caller;
+
+	s->visited.places[s->visited.n++] = at;
+	while (found == MAP_NONE && s->visited.n < CALLERS_MAX) {
+		caller = caller_of(s->c, s->counts, s->n_threads, at, &s->visited);
+		if (caller == MAP_NONE)
+			break;
+		found = own_line(s->c, caller, s->cache, &s->from) >= 0 ? caller
+									: search_callers(s, caller);
+	}
+	return found;
+}
+
+uint32_t counted_caller(struct counted *c, const struct parallel_section *s, uint32_t place,
+			struct dso_cache *cache, struct counted_frame *from)
+{
+	struct search search = { .c = c, .n_threads = s->threads.n, .cache = cache };
+	int own = own_line(c, place, cache, from);
+	uint32_t caller;
 	double *counts;
 
-	if (at_hand(c, &places[place]))
-		return MAP_NONE;
-	counts = counts_by_thread(c, s);
-	for (unsigned i = 0; i < CALLERS_MAX && at != MAP_NONE && !at_hand(c, &places[at]); i++)
-		at = caller_of(c, counts, s->threads.n, at);
+	if (own >= 0)
+		return own ? place : MAP_NONE;
+	search.counts = counts = counts_by_thread(c, s);
+	caller = search_callers(&search, place);
+	*from = search.from;
 	free(counts);
-	return at == MAP_NONE || !at_hand(c, &places[at]) ? MAP_NONE : at;
+	return caller;
 }
