@@ -59,6 +59,15 @@ static void cost_notice(struct result *res)
 			      "one call in several (-c)");
 }
 
+/* Whether the analysis leaves out the start of the recording, as that of `ispot stat` if functions
+ * join. */
+static bool begins_later(const struct result *res)
+{
+	const uint64_t start_ns = res->meta->session.start_ns;
+
+	return start_ns != META_UNKNOWN && res->start_ns > start_ns;
+}
+
 /*
  * Reports if the entries and exits that were read and dropped do not add up to those that the
  * probes made. Dropped events include scheduler events, so the check allows for them.
@@ -69,7 +78,7 @@ static void made_notice(struct result *res)
 	uint64_t read = result_records_read(res);
 	char *line;
 
-	if (res->windowed || !e->present || e->made_records == META_UNKNOWN ||
+	if (res->windowed || begins_later(res) || !e->present || e->made_records == META_UNKNOWN ||
 	    (read <= e->made_records && e->made_records <= read + res->lost_records))
 		return;
 	line = xasprintf(
