@@ -83,7 +83,8 @@ static const char *main_cause(const struct outlier_block *b, double *share)
 	return best && strcmp(best, "unknown") ? best : NULL;
 }
 
-#define HINT_LEAST 0.5 /* below it, the cause of most of the outliers says more */
+#define HINT_LEAST  0.5 /* below it, the cause of most of the outliers says more */
+#define CAUSE_LEAST 0.1 /* a smaller share says nothing about the outliers */
 
 /* Adds the cause that accounts for most of the time above the trend, as in "slow path 56%". The
  * share is left out if the words would take more columns. */
@@ -101,6 +102,10 @@ static void add_cause(const struct outlier_block *b, unsigned columns, struct te
 			title = other;
 			part = other_part;
 		}
+	}
+	if (part < CAUSE_LEAST) {
+		title = "unknown";
+		part = 0;
 	}
 	if (part > 0)
 		snprintf(share, sizeof(share), " %.0f%%", 100 * part);
