@@ -180,7 +180,7 @@ void support_kernel(struct support_list *list, unsigned kernel_version, bool x86
 		add(list, "return-probes", SUPPORT_YES, "without machine-wide locks");
 	if (x86 && v >= KERNEL_VERSION(6, 13, 0))
 		add(list, "uprobe-sessions", SUPPORT_YES,
-		    "calls that -c leaves out take one trap, of programs that do not fork");
+		    "calls that -c skips have one trap, in programs that do not fork");
 	if (v >= KERNEL_VERSION(6, 11, 0) && v <= KERNEL_VERSION(6, 13, 2))
 		add(list, "seccomp", SUPPORT_NOTE,
 		    "kernels 6.11 to 6.13.2 kill sandboxed processes at return probes; update");

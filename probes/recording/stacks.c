@@ -386,22 +386,23 @@ static void report_dropped(struct recording *r)
 
 	if (d->sites_dropped)
 		text_printf(&words,
-			    "calls without their call site: %s, as there are more than are "
-			    "kept apart; ",
+			    "%s calls have no call site, because there are more call sites "
+			    "than ispot distinguishes; ",
 			    text_count(n, d->sites_dropped));
 	if (d->stacks_dropped)
 		text_printf(&words,
-			    "calls without their stack: %s, as there are more than are kept; ",
+			    "%s calls have no stack, because there are more stacks than ispot "
+			    "keeps; ",
 			    text_count(n, d->stacks_dropped));
 	if (d->stacks_collided > d->waits / WAITS_TOLD)
 		text_printf(&words,
-			    "waits without their stack: %.0f%%, as there were more different "
-			    "ones than ispot can unwind beside the program; ",
+			    "%.0f%% of the waits have no stack, because there were more stacks "
+			    "than ispot can unwind while the program runs; ",
 			    100.0 * (double)d->stacks_collided / (double)d->waits);
 	if (r->drain.aheads_dropped)
 		text_printf(&words,
-			    "calls without their stack or arguments: %s, as more threads than are "
-			    "kept apart were preempted in probes; ",
+			    "%s calls have no stack or arguments, because more threads than ispot "
+			    "distinguishes were preempted in probes; ",
 			    text_count(n, r->drain.aheads_dropped));
 	if (words.n > 2) {
 		words.s[words.n - 2] = '\0';

@@ -490,8 +490,8 @@ static void report_lost(const struct hybrid *h, struct recording *r)
 	if (!lost || (!h->rounds && !r->options->scout))
 		return;
 	snprintf(words, sizeof(words),
-		 "ispot dropped %s of the CPUs and chose the functions by the other %" PRIu64,
-		 text_counted(samples, lost, "sample"), kept);
+		 "ispot dropped %s, and chose the functions by the other %" PRIu64,
+		 text_counted(samples, lost, "CPU sample"), kept);
 	if (many)
 		log_notice("%s", words);
 	recording_note(r, many ? "lost-samples" : "few-lost-samples", words);

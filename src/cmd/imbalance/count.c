@@ -90,8 +90,8 @@ size_t imbalance_notices(const struct parallel *p, struct trace_reader *r, bool 
 	if (damage)
 		notices[n++] = xstrdup(damage);
 	if (p->lost_records)
-		notices[n++] = xasprintf("%s dropped: a region does not have the threads "
-					 "that lost events in it",
+		notices[n++] = xasprintf("%s dropped: a thread is left out of the regions "
+					 "in which it lost events",
 					 text_counted(number, p->lost_records, "event"));
 	if (p->sampled)
 		notices[n++] = xasprintf("%s of barriers left no record, because calls were "
