@@ -223,9 +223,6 @@ static int run_bench(int argc, char **argv, struct err *err)
 		ret = measure_all(&o, engine, &costs, err);
 	if (!ret && o.json)
 		print_json(&costs);
-	if (!ret && !o.json)
-		printf("\ninner: what the duration of an empty call shows; full: what a traced "
-		       "call adds to its caller\n");
 	vec_release(&costs);
 	return ret;
 }

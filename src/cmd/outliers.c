@@ -85,8 +85,8 @@ static char *find_contexts(const struct outliers *o, const struct outlier_block 
 				without += !x->stack;
 	if (!without)
 		return NULL;
-	return xasprintf("no call stack of %s: record with --slow-stacks TIME, which takes that "
-			 "of each call that lasts TIME or longer",
+	return xasprintf("%s without a call stack: record with --slow-stacks TIME, which takes "
+			 "the stack of each call of TIME or longer",
 			 text_counted(number, without, "outlier"));
 }
 
