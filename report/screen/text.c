@@ -785,13 +785,14 @@ static void print_screen(const struct view *v, struct text *out)
 	text_release(&to_do);
 }
 
-/* Makes room for rows that lose nearly as much as the first, if shorter text can. */
+/* Makes room for rows that lose nearly as much as the first, if shorter text can. A view of threads
+ * is about all of them, so it gives up more text for them. */
 static void make_room(const struct view *fitting, void (*print)(const struct view *, struct text *),
 		      struct text *out)
 {
 	struct view shorter = *fitting;
 
-	while (shorter.shortened < SHORTEN_CALLS) {
+	while (shorter.shortened < (fitting->by_thread ? SHORTEN_OTHERS : SHORTEN_CALLS)) {
 		struct text text = { 0 };
 
 		shorter.shortened++;
