@@ -72,6 +72,7 @@ struct session_options {
 	void *launching_ctx;
 	/* NULL: the kernel's probes time all functions (engine.h) */
 	const struct session_beside *beside;
+	bool beside_is_asked; /* by the user, who is told why it cannot be */
 	/* Receives the records instead of a file; output is not used. After each draining, it may
 	 * be read up to until_ns, and after the session, to its end. Without it, drained() is
 	 * called all the same if it is set. */

@@ -183,7 +183,10 @@ static int settle_failed(struct beside *beside, struct recording *r, const struc
 	char words[sizeof(why->text) + 64];
 
 	session_beside_refusal(why, words, sizeof(words));
-	recording_write_notice(r, "kernel-probes", words);
+	if (r->options->beside_is_asked)
+		recording_write_notice(r, "kernel-probes", words);
+	else
+		log_detail("%s", words);
 	return settle(beside, r, 0, why->text, err);
 }
 

@@ -524,9 +524,8 @@ static void report_no_choice(const struct hybrid *h, struct recording *r)
 		snprintf(words, sizeof(words),
 			 "the recording ended before ispot had chosen functions to trace; let it "
 			 "last longer, %s",
-			 r->options->n_pids   ? "or name them with -F"
-			 : r->options->beside ? "name them with -F, or give --two-pass"
-					      : "name them with -F, or give --engine auto");
+			 r->options->n_pids ? "or name them with -F"
+					    : "name them with -F, or give --two-pass");
 		recording_write_notice(r, "too-short", words);
 		return;
 	}

@@ -262,22 +262,6 @@ static bool next_is_burst(const struct view *v, struct text *out)
 	return told;
 }
 
-/* Whether the command can likely be recorded in process, with all functions from its start. */
-static bool may_be_in_process(const struct meta *meta)
-{
-	const struct meta_session *s = &meta->session;
-	const char *word = s->command, *slash;
-	size_t n = strcspn(word, " ");
-
-	while ((slash = memchr(word, '/', n))) {
-		n -= (size_t)(slash + 1 - word);
-		word = slash + 1;
-	}
-	return s->machine && !strcmp(s->machine, "x86_64") &&
-	       !isnan(meta_cycles_per_ns(meta, NULL)) && !meta_has_notice(meta, "no-symbols") &&
-	       s->program && strlen(s->program) == n && !strncmp(s->program, word, n);
-}
-
 void text_next_command(unsigned width, const char *command, const char *what, struct text *out)
 {
 	next_line(out, width, strlen(command), "Next:", command, what);
@@ -325,7 +309,6 @@ static void next_after_nothing(const struct view *v, struct text *out)
 	const bool as_ever = chosen_by_user(v) || is_in_process(v);
 	struct text again = { 0 }, check = { 0 };
 	struct text command = { 0 };
-	bool in_process = false;
 	size_t width;
 
 	if (v->file && meta_has_notice(v->result->meta, "go")) {
@@ -343,12 +326,7 @@ static void next_after_nothing(const struct view *v, struct text *out)
 		if (!s->command || !*s->command)
 			return;
 		command_line(s->command, v->width, &command);
-		in_process = !as_ever && !meta_has_option(v->result->meta, "--engine auto") &&
-			     may_be_in_process(v->result->meta);
-		text_printf(&again, "ispot record %s-- %s",
-			    as_ever	 ? ""
-			    : in_process ? "--engine auto "
-					 : "--two-pass ",
+		text_printf(&again, "ispot record %s-- %s", as_ever ? "" : "--two-pass ",
 			    command.s);
 		text_printf(&check, "ispot check -F '*' -- %s", command.s);
 	}
@@ -357,7 +335,6 @@ static void next_after_nothing(const struct view *v, struct text *out)
 		  chosen_by_user(v)  ? "without -F: the hot functions"
 		  : s->attached	     ? "again, while it is busy"
 		  : is_in_process(v) ? "again, for longer"
-		  : in_process	     ? "all functions, from the start"
 				     : "choose in one run, trace in another");
 	next_line(out, v->width, width, "", check.s, "the functions that -F can name");
 	text_release(&again);

@@ -365,7 +365,7 @@ static struct inject_beside *begin_engine(const struct stat_options *o, struct s
 {
 	const bool is_auto = o->engine && !strcmp(o->engine, "auto");
 
-	return is_auto ? engine_add_in_process(so, why_not_in_process(o)) : NULL;
+	return is_auto ? engine_add_in_process(so, why_not_in_process(o), true) : NULL;
 }
 
 static int watch(struct watch *w, struct session_options *so, struct err *err)

@@ -58,6 +58,22 @@ is "$(engine one often)/$(engine one locked)/$(engine one round_of)" in-process/
 is "$(engine one jumps)" kernel "what cannot be patched gets kernel probes" || diag one.err
 is "$(engine one pthread_mutex_lock)" kernel "what waits gets kernel probes, which tell for what" || diag one.err
 is "$(trace_of one producer)" "bpf in-process" "trace.producer"
+# A command has both engines unless an engine is named. Where they cannot be, nothing is to be said, as nobody
+# asked for them.
+"$ISPOT" record -o default.data "${chosen[@]}" -- ./both 3 211 7 2 >default.out 2>default.err
+is "$?/$(cat default.out)" 3/done "no engine named: status" || diag default.err
+is "$(engine default often)/$(engine default jumps)/$(engine default pthread_mutex_lock)" in-process/kernel/kernel "no engine named: both" || diag default.err
+if [ "$(trace_of default lost_records)" = 0 ]; then
+	is "$(calls default often)" 7385 "no engine named: each call"
+else
+	skip "no engine named: each call" "records were lost"
+fi
+"$ISPOT" record -o default.data ./both 1 101 3 >default.out 2>default.err
+is "$?/$(engine default locked)" 3/in-process "nor functions: patched from the start" || diag default.err
+"$ISPOT" record -o default.data -g fp -F often ./both 1 101 3 >default.out 2>default.err
+is "$?/$(engine default often)/$(grep -c 'kernel probes' default.err)" 3/kernel/0 "with an option that takes kernel probes" || diag default.err
+"$ISPOT" record -v -o default.data -g fp -F often ./both 1 101 3 >default.out 2>default.err
+like default.err 'all calls are timed by kernel probes: with -g' "-v says why" || diag default.err
 if [ "$(trace_of one lost_records)" = 0 ]; then
 	is "$(calls one often)/$(calls one round_of)/$(calls one jumps)" 7385/1055/1055 "each call of threads and forks is counted, by either engine" || diag one.err
 	is "$(trace_of one untimed_calls)" 0 "and has its end"

@@ -95,7 +95,7 @@ unlike contended.screen 'in fast / slow calls' "contended: no table of counters 
 
 record short -- "$MB/exact" -n 11
 is "$status" 0 "a program too short to sample: status"
-like short.err '--engine auto' "a program too short to sample: names the engine that times it"
+like short.err '--two-pass' "a program too short to sample: says what takes two runs"
 record short_twice --two-pass -- "$MB/mutex" -n 1
 is "$status" 0 "--two-pass of one that is too short to count calls: status" || diag short_twice.err
 report short_twice

@@ -203,11 +203,14 @@ ahead() {
 by=
 
 # record NAME RECORD-ARGS...: NAME.data, NAME.out (the target's stdout), NAME.err; sets $status.
+# By the kernel's probes, unless the arguments name an engine.
 # RING: of each CPU, where the recorder itself is slowed (tests/strict)
 record() {
-	local name=$1
+	local name=$1 engine="--engine kernel"
 	shift
-	$by "$ISPOT" record -o "$name.data" ${RING:+-m "$RING"} "$@" >"$name.out" 2>"$name.err"
+	[[ " $* " == *" --engine "* || " $* " == *" --java "* ]] && engine=
+	# shellcheck disable=SC2086 # an option and its value
+	$by "$ISPOT" record -o "$name.data" ${RING:+-m "$RING"} $engine "$@" >"$name.out" 2>"$name.err"
 	# shellcheck disable=SC2034 # for the tests
 	status=$?
 }

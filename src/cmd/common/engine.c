@@ -45,12 +45,15 @@ int engine_refuse(const char *word, const char *command, struct err *err)
 		    : 0;
 }
 
-static void report(const struct err *why)
+static void report(const struct err *why, bool is_asked)
 {
 	char words[sizeof(why->text) + 64];
 
 	session_beside_refusal(why, words, sizeof(words));
-	log_notice("%s", words);
+	if (is_asked)
+		log_notice("%s", words);
+	else
+		log_detail("%s", words);
 }
 
 static bool is_chosen(const struct session_options *so)
@@ -64,7 +67,8 @@ static void share_budget(struct session_options *so)
 	so->overhead -= so->overhead_beside;
 }
 
-struct inject_beside *engine_add_in_process(struct session_options *so, const char *why_not)
+struct inject_beside *engine_add_in_process(struct session_options *so, const char *why_not,
+					    bool is_asked)
 {
 	const struct session_options r = { .argv = so->n_pids ? NULL : so->argv,
 					   .pids = so->pids,
@@ -82,10 +86,11 @@ struct inject_beside *engine_add_in_process(struct session_options *so, const ch
 	else
 		inject_beside_new(&b, &r, &why);
 	if (!b) {
-		report(&why);
+		report(&why, is_asked);
 		return NULL;
 	}
 	so->beside = inject_beside_get(b);
+	so->beside_is_asked = is_asked;
 	if (!is_chosen(so))
 		share_budget(so);
 	return b;

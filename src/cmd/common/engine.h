@@ -3,6 +3,8 @@
 #ifndef ISPOT_CMD_COMMON_ENGINE_H
 #define ISPOT_CMD_COMMON_ENGINE_H
 
+#include <stdbool.h>
+
 struct err;
 struct inject_beside;
 struct session_options;
@@ -16,10 +18,11 @@ int engine_parse(const char *word, enum engine *engine, struct err *err);
 int engine_refuse(const char *word, const char *command, struct err *err);
 /*
  * Lets the session hand over, to be timed in process, what is too costly for kernel probes.
- * why_not: a clause, if anything that was asked for takes kernel probes; NULL: nothing. Returns
- * what is freed when the session has been; NULL: kernel probes time all calls, and the user has
- * been told why.
+ * why_not: a clause, if anything that was asked for takes kernel probes; NULL: nothing. is_asked:
+ * the user has asked for it, and is told if it cannot be; else that is a detail. Returns what is
+ * freed when the session has been; NULL: kernel probes time all calls.
  */
-struct inject_beside *engine_add_in_process(struct session_options *so, const char *why_not);
+struct inject_beside *engine_add_in_process(struct session_options *so, const char *why_not,
+					    bool is_asked);
 
 #endif
