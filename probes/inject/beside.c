@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "probes/inject/budget.h"
 #include "probes/inject/choice.h"
-#include "probes/inject/machine/blob.h"
 #include "probes/inject/processes.h"
 #include "probes/inject/refusal.h"
 #include "probes/inject/ringbytes.h"
@@ -79,7 +78,7 @@ static struct patch_plan *plan_of(struct inject_beside *b, struct dso *dso)
 
 bool inject_beside_records_arguments(const struct planned *p, uint32_t intact)
 {
-	return !*p->what.arguments || (blob_get().values && !(p->arguments.registers & ~intact));
+	return !*p->what.arguments || !(p->arguments.registers & ~(intact & INPROC_ARGUMENTS));
 }
 
 /* Returns the arguments that are recorded in process, or NULL if there are none. */
@@ -87,11 +86,11 @@ static struct arguments *arguments_of(const struct planned *p, uint32_t intact)
 {
 	struct arguments *a;
 
-	if (!p->arguments.n || !blob_get().values)
+	if (!p->arguments.n)
 		return NULL;
 	a = xcalloc(1, sizeof(*a));
 	*a = p->arguments;
-	arguments_keep_intact(a, intact);
+	arguments_keep_intact(a, intact & INPROC_ARGUMENTS);
 	return a;
 }
 

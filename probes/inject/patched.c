@@ -238,7 +238,7 @@ static void begin_arena(struct stub_code *c, const struct injection *in, const s
 	facts->miss = in->gives_up ? a->at + c->n + blob.miss : 0;
 	facts->begin = a->at + c->n + blob.begin;
 	facts->end = a->at + c->n + blob.end;
-	facts->values = blob.values ? a->at + c->n + blob.values : 0;
+	facts->values = a->at + c->n + blob.values;
 	facts->enter = a->at + c->n + blob.enter;
 	facts->leave = a->at + c->n + blob.leave;
 	facts->ring_bytes = (uint32_t)in->ring_bytes;

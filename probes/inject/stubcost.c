@@ -80,7 +80,7 @@ static struct stub_facts copy_blob(const struct bench *b, struct stub_code *c, u
 				    .full = at + blob.full,
 				    .begin = at + blob.begin,
 				    .end = at + blob.end,
-				    .values = blob.values ? at + blob.values : 0,
+				    .values = at + blob.values,
 				    .enter = at + blob.enter,
 				    .leave = at + blob.leave,
 				    .ring_bytes = RING_BYTES };

@@ -16,7 +16,6 @@
 #include "base/text.h"
 #include "probes/inject/budget.h"
 #include "probes/inject/choice.h"
-#include "probes/inject/machine/blob.h"
 #include "probes/inject/patched.h"
 #include "probes/inject/refusal.h"
 #include "probes/patch/plan.h"
@@ -254,16 +253,9 @@ static void add_planned(struct inject_targets *t, struct patched_function *f,
 static int choose_arguments(struct patched_function *f, const struct selected *s,
 			    const struct no_key *no_key, struct err *err)
 {
-	const uint32_t intact = f->sites.data->intact;
+	const uint32_t intact = f->sites.data->intact & INPROC_ARGUMENTS;
 	int ret;
 
-	if (!blob_get().values && *s->arguments)
-		return err_set(err, -ENOTSUP,
-			       "-F %s: no arguments are recorded in process on this processor yet; "
-			       "leave @%s out, or record with --engine kernel",
-			       s->pattern, s->arguments);
-	if (!blob_get().values)
-		return 0;
 	f->arguments = xcalloc(1, sizeof(*f->arguments));
 	ret = arguments_choose(f->arguments, s->arguments, !s->by_name, s->dso, s->function, no_key,
 			       err);

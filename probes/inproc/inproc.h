@@ -156,8 +156,9 @@ struct inproc_stamp {
  */
 #define INPROC_VALUE	   (1u << 30)
 #define INPROC_VALUE_SHIFT 22
-#define INPROC_VALUES	   7 /* arguments in registers on x86-64, and the returned value */
+#define INPROC_VALUES	   7 /* the first six integer arguments, and the returned value */
 #define INPROC_RETURNED	   6
+#define INPROC_ARGUMENTS   ((1u << INPROC_RETURNED) - 1) /* bits of those that stubs record */
 
 /*
  * The values that a stub asks for: bit INPROC_VALUE_SHIFT + i for value i, and above

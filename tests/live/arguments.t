@@ -104,9 +104,7 @@ thread unsigned int value" "integer arguments by default"
 }
 
 all_are_recorded kernel 0
-if [ "$(uname -m)" != x86_64 ]; then
-	skip "the same in process" "no arguments are recorded in process on this processor"
-elif "$ISPOT" bench --engine in-process >bench.out 2>&1; then
+if "$ISPOT" bench --engine in-process >bench.out 2>&1; then
 	all_are_recorded in-process 2000 # of two threads the first 4,096 records
 else
 	skip "the same in process" "none here: $(joined bench.out)"

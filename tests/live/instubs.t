@@ -46,6 +46,11 @@ if [ "$(id -u)" = 0 ] && [ "$status" = 0 ]; then
 	is "$(calls auto leaf)/$(report auto '.blocks[] | select(.name == "leaf" and .kind == "function") | .probe.engine')" \
 		"$(made auto leaf)/in-process" "--engine auto: each call, in process" || diag auto.err
 fi
+record valued --engine in-process -F leaf@arg1,ret -- "$patched" 3 0 101 0
+is "$(calls valued leaf)" "$(made valued leaf)" "arguments: each call" || diag valued.err
+"$ISPOT" dump --events -i valued.data >valued.events
+is "$(grep -c ' args mask=0x1 ' valued.events)/$(grep -c ' args mask=0x200 ' valued.events)" \
+	"$(made valued leaf)/$(made valued leaf)" "each with its argument and what it returned"
 record chosen --engine in-process -- "$patched" 1 0 101 0
 is "$status/$(calls chosen deep)" "0/$(made chosen deep)" "without -F: functions of the program" || diag chosen.err
 is "$("$ISPOT" dump --meta -i chosen.data | grep -c '__aarch64_\|have_lse\|weak_fn')" 0 "and none that compilers add"

@@ -9,6 +9,7 @@
 
 #include "unit.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -26,6 +27,9 @@
 #include "probes/inject/machine/stub.h"
 #include "probes/inproc/drain.h"
 #include "probes/inproc/stamped.h"
+#include "probes/select/arguments.h"
+#include "trace/read/reader.h"
+#include "trace/record.h"
 #include "trace/write/writer.h"
 
 #define RING	  4096u /* bytes: 256 records */
@@ -45,6 +49,10 @@ static int (*made)(int);     /* returns its argument and one, and records that a
 static int (*frequent)(int); /* the same as function 0, which may be given up */
 static int (*gated)(int);  /* calls itself n times; one call in PERIOD is recorded, as function 2 */
 static void (*left)(bool); /* function 1: if true, raises a SIGTRAP that leaves it */
+/* Return a + f; recorded as functions 4, with all arguments and what is returned, and 5, with the
+ * first three arguments of some calls. */
+typedef long sum_function(long a, long b, long c, long d, long e, long f);
+static sum_function *valued, *sometimes;
 static _Atomic long in_handlers;
 static sigjmp_buf before_call;
 
@@ -66,6 +74,19 @@ static void begin_drain(bool is_sampled)
 		inproc_drain_add_stamped(&drain, fd, getpid(), RING, FUNCTIONS, is_sampled), 0);
 	region = drain.regions.data[0].memory->start;
 	close(fd);
+}
+
+/* All arguments are numbers of 8 bytes. */
+static void begin_arguments(void)
+{
+	static struct arguments all = { .n = 7, .registers = 0x3f, .returns = true },
+				some = { .n = 3, .registers = 7, .occasional = true };
+
+	memset(all.bytes, 8, sizeof(all.bytes));
+	memset(some.bytes, 8, sizeof(some.bytes));
+	inproc_drain_count_functions(&drain, FUNCTIONS);
+	drain.arguments[4] = &all;
+	drain.arguments[5] = &some;
 }
 
 /* Makes the threads' blocks, which are so large together. */
@@ -234,6 +255,138 @@ static void test_forked(void **state)
 	assert_int_equal(calls, 1 + 53 + 59);
 	assert_int_equal(lost, 0);
 }
+
+/* ---- arguments ---- */
+
+static long call_valued(long a)
+{
+	return valued(a, -a, a << 40, 3 * a, 5 * a, 7 * a);
+}
+
+/* What the file has of the calls of one function. */
+struct written {
+	uint64_t entries, exits, with_arguments, with_returned;
+	uint64_t wrong; /* values that belong to different calls, or are not as they were */
+};
+
+static bool has_values_of_a_call(const struct record *r)
+{
+	const uint64_t a = r->values[1];
+
+	return r->n_values == 7 && r->values[2] == -a && r->values[3] == a << 40 &&
+	       r->values[4] == 3 * a && r->values[5] == 5 * a && r->values[6] == 7 * a;
+}
+
+static void add_written(struct written *w, const struct record *r, uint32_t id)
+{
+	static uint64_t sp;
+
+	if (r->kind == REC_ENTRY || r->kind == REC_EXIT)
+		sp = r->id == id ? r->sp : 0;
+	w->entries += r->kind == REC_ENTRY && sp;
+	w->exits += r->kind == REC_EXIT && sp;
+	if (r->kind != REC_ARGS)
+		return;
+	if (r->values[0] == 1u << ARG_RETURN) {
+		w->with_returned++;
+		w->wrong += r->n_values != 2 || r->values[1] % 8;
+	} else if (sp) {
+		w->with_arguments++;
+		w->wrong += id == 4 && !has_values_of_a_call(r);
+	}
+}
+
+static struct written written_of(uint32_t id)
+{
+	struct written w = { 0 };
+	struct trace_reader *r;
+	struct record record;
+
+	assert_int_equal(trace_writer_flush(writer, NULL), 0);
+	if (trace_reader_open(&r, path, NULL) == -ENODATA) /* no record yet */
+		return w;
+	while (trace_reader_next(r, &record) > 0)
+		add_written(&w, &record, id);
+	trace_reader_free(r);
+	return w;
+}
+
+static void test_values(void **state)
+{
+	const struct written before = written_of(4);
+	uint64_t calls, lost;
+	struct written w;
+
+	(void)state;
+	for (long i = 0; i < 300; i++) {
+		const long a = i % 3 ? i : -i; /* zero, negative ones, more than 32 bits */
+
+		assert_int_equal(call_valued(a), 8 * a);
+		if (i % 20 == 19) {
+			read_all(&calls, &lost);
+			assert_int_equal(calls, 20);
+			assert_int_equal(lost, 0);
+		}
+	}
+	w = written_of(4);
+	assert_int_equal(w.wrong,
+			 before.wrong); /* those of test_registers_with_values() are others */
+	assert_int_equal(w.entries - before.entries, 300);
+	assert_int_equal(w.exits - before.exits, 300);
+	assert_int_equal(w.with_arguments - before.with_arguments, 300);
+	assert_int_equal(w.with_returned - before.with_returned, 300);
+}
+
+static void test_values_of_a_full_ring(void **state)
+{
+	const uint64_t most = RING / sizeof(struct inproc_stamp) / 9; /* records of a call */
+	const struct written before = written_of(4);
+	uint64_t calls, lost, records = drain.records;
+	struct written w;
+
+	(void)state;
+	for (long i = 0; i < 1009; i++)
+		assert_int_equal(call_valued(i), 8 * i);
+	read_all(&calls, &lost);
+	assert_int_equal(drain.records - records + lost, 2 * 1009);
+	w = written_of(4);
+	assert_int_equal(w.wrong, before.wrong);
+	assert_int_equal(w.with_arguments - before.with_arguments, most);
+	assert_in_range(calls, most + 1, most + 2); /* the last ones had no room for values */
+}
+
+/* A thread's first calls have their values, and later one in 16, whatever its other calls are. */
+static void *call_sometimes(void *unused)
+{
+	(void)unused;
+	for (long i = 0; i < 16000; i++) {
+		uint64_t calls, lost;
+
+		if (sometimes(i, 1, 2, 3, 4, 5) != i + 5)
+			return "a wrong result";
+		if (i % 40 == 39)
+			read_all(&calls, &lost);
+	}
+	return NULL;
+}
+
+static void test_values_of_some_calls(void **state)
+{
+	pthread_t other;
+	struct written w;
+	void *wrong;
+
+	(void)state;
+	assert_int_equal(pthread_create(&other, NULL, call_sometimes, NULL), 0);
+	assert_int_equal(pthread_join(other, &wrong), 0);
+	assert_null(wrong);
+	w = written_of(5);
+	assert_int_equal(w.entries, 16000);
+	/* of 4,096 records at first 5 a call */
+	assert_in_range(w.with_arguments, 819 + 15181 / 18, 820 + 15181 / 14);
+}
+
+/* ---- one call in several ---- */
 
 static const struct inproc_row *row_of(uint32_t slot)
 {

@@ -9,10 +9,6 @@
 
 #include "stubs.h"
 
-#include "probes/select/arguments.h"
-#include "trace/read/reader.h"
-#include "trace/record.h"
-
 #include <sys/syscall.h>
 #include <ucontext.h>
 
@@ -21,10 +17,6 @@
 #define SP_BEFORE   40 /* what the made function says its entry's stack pointer is above its own */
 
 static int (*kept)(long a, long b); /* the same as made: 2 a, and one if a is below b */
-/* Return a + f; recorded as functions 4, with all arguments and what is returned, and 5, with the
- * first three arguments of some calls. */
-static long (*valued)(long a, long b, long c, long d, long e, long f);
-static long (*sometimes)(long a, long b, long c, long d, long e, long f);
 
 static void set_gs(void)
 {
@@ -107,8 +99,8 @@ static int (*make_adding(struct stub_code *c, const struct stub_facts *facts, ui
 	return (int (*)(int))(uintptr_t)start;
 }
 
-static long (*make_sum(struct stub_code *c, const struct stub_facts *facts, struct stub_entry entry,
-		       bool returns))(long, long, long, long, long, long)
+static sum_function *make_sum(struct stub_code *c, const struct stub_facts *facts,
+			      struct stub_entry entry, bool returns)
 {
 	const uint64_t start = c->address + c->n;
 
@@ -116,7 +108,7 @@ static long (*make_sum(struct stub_code *c, const struct stub_facts *facts, stru
 	EMIT(c, 0x4a, 0x8d, 0x04, 0x0f); /* lea (%rdi, %r9), %rax */
 	stub_emit_exit(c, facts, entry.id, entry.sp, returns);
 	EMIT(c, 0xc3);
-	return (long (*)(long, long, long, long, long, long))(uintptr_t)start;
+	return (sum_function *)(uintptr_t)start;
 }
 
 static void make_function(void)
@@ -154,19 +146,6 @@ static void make_function(void)
 	sometimes = make_sum(&c, &facts,
 			     (struct stub_entry){ .id = 5, .values = 7, .sometimes = true }, false);
 	assert_true(c.n < c.room);
-}
-
-/* All arguments are numbers of 8 bytes. */
-static void begin_arguments(void)
-{
-	static struct arguments all = { .n = 7, .registers = 0x3f, .returns = true },
-				some = { .n = 3, .registers = 7, .occasional = true };
-
-	memset(all.bytes, 8, sizeof(all.bytes));
-	memset(some.bytes, 8, sizeof(some.bytes));
-	inproc_drain_count_functions(&drain, FUNCTIONS);
-	drain.arguments[4] = &all;
-	drain.arguments[5] = &some;
 }
 
 static int begin(void **state)
@@ -286,135 +265,6 @@ static void test_gate_keeps_registers(void **state)
 	}
 	made = before;
 	read_all(&calls, &lost);
-}
-
-/* ---- arguments ---- */
-
-static long call_valued(long a)
-{
-	return valued(a, -a, a << 40, 3 * a, 5 * a, 7 * a);
-}
-
-/* What the file has of the calls of one function. */
-struct written {
-	uint64_t entries, exits, with_arguments, with_returned;
-	uint64_t wrong; /* values that belong to different calls, or are not as they were */
-};
-
-static bool has_values_of_a_call(const struct record *r)
-{
-	const uint64_t a = r->values[1];
-
-	return r->n_values == 7 && r->values[2] == -a && r->values[3] == a << 40 &&
-	       r->values[4] == 3 * a && r->values[5] == 5 * a && r->values[6] == 7 * a;
-}
-
-static void add_written(struct written *w, const struct record *r, uint32_t id)
-{
-	static uint64_t sp;
-
-	if (r->kind == REC_ENTRY || r->kind == REC_EXIT)
-		sp = r->id == id ? r->sp : 0;
-	w->entries += r->kind == REC_ENTRY && sp;
-	w->exits += r->kind == REC_EXIT && sp;
-	if (r->kind != REC_ARGS)
-		return;
-	if (r->values[0] == 1u << ARG_RETURN) {
-		w->with_returned++;
-		w->wrong += r->n_values != 2 || r->values[1] % 8;
-	} else if (sp) {
-		w->with_arguments++;
-		w->wrong += id == 4 && !has_values_of_a_call(r);
-	}
-}
-
-static struct written written_of(uint32_t id)
-{
-	struct written w = { 0 };
-	struct trace_reader *r;
-	struct record record;
-
-	assert_int_equal(trace_writer_flush(writer, NULL), 0);
-	assert_int_equal(trace_reader_open(&r, path, NULL), 0);
-	while (trace_reader_next(r, &record) > 0)
-		add_written(&w, &record, id);
-	trace_reader_free(r);
-	return w;
-}
-
-static void test_values(void **state)
-{
-	const struct written before = written_of(4);
-	uint64_t calls, lost;
-	struct written w;
-
-	(void)state;
-	for (long i = 0; i < 300; i++) {
-		const long a = i % 3 ? i : -i; /* zero, negative ones, more than 32 bits */
-
-		assert_int_equal(call_valued(a), 8 * a);
-		if (i % 20 == 19) {
-			read_all(&calls, &lost);
-			assert_int_equal(calls, 20);
-			assert_int_equal(lost, 0);
-		}
-	}
-	w = written_of(4);
-	assert_int_equal(w.wrong,
-			 before.wrong); /* those of test_registers_with_values() are others */
-	assert_int_equal(w.entries - before.entries, 300);
-	assert_int_equal(w.exits - before.exits, 300);
-	assert_int_equal(w.with_arguments - before.with_arguments, 300);
-	assert_int_equal(w.with_returned - before.with_returned, 300);
-}
-
-static void test_values_of_a_full_ring(void **state)
-{
-	const uint64_t most = RING / sizeof(struct inproc_stamp) / 9; /* records of a call */
-	const struct written before = written_of(4);
-	uint64_t calls, lost, records = drain.records;
-	struct written w;
-
-	(void)state;
-	for (long i = 0; i < 1009; i++)
-		assert_int_equal(call_valued(i), 8 * i);
-	read_all(&calls, &lost);
-	assert_int_equal(drain.records - records + lost, 2 * 1009);
-	w = written_of(4);
-	assert_int_equal(w.wrong, before.wrong);
-	assert_int_equal(w.with_arguments - before.with_arguments, most);
-	assert_in_range(calls, most + 1, most + 2); /* the last ones had no room for values */
-}
-
-/* A thread's first calls have their values, and later one in 16, whatever its other calls are. */
-static void *call_sometimes(void *unused)
-{
-	(void)unused;
-	for (long i = 0; i < 16000; i++) {
-		uint64_t calls, lost;
-
-		if (sometimes(i, 1, 2, 3, 4, 5) != i + 5)
-			return "a wrong result";
-		if (i % 40 == 39)
-			read_all(&calls, &lost);
-	}
-	return NULL;
-}
-
-static void test_values_of_some_calls(void **state)
-{
-	pthread_t other;
-	struct written w;
-	void *wrong;
-
-	(void)state;
-	assert_int_equal(pthread_create(&other, NULL, call_sometimes, NULL), 0);
-	assert_int_equal(pthread_join(other, &wrong), 0);
-	assert_null(wrong);
-	w = written_of(5);
-	assert_int_equal(w.entries, 16000);
-	/* of 4,096 records at first 5 a call */
-	assert_in_range(w.with_arguments, 819 + 15181 / 18, 820 + 15181 / 14);
 }
 
 /* ---- a signal between any two instructions ---- */

@@ -69,6 +69,16 @@ static void make_functions(struct stub_code *c, const struct stub_facts *facts)
 	emit(c, 0x34000040); /* cbz w0, 1f */
 	emit(c, 0xd4200000); /* brk #0 */
 	end_function(c, &s);
+	s.entry = (struct stub_entry){ .id = 4, .values = INPROC_ARGUMENTS };
+	s.returns = true;
+	valued = (sum_function *)(uintptr_t)begin_function(c, &s);
+	emit(c, 0x8b050000); /* add x0, x0, x5 */
+	end_function(c, &s);
+	s.entry = (struct stub_entry){ .id = 5, .values = 7, .sometimes = true };
+	s.returns = false;
+	sometimes = (sum_function *)(uintptr_t)begin_function(c, &s);
+	emit(c, 0x8b050000); /* add x0, x0, x5 */
+	end_function(c, &s);
 }
 
 static void make_code(void)
@@ -102,6 +112,7 @@ static int begin_with(uint32_t one_in, bool may_give_up)
 	period = one_in;
 	gives_up = may_give_up;
 	begin_drain(period > 1);
+	begin_arguments();
 	begin_blocks((INPROC_SLOTS + 1) * blob_block_bytes(period, FUNCTIONS, gives_up) +
 		     blob_table_bytes());
 	make_code();
@@ -164,14 +175,14 @@ __asm__(".pushsection .text\n"
 	"	ret\n"
 	".popsection\n");
 
-static bool keeps_registers(void)
+static bool keeps_registers(uintptr_t function, uint64_t result)
 {
 	uint64_t seen[N_REGISTERS];
 
-	if (stub_call_with(seen, (void *)(uintptr_t)made) != 0 || seen[0] != 101)
+	if (stub_call_with(seen, (void *)function) != 0 || seen[0] != result)
 		return false;
 	for (unsigned i = 1; i < N_REGISTERS; i++)
-		if (seen[i] != (i == 16 ? (uintptr_t)made : i + 100))
+		if (seen[i] != (i == 16 ? function : i + 100))
 			return false;
 	return true;
 }
@@ -180,9 +191,29 @@ static void *check_registers(void *unused)
 {
 	/* the first call takes a slot, some find the ring full */
 	for (int i = 0; i < (period > 1 ? 300 : TRIED); i++)
-		if (!keeps_registers())
+		if (!keeps_registers((uintptr_t)made, 101))
 			return "a register was changed";
 	return unused;
+}
+
+static void *check_registers_with_values(void *unused)
+{
+	for (int i = 0; i < 300; i++)
+		if (!keeps_registers((uintptr_t)valued, 100 + 105) ||
+		    !keeps_registers((uintptr_t)sometimes, 100 + 105))
+			return "a register was changed";
+	return unused;
+}
+
+static void test_registers_with_values(void **state)
+{
+	pthread_t other;
+	void *wrong;
+
+	(void)state;
+	assert_int_equal(pthread_create(&other, NULL, check_registers_with_values, NULL), 0);
+	assert_int_equal(pthread_join(other, &wrong), 0);
+	assert_null(wrong);
 }
 
 static void test_registers(void **state)
@@ -298,6 +329,10 @@ int main(void)
 		EACH_CALL(test_counts),
 		EACH_CALL(test_loss_is_counted),
 		EACH_CALL(test_registers),
+		EACH_CALL(test_registers_with_values),
+		EACH_CALL(test_values),
+		EACH_CALL(test_values_of_a_full_ring),
+		EACH_CALL(test_values_of_some_calls),
 		EACH_CALL(test_threads_and_signals),
 		EACH_CALL(test_forked),
 		EACH_CALL(test_one_after_the_other),
@@ -311,6 +346,7 @@ int main(void)
 		SOME_CALLS(test_gate_of_left_calls),
 		SOME_CALLS(test_gate_of_threads_forks_signals),
 		SOME_CALLS(test_gate_keeps_registers),
+		SOME_CALLS(test_registers_with_values),
 	};
 
 	return unit_run(tests);

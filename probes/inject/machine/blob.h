@@ -90,10 +90,9 @@ uint64_t blob_block_bytes(uint32_t period, uint32_t n_functions, bool gives_up);
  * thread's block there: they look for it in a table (threadtable.h).
  */
 struct blob {
-	const void *code;		      /* starts with struct blob_facts */
-	size_t bytes;			      /* 0: this processor is not supported */
-	size_t claim, full, miss, begin, end; /* offsets of the routines */
-	size_t values;			      /* 0: no values are recorded on this processor */
+	const void *code;			      /* starts with struct blob_facts */
+	size_t bytes;				      /* 0: this processor is not supported */
+	size_t claim, full, miss, begin, end, values; /* offsets of the six routines */
 	size_t enter, leave; /* aarch64: offsets of the two that stubs call instead */
 };
 

@@ -2,6 +2,7 @@
 #ifdef __aarch64__
 #include "probes/inject/machine/blob.h"
 
+#include "probes/inject/machine/stub.h"
 #include "probes/inject/machine/threadtable.h"
 #include "probes/inproc/inproc.h"
 
@@ -48,9 +49,15 @@ _Static_assert(sizeof(struct threadtable_row) == 32 && THREADTABLE_BITS == 13 &&
 		       offsetof(struct threadtable_row, tid) == 24,
 	       "as in the code");
 
+_Static_assert(INPROC_VALUE == 0x40000000u && INPROC_VALUE_SHIFT == 22 && INPROC_VALUES == 7 &&
+		       INPROC_RETURNED == 6 && STUB_SOMETIMES == 1u << 29 &&
+		       STUB_ALWAYS_BELOW == 0x10000 && STUB_SOMETIMES_FACTOR == 0x9e3779b1u,
+	       "as in the code");
+
 /*
  * The routines keep all registers but x16 and x30, which the stub has saved; x16 has the record's
- * second word. They change the flags, which have no meaning at an entry or exit. Below the 16 bytes
+ * second word, and in its bits from INPROC_VALUE_SHIFT on which values are recorded, and
+ * STUB_SOMETIMES. They change the flags, which have no meaning at an entry or exit. Below the 16 bytes
  * of the stub they save x9 to x15, which are their own.
  */
 #define SAVE                                                                         \
@@ -65,6 +72,12 @@ _Static_assert(sizeof(struct threadtable_row) == 32 && THREADTABLE_BITS == 13 &&
 	"	mov w12, #0x79b1\n	movk w12, #0x9e37, lsl #16\n"                    \
 	"	lsr x13, x10, #4\n	mul w13, w13, w12\n	lsr w13, w13, #19\n"     \
 	"	ldr x15, ispot_blob_table\n"
+
+/* Writes value i, which is in that register, if it is wanted. */
+#define VALUE(i, from)                                                                   \
+	"	tbz w16, #22+" #i ", 106f\n	mov w15, #(0x40000000|" #i "<<22)\n"             \
+	"	mov x9, x" #from "\n	bl 105f\n"                                               \
+	"106:\n"
 
 __asm__(".pushsection .rodata\n"
 	"	.balign 16\n"
@@ -120,7 +133,7 @@ __asm__(".pushsection .rodata\n"
 	/* Records nothing if the thread has missed misses_most calls of the function. */
 	"	ldr x9, ispot_blob_misses_most\n"
 	"	cbz x9, 9f\n"
-	"	lsr w12, w16, #1\n"
+	"	ubfx w12, w16, #1, #21\n"
 	"	cmp w12, #4, lsl #12\n" /* INPROC_PASSED_IDS */
 	"	b.hs 9f\n"
 	"	add x12, x11, x12, lsl #1\n"
@@ -142,11 +155,14 @@ __asm__(".pushsection .rodata\n"
 	"	b.hs 40f\n"
 	"6:	ldr x13, [x11, #24]\n"
 	"	cbz x13, 8f\n" /* a fork in a signal handler has wiped the block */
-	"	ldr x9, ispot_blob_ring_bytes\n"
+	"	tst w16, #0x1fc00000\n"
+	"	b.ne 100f\n"
+	"10:	ldr x9, ispot_blob_ring_bytes\n"
 	"	sub x9, x9, #1\n"
 	"	and x9, x12, x9\n"
 	"	add x13, x13, x9\n"
 	"	add x9, sp, #80\n"
+	"	and w16, w16, #0x803fffff\n"
 	"	stp w16, w9, [x13, #8]\n"
 	"	cbnz x14, 7f\n"
 	"	mrs x14, cntvct_el0\n"
@@ -338,7 +354,7 @@ __asm__(".pushsection .rodata\n"
 	"	ldr x10, ispot_blob_misses_most\n"
 	"	cbz x10, 44f\n"
 	"	tbnz w16, #0, 44f\n"
-	"	lsr w12, w16, #1\n"
+	"	ubfx w12, w16, #1, #21\n"
 	"	cmp w12, #4, lsl #12\n" /* INPROC_PASSED_IDS */
 	"	b.hs 44f\n"
 	"	add x13, x11, x12, lsl #1\n"
@@ -370,7 +386,7 @@ __asm__(".pushsection .rodata\n"
 	 * were, and what they write to TURN_OPEN at a depth is what the interrupted code writes
 	 * there: the same TURN_TOP.
 	 */
-	"60:	ubfx w12, w16, #1, #30\n"
+	"60:	ubfx w12, w16, #1, #21\n"
 	"	ldr x9, [x11, #40]\n"
 	"	add x9, x9, x12, lsl #5\n"
 	"	add x10, x11, x12, lsl #6\n"
@@ -526,6 +542,71 @@ __asm__(".pushsection .rodata\n"
 	"	sub w1, w5, #1\n"
 	"	sub w1, w1, w0\n"
 	"	str w1, [x10, #20]\n"
+	"	ret\n"
+
+	/*
+	 * Writes the values of the record whose position is x12, unless only some calls have them.
+	 * The records of all of them are reserved by one instruction, if the ring has room, so they
+	 * follow each other whatever a signal handler does. x13 is the record's ring, before and
+	 * after; in between it is a position, x17 the ring, w15 the bytes that are reserved.
+	 */
+	"100:	tbz w16, #29, 101f\n" /* STUB_SOMETIMES */
+	"	lsr x9, x12, #16\n"   /* STUB_ALWAYS_BELOW */
+	"	cbz x9, 101f\n"
+	"	mov w9, #0x79b1\n"
+	"	movk w9, #0x9e37, lsl #16\n"
+	"	mul w9, w12, w9\n"
+	"	mul w9, w9, w9\n"
+	"	lsr w9, w9, #28\n"
+	"	cbnz w9, 10b\n"
+	"101:	str x17, [sp, #-16]!\n"
+	"	ubfx w10, w16, #22, #7\n"
+	"	mov x15, #0\n"
+	"102:	sub w9, w10, #1\n"
+	"	ands w10, w10, w9\n"
+	"	add x15, x15, #16\n"
+	"	b.ne 102b\n"
+	"103:	ldr x17, [x11, #16]\n"
+	"	add x9, x11, #8\n"
+	"	ldxr x13, [x9]\n"
+	"	add x10, x13, x15\n"
+	"	cmp x10, x17\n"
+	"	b.hi 104f\n"
+	"	stxr w17, x10, [x9]\n"
+	"	cbnz w17, 103b\n"
+	"	ldr x17, [x11, #24]\n"
+	"	cbz x17, 109f\n" /* wiped by a fork in a signal handler */
+	VALUE(0, 0) VALUE(1, 1) VALUE(2, 2) VALUE(3, 3) VALUE(4, 4) VALUE(5, 5) VALUE(6, 0)
+	"	b 109f\n"
+	"104:	ldr x17, [x11, #32]\n"
+	"	cbz x17, 109f\n"
+	"	add x17, x17, #64\n"
+	"	ldar x17, [x17]\n" /* the recorder may have read records */
+	"	lsl x17, x17, #4\n"
+	"	ldr x9, ispot_blob_ring_bytes\n"
+	"	add x17, x17, x9\n"
+	"	str x17, [x11, #16]\n"
+	"	cmp x10, x17\n"
+	"	b.ls 103b\n"
+	"109:	ldr x17, [sp], #16\n"
+	"	ldr x13, [x11, #24]\n"
+	"	cbz x13, 8b\n"
+	"	b 10b\n"
+	/* Writes one record, of the value in x9. w15 is INPROC_VALUE and which value it is. */
+	"105:	bfxil w15, w16, #0, #22\n"
+	"	ldr x10, ispot_blob_ring_bytes\n"
+	"	sub x10, x10, #1\n"
+	"	and x10, x13, x10\n"
+	"	add x10, x17, x10\n"
+	"	str w15, [x10, #8]\n"
+	"	lsr x15, x9, #32\n"
+	"	str w15, [x10, #12]\n"
+	"	add x15, sp, #96\n"
+	"	orr x15, x15, #1\n"
+	"	mov w15, w15\n"
+	"	bfi x15, x9, #32, #32\n"
+	"	stlr x15, [x10]\n"
+	"	add x13, x13, #16\n"
 	"	ret\n"
 
 	/* Counts a record as lost: one of no slot, or one of the slot. */

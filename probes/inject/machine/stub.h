@@ -26,9 +26,8 @@ struct stub_code {
 };
 
 struct stub_facts {
-	uint64_t claim, full, begin, end; /* addresses of the routines of blob.h */
-	uint64_t miss;			  /* 0: no function is given up */
-	uint64_t values;		  /* 0: no values are recorded */
+	uint64_t claim, full, begin, end, values; /* addresses of the routines of blob.h */
+	uint64_t miss;				  /* 0: no function is given up */
 	uint64_t enter, leave;
 	uint32_t ring_bytes;
 };
@@ -39,8 +38,19 @@ struct stub_entry {
 	bool saves_flags; /* the function reads the flags later */
 	bool saves_red_zone;
 	uint32_t values; /* bit i: integer argument i is recorded */
-	bool sometimes;	 /* with about one call in 16 */
+	bool sometimes;	 /* with about one call in 16 (STUB_SOMETIMES_FACTOR) */
 };
+
+/*
+ * A call has its values sometimes if its record's position in the ring is below STUB_ALWAYS_BELOW,
+ * which are a thread's first 4,096 records, or if the position times the factor, squared, is below
+ * STUB_SOMETIMES_BELOW. Counting the calls would take longer. The squares have no period that the
+ * program's loops have, so no call of a loop is chosen again and again.
+ */
+#define STUB_ALWAYS_BELOW     (4096u * 16)
+#define STUB_SOMETIMES_FACTOR 0x9e3779b1u
+#define STUB_SOMETIMES_BELOW  (1u << 28)
+#define STUB_SOMETIMES	      (1u << 29) /* aarch64: in the word that a stub hands over */
 
 void stub_emit_entry(struct stub_code *c, const struct stub_facts *f, const struct stub_entry *e);
 void stub_emit_exit(struct stub_code *c, const struct stub_facts *f, uint32_t id, int32_t sp,

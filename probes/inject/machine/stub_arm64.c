@@ -6,6 +6,7 @@
 #ifdef __aarch64__
 #include "probes/inject/machine/stub.h"
 
+#include "probes/inproc/inproc.h"
 #include "probes/patch/layout_arm64.h"
 #include "probes/patch/relocate.h"
 
@@ -31,14 +32,21 @@ static void emit_record(struct stub_code *c, uint64_t routine, uint32_t what)
 
 void stub_emit_site_entry(struct stub_code *c, struct stub_site *s)
 {
+	uint32_t values = s->entry.values << INPROC_VALUE_SHIFT;
+
+	if (values && s->entry.sometimes && !s->is_sampled)
+		values |= STUB_SOMETIMES;
 	if (s->is_entry)
-		emit_record(c, s->facts->enter, s->entry.id << 1);
+		emit_record(c, s->facts->enter, s->entry.id << 1 | values);
 }
 
 void stub_emit_site_exit(struct stub_code *c, struct stub_site *s)
 {
 	if (s->is_exit)
-		emit_record(c, s->facts->leave, s->entry.id << 1 | 1);
+		emit_record(
+			c, s->facts->leave,
+			s->entry.id << 1 | 1 |
+				(s->returns ? 1u << (INPROC_VALUE_SHIFT + INPROC_RETURNED) : 0));
 }
 
 void stub_emit_site_rest(struct stub_code *c, const struct stub_site *s)

@@ -164,28 +164,23 @@ static void emit_reserve(struct stub_code *c, const struct stub_facts *f, uint32
 	r->none = emit_near_branch(c, NEAR_JE);
 }
 
-#define SOMETIMES_FACTOR 0x9e3779b1u /* its products, squared, have no period that loops have */
-#define SOMETIMES_BELOW	 (UINT32_MAX / 16 + 1)
-#define ALWAYS_BELOW	 (4096 * sizeof(struct inproc_stamp)) /* of a thread's records */
-
 /* Emits a branch that is taken if the values of the call are recorded. %r11 has the position of the
  * record, and %rdx is free. The position decides, as counting would take longer: a thread's first
  * records all have values, so that functions that are called seldom have enough of them. */
-static void emit_values_branch(struct stub_code *c, const struct stub_facts *f,
-			       const struct wanted *w, struct rest *r)
+static void emit_values_branch(struct stub_code *c, const struct wanted *w, struct rest *r)
 {
 	r->values = r->first_values = r->valued = 0;
-	if (!f->values || !w->values)
+	if (!w->values)
 		return;
 	if (w->sometimes) {
-		EMIT(c, 0x49, 0x81, 0xfb); /* cmp $ALWAYS_BELOW, %r11 */
-		emit_u32(c, ALWAYS_BELOW);
+		EMIT(c, 0x49, 0x81, 0xfb); /* cmp $STUB_ALWAYS_BELOW, %r11 */
+		emit_u32(c, STUB_ALWAYS_BELOW);
 		r->first_values = emit_near_branch(c, NEAR_JB);
-		EMIT(c, 0x41, 0x69, 0xd3); /* imul $SOMETIMES_FACTOR, %r11d, %edx */
-		emit_u32(c, SOMETIMES_FACTOR);
+		EMIT(c, 0x41, 0x69, 0xd3); /* imul $STUB_SOMETIMES_FACTOR, %r11d, %edx */
+		emit_u32(c, STUB_SOMETIMES_FACTOR);
 		EMIT(c, 0x0f, 0xaf, 0xd2); /* imul %edx, %edx */
-		EMIT(c, 0x81, 0xfa);	   /* cmp $SOMETIMES_BELOW, %edx */
-		emit_u32(c, SOMETIMES_BELOW);
+		EMIT(c, 0x81, 0xfa);	   /* cmp $STUB_SOMETIMES_BELOW, %edx */
+		emit_u32(c, STUB_SOMETIMES_BELOW);
 		r->values = emit_near_branch(c, NEAR_JB);
 	} else {
 		r->values = emit_near_jump(c);
@@ -300,7 +295,7 @@ void stub_emit_entry(struct stub_code *c, const struct stub_facts *f, const stru
 
 	EMIT(c, SAVE_RAX, SAVE_RDX, SAVE_R11);
 	emit_reserve(c, f, e->id, &rest, load_base, test_base);
-	emit_values_branch(c, f, &wanted, &rest);
+	emit_values_branch(c, &wanted, &rest);
 	emit_record_address(c, f, 0xc3); /* %rax */
 	emit_record_fields(c, wanted.what, wanted.sp);
 	EMIT(c, 0x0f, 0x31); /* rdtsc, as late as possible */
@@ -337,7 +332,7 @@ void stub_emit_exit(struct stub_code *c, const struct stub_facts *f, uint32_t id
 	EMIT(c, 0x0f, 0x01, 0xf9); /* rdtscp */
 	EMIT(c, JOIN_CLOCK);
 	emit_reserve(c, f, id, &rest, load_base, test_base);
-	emit_values_branch(c, f, &wanted, &rest);
+	emit_values_branch(c, &wanted, &rest);
 	emit_record_address(c, f, 0xcb); /* %rcx */
 	emit_record_fields(c, wanted.what, sp);
 	EMIT(c, COMMIT);
@@ -479,7 +474,7 @@ void stub_emit_entry_rest(struct stub_code *c, const struct stub_facts *f,
 	emit_turn_call(c, f->begin, e->id, sp);
 	none = emit_branch(c, JB);
 	emit_reserve(c, f, e->id, &rest, load_base, test_base);
-	emit_values_branch(c, f, &wanted, &rest);
+	emit_values_branch(c, &wanted, &rest);
 	emit_record_address(c, f, 0xc3); /* %rax */
 	emit_record_fields(c, wanted.what, sp);
 	EMIT(c, 0x41, 0x09, 0x4b, 0x08); /* or %ecx, 8(%r11): INPROC_INNER or not */
@@ -526,7 +521,7 @@ void stub_emit_exit_rest(struct stub_code *c, const struct stub_facts *f, uint32
 	EMIT(c, JOIN_CLOCK);
 	emit_turn_call(c, f->end, id, 0);
 	emit_reserve(c, f, id, &rest, load_base, test_base);
-	emit_values_branch(c, f, &wanted, &rest);
+	emit_values_branch(c, &wanted, &rest);
 	emit_record_address(c, f, 0xcb); /* %rcx */
 	emit_record_fields(c, wanted.what, 0);
 	EMIT(c, COMMIT);
