@@ -54,6 +54,7 @@ struct inject_beside {
 	struct budget budget;
 	bool *given_up;
 	struct ring_bytes ring;
+	const struct session_unpatched *unpatched; /* while the command is launched */
 	bool is_begun; /* a process is to be patched, so no function is added any more */
 };
 
@@ -250,6 +251,14 @@ static int watch(void *ctx, pid_t pid, struct inproc_region *g)
 	return 0;
 }
 
+static void unpatched(void *ctx, const struct err *why)
+{
+	const struct inject_beside *b = ctx;
+
+	if (b->unpatched)
+		b->unpatched->call(b->unpatched->ctx, why);
+}
+
 static void begin_processes(struct inject_beside *b)
 {
 	if (b->is_begun)
@@ -261,6 +270,7 @@ static void begin_processes(struct inject_beside *b)
 					   .how = { b->ring.n, b->period,
 						    b->overhead > 0 && !b->ring.has_shrunk },
 					   .watch = watch,
+					   .unpatched = unpatched,
 					   .ctx = b };
 	patched_functions_count(&b->functions, &b->drain);
 	budget_init(&b->budget, b->overhead,
@@ -268,14 +278,17 @@ static void begin_processes(struct inject_beside *b)
 	b->given_up = xcalloc(b->functions.n + 1, sizeof(*b->given_up));
 }
 
-static int launch(void *ctx, struct launch *l, char *const *argv, struct err *err)
+static int launch(void *ctx, struct launch *l, char *const *argv,
+		  const struct session_unpatched *unpatched_by, struct err *err)
 {
 	struct inject_beside *b = ctx;
 	const struct patched_program program = { b->targets.inode, b->targets.device };
 	int ret;
 
 	begin_processes(b);
+	b->unpatched = unpatched_by;
 	ret = processes_launch(&b->processes, l, argv, &program, err);
+	b->unpatched = NULL;
 	budget_begin(&b->budget, &b->drain, clock_now_ns());
 	return ret;
 }

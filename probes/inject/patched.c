@@ -907,7 +907,8 @@ int patched_begin(struct patched *p, struct tracees *t, struct patched_functions
 		find_objects(&all, t->pid, &code, functions, wanted);
 		ret = patch_process(p, t, &code, &all, functions, wanted, d, region, ctx, err);
 	}
-	tracees_detach(t);
+	if (!ret)
+		tracees_detach(t);
 	p->stopped_ns = clock_now_ns() - since_ns;
 	release_objects(&all);
 	vec_release(&code.bytes);

@@ -62,7 +62,7 @@ static int on_region(void *ctx, int fd, struct err *err)
 		   : 0;
 }
 
-/* Patches a process whose threads are stopped; they run again afterwards. */
+/* Patches a process whose threads are stopped. They run again if this returns 0. */
 static int patch_stopped(struct processes *all, struct tracees *t, struct patched_prepared *d,
 			 struct err *err)
 {
@@ -104,8 +104,9 @@ static int attach(struct processes *p, pid_t pid, bool is_patient, struct patche
 		log_notice("what a recorder that was killed had left in process %d is taken out",
 			   pid);
 	if (!ret)
-		return patch_stopped(p, &t, d, err);
-	tracees_detach(&t);
+		ret = patch_stopped(p, &t, d, err);
+	if (ret)
+		tracees_detach(&t);
 	return ret;
 }
 
@@ -169,7 +170,11 @@ int processes_launch(struct processes *p, struct launch *l, char *const *argv,
 	if (!ret)
 		ret = tracees_stop_rest(&t, err);
 	if (!ret)
-		return patch_stopped(p, &t, NULL, err);
+		ret = patch_stopped(p, &t, NULL, err);
+	if (!ret)
+		return 0;
+	if (p->unpatched && l->went && !l->ended)
+		p->unpatched(p->ctx, err);
 	tracees_detach(&t);
 	return ret;
 }

@@ -190,10 +190,29 @@ static int settle_failed(struct beside *beside, struct recording *r, const struc
 	return settle(beside, r, 0, why->text, err);
 }
 
+/* What gives the functions kernel probes while the command stands. */
+struct fallback {
+	struct beside *beside;
+	struct recording *r;
+	struct err *err;
+	int ret;
+	bool is_done;
+};
+
+static void fall_back(void *ctx, const struct err *why)
+{
+	struct fallback *f = ctx;
+
+	f->is_done = true;
+	f->ret = settle_failed(f->beside, f->r, why, f->err);
+}
+
 int session_beside_launch(struct beside *beside, struct recording *r, struct err *err)
 {
 	const struct session_beside *b = r->options->beside;
 	const uint64_t since_ns = clock_now_ns();
+	struct fallback fallback = { .beside = beside, .r = r, .err = err };
+	const struct session_unpatched unpatched = { fall_back, &fallback };
 	struct err why = { 0 };
 	int ret;
 
@@ -201,10 +220,12 @@ int session_beside_launch(struct beside *beside, struct recording *r, struct err
 		return launch_exec(&r->launch, r->options->argv, err);
 	beside->tried = true;
 	beside->patched_ns = since_ns;
-	ret = b->launch(b->ctx, &r->launch, r->options->argv, &why);
+	ret = b->launch(b->ctx, &r->launch, r->options->argv, &unpatched, &why);
 	beside->launched_ns = clock_now_ns();
 	if (!ret)
 		return settle(beside, r, since_ns, NULL, err);
+	if (fallback.is_done)
+		return fallback.ret;
 	if (r->launch.ended && ret == -ESRCH)
 		return settle(beside, r, 0, why.text, err);
 	if (r->launch.ended) {

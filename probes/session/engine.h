@@ -32,6 +32,12 @@ struct session_beside_sums {
 
 /* The hooks of the engine; each is given ctx. A function's id is its index in the session's plan.
  */
+/* Called with the reason why a command will run unpatched. */
+struct session_unpatched {
+	void (*call)(void *ctx, const struct err *why);
+	void *ctx;
+};
+
 struct session_beside {
 	void *ctx;
 	/*
@@ -53,9 +59,11 @@ struct session_beside {
 	/*
 	 * Patches the command, which waits before its exec, and lets it execute. After an error it
 	 * runs unpatched, or still waits (!l->went), or has ended (l->ended): -ESRCH then means
-	 * that it did execute its program.
+	 * that it did execute its program. If it runs unpatched, unpatched() was called before,
+	 * while it stood at its program's first instruction.
 	 */
-	int (*launch)(void *ctx, struct launch *l, char *const *argv, struct err *err);
+	int (*launch)(void *ctx, struct launch *l, char *const *argv,
+		      const struct session_unpatched *unpatched, struct err *err);
 	/*
 	 * Patches a running process. Returns -ESRCH if it has ended, -ENOENT if it has mapped no
 	 * file of these functions, -EALREADY if it has patches. is_patient: a process that cannot
