@@ -109,8 +109,9 @@ struct patched_prepared *patched_prepare(pid_t pid, struct patched_functions *fu
 void patched_prepared_free(struct patched_prepared *d);
 /*
  * Patches a process whose threads are stopped. They run again when this returns 0; after an error
- * they are still stopped. d: its contents are moved out, or NULL if nothing was prepared. region: called with the shared memory before
- * anything is patched; a result other than 0 ends this with that error.
+ * they are still stopped. d: its contents are moved out, or NULL if nothing was prepared. region:
+ * called with the shared memory before anything is patched; a result other than 0 ends this with
+ * that error.
  */
 int patched_begin(struct patched *p, struct tracees *t, struct patched_functions *functions,
 		  const struct patched_how *how, struct patched_prepared *d,

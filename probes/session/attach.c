@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "probes/session/attach.h"
 
+#include <linux/version.h>
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -81,7 +83,22 @@ void session_retire_set(struct attach *a, struct probeset *set)
 	*set = (struct probeset){ .id = set->id };
 }
 
-void session_close_retired(struct attach *a, uint64_t now, bool counting)
+/*
+ * Whether the kernel may wait long before it closes an event: from 6.13 on it does while a thread
+ * is inside of a call with a return probe, and meets return probes again and again, less than 0.1 s
+ * apart, whosever they are. Opening events waits, too, then.
+ */
+static bool closing_may_wait(const struct recording *r)
+{
+	if (r->kernel_version < KERNEL_VERSION(6, 13, 0))
+		return false;
+	vec_for_each (&r->plan, struct planned *const, p)
+		if (planned_is_traced(*p) && (*p)->exit.mech == EXIT_RETURN)
+			return true;
+	return false;
+}
+
+void session_close_retired(struct attach *a, const struct recording *r, uint64_t now, bool counting)
 {
 	struct probeset *oldest = a->retired.data;
 
@@ -93,7 +110,8 @@ void session_close_retired(struct attach *a, uint64_t now, bool counting)
 		probeset_release(oldest);
 		memmove(oldest, oldest + 1, --a->retired.n * sizeof(*oldest));
 		a->closing = false;
-	} else if (a->retired.n > RETIRED_MOST || (!counting && now - a->since_ns >= CALM_NS)) {
+	} else if (a->retired.n > RETIRED_MOST ||
+		   (!counting && now - a->since_ns >= CALM_NS && !closing_may_wait(r))) {
 		probeset_close_beside(oldest);
 		a->closing = true;
 	}
@@ -105,8 +123,13 @@ void session_retire_calibration(struct attach *a, struct recording *r)
 		session_retire_set(a, &r->sets.data[0]);
 }
 
+/* All probes leave the processes before the first event is closed (closing_may_wait()). */
 void session_close_sets_beside(struct attach *a, struct recording *r)
 {
+	vec_for_each (&r->sets, struct probeset, set)
+		probeset_quiet(set);
+	vec_for_each (&a->retired, struct probeset, set)
+		probeset_quiet(set);
 	vec_for_each (&r->sets, struct probeset, set)
 		probeset_close_beside(set);
 	vec_for_each (&a->retired, struct probeset, set)

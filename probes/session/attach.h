@@ -47,9 +47,11 @@ void session_retire_set(struct attach *a, struct probeset *set);
 /*
  * Closes a retired set. The kernel takes 0.1 s to close an event with a program, under a lock that
  * inserting and removing probes needs, too. So sets are closed one at a time, while no others
- * change. counting: a set that counts is about to be removed.
+ * change, and where closing may take long, only if there are many. counting: a set that counts is
+ * about to be removed.
  */
-void session_close_retired(struct attach *a, uint64_t now, bool counting);
+void session_close_retired(struct attach *a, const struct recording *r, uint64_t now,
+			   bool counting);
 /* Lets threads close all sets at the same time. session_close_sets() waits for them. */
 void session_close_sets_beside(struct attach *a, struct recording *r);
 /* Closes all sets, and what the scheduler is watched by. */

@@ -303,7 +303,7 @@ static void adapt(struct session *s)
 		ret = session_next_turn(&s->budget, &s->attach, &s->r, counting, &err);
 	if (!ret && s->r.is_hybrid)
 		ret = session_hybrid_step(&s->hybrid, &s->r, &err);
-	session_close_retired(&s->attach, clock_now_ns(), session_is_counting(&s->hybrid));
+	session_close_retired(&s->attach, &s->r, clock_now_ns(), session_is_counting(&s->hybrid));
 	if (ret)
 		recording_write_notice(&s->r, "join", err.text);
 }
