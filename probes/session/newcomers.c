@@ -127,11 +127,13 @@ static void note(struct newcomers *all, const struct recording *r, pid_t pid, ui
 		n = add_newcomer(all, pid, time_ns);
 	if (!n)
 		return;
-	n->has_file |= has_file;
 	if (time_ns < n->since_ns + LOADING_NS)
 		n->ready_ns = time_ns + QUIET_NS;
-	n->may_be_patched = (pid == r->launch.pid || pid == r->launch.program) &&
-			    session_beside_may_have(all->beside, time_ns);
+	/* Its other mappings do not take the patches away. */
+	if (has_file || !n->has_file)
+		n->may_be_patched = (pid == r->launch.pid || pid == r->launch.program) &&
+				    session_beside_may_have(all->beside, time_ns);
+	n->has_file |= has_file;
 }
 
 /* Notes all processes, because it is unknown which of them have mapped something. */
