@@ -1,31 +1,41 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "probes/inject/ringbytes.h"
 
+#include <math.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "probes/inject/refusal.h"
 #include "probes/inject/targets.h"
 #include "probes/inproc/lines.h"
+#include "probes/process/usable.h"
 
 #define RING_BYTES	  (4u << 20) /* enough for 13 ms of ten million calls a second */
-#define RING_BYTES_LEAST  (1u << 20)
+#define RING_BYTES_LEAST  (64u << 10)
 #define RING_BYTES_LOCKED (16u << 10) /* for a program that may keep all 4,096 rings in memory */
 /* RINGS_OF_CPU rings for each CPU may be full at the same time. Together they may take one in
- * MEMORY_PART bytes of the machine's memory. */
+ * MEMORY_PART bytes of the memory of the machine, or of ispot's cgroup, to which a command belongs,
+ * too: a program whose group is full is killed. */
 #define RINGS_OF_CPU 8
 #define MEMORY_PART  16
+
+uint64_t ring_bytes_default(double memory, unsigned cpus)
+{
+	uint64_t n = RING_BYTES;
+
+	while (n > RING_BYTES_LEAST && (double)n * RINGS_OF_CPU * cpus > memory / MEMORY_PART)
+		n /= 2;
+	return n;
+}
 
 static uint64_t default_ring_bytes(void)
 {
 	const uint64_t pages = (uint64_t)sysconf(_SC_PHYS_PAGES);
-	const uint64_t memory = pages * (uint64_t)sysconf(_SC_PAGESIZE) / MEMORY_PART;
-	const uint64_t rings = RINGS_OF_CPU * (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
-	uint64_t n = RING_BYTES;
+	const double machine = (double)pages * (double)sysconf(_SC_PAGESIZE);
+	const double group = usable_memory("/proc", "/sys/fs/cgroup", getpid());
+	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
-	while (n > RING_BYTES_LEAST && n * rings > memory)
-		n /= 2;
-	return n;
+	return ring_bytes_default(fmin(machine, group), (unsigned)(cpus > 0 ? cpus : 1));
 }
 
 static uint64_t power_of_two(uint64_t wanted)

@@ -15,8 +15,11 @@ struct ring_bytes {
 	bool has_shrunk; /* n is less than the wanted size */
 };
 
+/* Returns the size by default, for so many bytes of memory. */
+uint64_t ring_bytes_default(double memory, unsigned cpus);
 /*
- * Chooses the size of a ring. wanted: 0 for a default that depends on this machine's memory. Every
+ * Chooses the size of a ring. wanted: 0 for a default that depends on the memory of this machine
+ * and of ispot's cgroup. Every
  * thread may have a ring, so the rings of a program that may lock all its memory are small. Returns
  * 0, or -ENOTSUP if such a program could not lock its memory in addition to the rings.
  */

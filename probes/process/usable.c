@@ -34,6 +34,12 @@ static double number_in(const char *path)
 	return read_line(path, line, sizeof(line)) ? strtod(line, NULL) : NAN;
 }
 
+/* Which limit of a cgroup is read. Both functions return INFINITY if there is none. */
+struct limit {
+	const char *controller;
+	double (*v2)(const char *cgroup), (*v1)(const char *cgroup);
+};
+
 /* Reads "max 100000", or "150000 100000": quota and period. */
 static double quota_v2(const char *cgroup)
 {
@@ -59,11 +65,34 @@ static double quota_v1(const char *cgroup)
 	return quota > 0 && period > 0 ? quota / period : INFINITY;
 }
 
-/* Returns the lowest quota of a group and of all groups around it, up to the root. */
-static double least_quota(const char *root, const char *group, double (*quota)(const char *cgroup))
+static double memory_in(const char *cgroup, const char *file)
+{
+	char path[PATH_ROOM + 32];
+	double bytes;
+
+	snprintf(path, sizeof(path), "%s/%s", cgroup, file);
+	bytes = number_in(path);
+	return bytes > 0 ? bytes : INFINITY; /* "max" in version 2 */
+}
+
+static double memory_v2(const char *cgroup)
+{
+	return memory_in(cgroup, "memory.max");
+}
+
+static double memory_v1(const char *cgroup)
+{
+	return memory_in(cgroup, "memory.limit_in_bytes");
+}
+
+static const struct limit CPU = { "cpu", quota_v2, quota_v1 };
+static const struct limit MEMORY = { "memory", memory_v2, memory_v1 };
+
+/* Returns the lowest limit of a group and of all groups around it, up to the root. */
+static double least(const char *root, const char *group, double (*limit)(const char *cgroup))
 {
 	char path[PATH_ROOM];
-	double least = INFINITY;
+	double ret = INFINITY;
 	size_t end = strlen(root);
 	int n = snprintf(path, sizeof(path), "%s%s", root, group);
 
@@ -73,19 +102,30 @@ static double least_quota(const char *root, const char *group, double (*quota)(c
 	for (;;) {
 		char *slash;
 
-		least = fmin(least, quota(path));
+		ret = fmin(ret, limit(path));
 		slash = strrchr(path, '/');
 		if (!slash || (size_t)(slash - path) < end)
-			return least;
+			return ret;
 		*slash = '\0';
 	}
 }
 
+/* names: "cpu,cpuacct" */
+static bool is_among(const char *name, const char *names)
+{
+	const size_t n = strlen(name);
+
+	for (const char *at = names; at; at = strchr(at, ','), at += at != NULL)
+		if (!strncmp(at, name, n) && (!at[n] || at[n] == ','))
+			return true;
+	return false;
+}
+
 /*
- * Returns the quota of a line of /proc/PID/cgroup: "0::/group", or "4:cpu,cpuacct:/group" in
+ * Returns the limit of a line of /proc/PID/cgroup: "0::/group", or "4:cpu,cpuacct:/group" in
  * version 1.
  */
-static double quota_of_line(const char *cgroups, char *line)
+static double limit_of_line(const char *cgroups, char *line, const struct limit *which)
 {
 	char root[PATH_ROOM];
 	char *controllers = strchr(line, ':');
@@ -98,30 +138,39 @@ static double quota_of_line(const char *cgroups, char *line)
 	controllers++;
 	group[strcspn(group, "\n")] = '\0';
 	if (!*controllers) {
-		v2 = least_quota(cgroups, group, quota_v2);
+		v2 = least(cgroups, group, which->v2);
 		snprintf(root, sizeof(root), "%s/unified", cgroups);
-		return fmin(v2, least_quota(root, group, quota_v2));
+		return fmin(v2, least(root, group, which->v2));
 	}
-	if (strncmp(controllers, "cpu,", 4) != 0 && strcmp(controllers, "cpu") != 0 &&
-	    !strstr(controllers, ",cpu,"))
+	if (!is_among(which->controller, controllers))
 		return INFINITY;
 	snprintf(root, sizeof(root), "%s/%s", cgroups, controllers);
-	return least_quota(root, group, quota_v1);
+	return least(root, group, which->v1);
 }
 
-double usable_quota(const char *proc, const char *cgroups, pid_t pid)
+static double limit_of(const char *proc, const char *cgroups, pid_t pid, const struct limit *which)
 {
 	char path[PATH_ROOM], line[PATH_ROOM];
-	double least = INFINITY;
+	double ret = INFINITY;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "%s/%d/cgroup", proc, pid);
 	f = fopen(path, "re");
 	while (f && fgets(line, sizeof(line), f))
-		least = fmin(least, quota_of_line(cgroups, line));
+		ret = fmin(ret, limit_of_line(cgroups, line, which));
 	if (f)
 		fclose(f);
-	return least;
+	return ret;
+}
+
+double usable_quota(const char *proc, const char *cgroups, pid_t pid)
+{
+	return limit_of(proc, cgroups, pid, &CPU);
+}
+
+double usable_memory(const char *proc, const char *cgroups, pid_t pid)
+{
+	return limit_of(proc, cgroups, pid, &MEMORY);
 }
 
 static void add_affinities(pid_t pid, cpu_set_t *all)

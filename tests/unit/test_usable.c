@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Quotas of made-up cgroups, and this process's own affinity. */
+/* Limits of made-up cgroups, and this process's own affinity. */
 #include "unit.h"
 
 #include <math.h>
@@ -48,6 +48,24 @@ static void the_least_quota_around_counts(void **state)
 	assert_true(isinf(quota_of(6))); /* it is gone */
 }
 
+static double memory_of(int pid)
+{
+	char cgroups[64];
+
+	snprintf(cgroups, sizeof(cgroups), "%s/cgroup", dir);
+	return usable_memory(dir, cgroups, pid);
+}
+
+static void the_least_memory_around_counts(void **state)
+{
+	(void)state;
+	assert_true(memory_of(1) == 268435456); /* of the group around its own, which has none */
+	assert_true(memory_of(2) == 67108864);
+	assert_true(memory_of(3) == 134217728); /* of the first version */
+	assert_true(isinf(memory_of(4)));
+	assert_true(isinf(memory_of(6))); /* it is gone */
+}
+
 static void an_affinity_bounds(void **state)
 {
 	pid_t self = getpid(), gone = 4194303;
@@ -75,10 +93,17 @@ static int make_groups(void **state)
 		{ "cgroup", NULL },
 		{ "cgroup/a", NULL },
 		{ "cgroup/a/cpu.max", "150000 100000\n" },
+		{ "cgroup/a/memory.max", "268435456\n" },
 		{ "cgroup/a/b", NULL },
+		{ "cgroup/a/b/memory.max", "max\n" },
 		{ "cgroup/a/b/cpu.max", "max 100000\n" },
 		{ "cgroup/a/c", NULL },
 		{ "cgroup/a/c/cpu.max", "25000 100000\n" },
+		{ "cgroup/a/c/memory.max", "67108864\n" },
+		{ "cgroup/memory", NULL },
+		{ "cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n" },
+		{ "cgroup/memory/d", NULL },
+		{ "cgroup/memory/d/memory.limit_in_bytes", "134217728\n" },
 		{ "cgroup/cpu,cpuacct", NULL },
 		{ "cgroup/cpu,cpuacct/d", NULL },
 		{ "cgroup/cpu,cpuacct/d/cpu.cfs_quota_us", "200000\n" },
@@ -116,6 +141,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_least_quota_around_counts),
+		cmocka_unit_test(the_least_memory_around_counts),
 		cmocka_unit_test(an_affinity_bounds),
 	};
 
