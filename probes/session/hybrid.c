@@ -87,18 +87,19 @@ static void on_sample(void *ctx, const struct sample *sample)
 	profile_add(&h->profile, &unwound);
 }
 
-static void read_samples(struct hybrid *h, struct recording *r)
-{
-	struct reading x = { h, r };
-
-	session_sample_read(h->sampling, on_sample, &x);
-}
-
 static uint32_t hertz_now(const struct hybrid *h, const struct recording *r)
 {
 	if (r->options->scout)
 		return SCOUT_HERTZ;
 	return h->seldom ? LATER_HERTZ : h->first_hertz;
+}
+
+static void read_samples(struct hybrid *h, struct recording *r)
+{
+	struct reading x = { h, r };
+
+	h->profile.period_ns = 1e9 / hertz_now(h, r);
+	session_sample_read(h->sampling, on_sample, &x);
 }
 
 void session_hybrid_rate(struct hybrid *h, const struct recording *r)
@@ -454,7 +455,6 @@ int session_hybrid_step(struct hybrid *h, struct recording *r, struct err *err)
 	bool counted;
 	int ret;
 
-	h->profile.period_ns = 1e9 / hertz_now(h, r);
 	read_samples(h, r);
 	if (!h->window_since_ns)
 		h->window_since_ns = h->since_ns;

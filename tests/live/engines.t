@@ -523,5 +523,6 @@ done <<-'EOR'
 	imbalance --engine auto|imbalance reads what was recorded; give it to ispot record
 	imbalance --engine auto -- true|patches would be among them; leave it out
 EOR
+is "$(grep -l -w nan ./*.err)" "" "no share of time is printed that is not a number"
 
 done_testing
