@@ -17,14 +17,17 @@ void text_slowed_share(double overhead, struct text *out)
 		    text_share(share, overhead));
 }
 
-/* Sampling (-c) and --engine in-process are alternatives to the kernel's probes only. */
+/* Sampling (-c) and --engine in-process are alternatives to the kernel's probes only. A recording
+ * by both engines has timed in process what it could. */
 void text_slow_less(const struct meta *meta, struct text *out)
 {
 	const char *producer = meta->session.producer;
 
 	if (result_costs_elsewhere(meta))
 		return;
-	if (producer && !strcmp(producer, "bpf"))
+	if (meta_has_both_engines(meta))
+		text_add(out, " Trace fewer functions (-F), or sample calls (-c N).");
+	else if (producer && !strcmp(producer, "bpf"))
 		text_add(out, " Trace fewer functions (-F), use --engine in-process, or sample "
 			      "calls (-c N).");
 	else
