@@ -55,6 +55,7 @@ struct inject_beside {
 	bool *given_up;
 	struct ring_bytes ring;
 	const struct session_unpatched *unpatched; /* while the command is launched */
+	bool is_asked;				   /* the user asked for this engine */
 	bool is_begun; /* a process is to be patched, so no function is added any more */
 };
 
@@ -264,7 +265,8 @@ static void begin_processes(struct inject_beside *b)
 	if (b->is_begun)
 		return;
 	b->is_begun = true;
-	ring_bytes_report(&b->ring, b->drain.writer);
+	if (b->is_asked)
+		ring_bytes_report(&b->ring, b->drain.writer);
 	b->processes = (struct processes){ .drain = &b->drain,
 					   .functions = &b->functions,
 					   .how = { b->ring.n, b->period,
@@ -344,6 +346,8 @@ static void stop(void *ctx)
 	processes_restore(&b->processes);
 	inproc_drain_stop(&b->drain);
 	processes_drain_rest(&b->processes);
+	if (!b->is_asked && b->drain.lost_records)
+		ring_bytes_report(&b->ring, b->drain.writer);
 	processes_write_passed(&b->processes, &b->budget, b->given_up);
 	inproc_drain_finish(&b->drain, clock_now_ns());
 }
@@ -387,6 +391,7 @@ int inject_beside_new(struct inject_beside **out, const struct session_options *
 					    .sums = sums };
 	b->period = o->period ? o->period : 1;
 	b->overhead = o->overhead;
+	b->is_asked = o->beside_is_asked;
 	if (!ret)
 		ret = inject_targets_find_objects(&b->targets, o, &n_programs, err);
 	if (!ret)

@@ -100,6 +100,19 @@ void lock_none(void); void lock_none(void) { mlockall(0); }' | cc -O2 -o locks b
 record locks --engine auto -F often -- ./locks 1 101 3
 like locks.err 'rings of 16K' "small rings are said" || diag locks.err
 is "$("$ISPOT" report --json -i locks.data | jq '[.notices[] | select(test("rings of 16K"))] | length')" 1 "and are in the file" || diag locks.err
+# Who asked for no engine is told only if it matters.
+"$ISPOT" record -o unasked.data -F often -- ./locks 1 11 3 >unasked.out 2>unasked.err
+if [ "$(trace_of unasked lost_records)" = 0 ]; then
+	unlike unasked.err 'rings of 16K' "nobody asked and nothing is lost: small rings are not said" || diag unasked.err
+else
+	skip "nobody asked and nothing is lost: small rings are not said" "records were dropped"
+fi
+"$ISPOT" record -o overflowing.data -F often -- ./locks 2 40 100000 >overflowing.out 2>overflowing.err
+if [ "$(trace_of overflowing lost_records)" -gt 0 ]; then
+	like overflowing.err 'rings of 16K' "they are if records were dropped" || diag overflowing.err
+else
+	skip "they are if records were dropped" "none was"
+fi
 record sampled --engine auto -c 5 "${chosen[@]}" -- ./both 2 503 7
 is "$(calls sampled often)/$(calls sampled jumps)" 7042/1006 "-c 5: each call is recorded or counted" || diag sampled.err
 # Calls by one engine are inside of calls by the other: what the lock takes is not its caller's own time.

@@ -75,6 +75,7 @@ struct inject_beside *engine_add_in_process(struct session_options *so, const ch
 					   .n_pids = so->n_pids,
 					   .ring_bytes = so->ring_bytes,
 					   .period = so->period,
+					   .beside_is_asked = is_asked,
 					   .overhead = is_chosen(so)
 							       ? 0
 							       : SHARE_IN_PROCESS * so->overhead };
