@@ -263,7 +263,7 @@ static void count_rest(struct newcomers *all, const struct recording *r)
 static void add(struct text *words, uint64_t n, const char *why)
 {
 	if (n)
-		text_printf(words, "%s of %" PRIu64 " %s", words->n ? "," : "", n, why);
+		text_printf(words, "%s %" PRIu64 " of them %s", words->n ? "," : "", n, why);
 }
 
 void session_newcomers_report(struct newcomers *all, struct recording *r)
@@ -272,7 +272,7 @@ void session_newcomers_report(struct newcomers *all, struct recording *r)
 	struct text parts = { 0 };
 
 	count_rest(all, r);
-	snprintf(why, sizeof(why), "in the first %s", text_time(late, all->late_most_ns));
+	snprintf(why, sizeof(why), "those of their first %s", text_time(late, all->late_most_ns));
 	add(&parts, all->n_later, why);
 	add(&parts, all->n_ended, "all, as they ended or executed another program too soon");
 	add(&parts, all->n_loaded, "those of a library that they loaded after they were patched");
@@ -281,9 +281,8 @@ void session_newcomers_report(struct newcomers *all, struct recording *r)
 	add(&parts, all->n_refused, why);
 	if (parts.n) {
 		snprintf(words, sizeof(words),
-			 "processes that execute a program or load a library later do not have all "
-			 "calls of functions that are timed in process:%s; record with --engine "
-			 "kernel",
+			 "processes that execute a program or load a library later lack calls of "
+			 "functions that are timed in process:%s; record with --engine kernel",
 			 parts.s);
 		recording_write_notice(r, "in-process-late", words);
 	}

@@ -125,7 +125,7 @@ not() { ! "$@"; }
 # A wrapper's child that executes the program is patched as a command is: none of its calls is late.
 record wrapped --engine auto -F often -- timeout 60 ./both 1 101 3
 is "$status/$(engine wrapped often)/$(calls wrapped often)" 3/in-process/303 "a wrapper's child is patched before its first call" || diag wrapped.err
-unlike wrapped.err 'do not have all calls' "and no process is said to be late" || diag wrapped.err
+unlike wrapped.err 'lack calls' "and no process is said to be late" || diag wrapped.err
 if unshare -pf true 2>/dev/null; then # not in every container
 	record numbers --engine auto -F often -- unshare -pf ./both 1 101 3
 	is "$status/$(cat numbers.out)" 3/done "a program in another PID namespace does what it does" || diag numbers.err
@@ -213,10 +213,10 @@ cc -O2 -o executes executes.c
 record executes --engine auto -F often -- ./executes 1000
 is "$status" 7 "a child that executes a program does what it does" || diag executes.err
 is "$(calls executes often)" 202 "it is patched, too" || diag executes.err
-like executes.err 'do not have all calls.* of 1 in the first [0-9.]*[mu]?s; record with --engine kernel' "and what may be missing is said" || diag executes.err
+like executes.err 'lack calls.* 1 of them those of their first [0-9.]*[mu]?s; record with --engine kernel' "and what may be missing is said" || diag executes.err
 record executed --engine auto -F often -- ./executes 0
-like executed.err 'do not have all calls.* of 1 (in the first|all, as)' "where it may have ended by then, too" || diag executed.err
-is "$(trace_of executed producer)/$("$ISPOT" report --json -i executed.data | jq '[.notices[] | select(test("do not have all calls"))] | length')" \
+like executed.err 'lack calls.* 1 of them (those of their first|all, as)' "where it may have ended by then, too" || diag executed.err
+is "$(trace_of executed producer)/$("$ISPOT" report --json -i executed.data | jq '[.notices[] | select(test("lack calls"))] | length')" \
 	"bpf in-process/1" "and is in the file" || diag executed.err
 
 # A child that is patched for one library loads another one afterwards, whose calls are missing, which is said.
@@ -265,7 +265,7 @@ cc -O2 -DLATE -o starts loads.c -L. -lfirst -llate -Wl,-rpath,.
 record loads --engine auto -F libfirst.so:first -F liblate.so:late -- ./starts
 is "$status" 7 "a child that loads a library later does what it does" || diag loads.err
 is "$(calls loads first)" 2 "it is patched for the library that it had" || diag loads.err
-like loads.err 'do not have all calls.* of 1 those of a library that they loaded' "and what it loaded later is said" || diag loads.err
+like loads.err 'lack calls.* 1 of them those of a library that they loaded' "and what it loaded later is said" || diag loads.err
 
 # ---- threads that run before the program does ----
 
