@@ -29,9 +29,10 @@
 #define FULL		   0.25 /* part of a ring; a ring that is fuller is read again at once */
 #define CHECK_NS	   100000000ull	 /* between two checks of which threads live */
 #define MISSING_NS	   1000000000ull /* how long a reserved record may remain unwritten */
-#define MISSING_MOST	   4 /* consecutive records that may remain unwritten: handlers in handlers */
-#define AHEAD_CYCLES	   (1ull << 36)	  /* a stamp further ahead of the clock is invalid */
-#define BEHIND_NS	   10000000000ull /* a stamp further behind is invalid */
+/* Consecutive records that may remain unwritten: of handlers in handlers, each with its values. */
+#define MISSING_MOST (4 * (1 + INPROC_VALUES))
+#define AHEAD_CYCLES (1ull << 36)   /* a stamp further ahead of the clock is invalid */
+#define BEHIND_NS    10000000000ull /* a stamp further behind is invalid */
 
 _Static_assert(sizeof(struct inproc_stamp) == sizeof(struct inproc_record), "rings are the same");
 
@@ -361,7 +362,8 @@ static bool read_record(struct inproc_drain *d, struct inproc_region *g, uint32_
 		return false;
 	if (!now.cycles && !is_never_coming(d, g, slot))
 		return false;
-	seen->missing_since_ns = 0;
+	if (now.cycles) /* what is missing behind a record that never came does not come, either */
+		seen->missing_since_ns = 0;
 	if (is_one) {
 		/* the call goes without it */
 	} else if (!now.cycles || !is_time(d, now.cycles)) {

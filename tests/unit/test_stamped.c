@@ -133,6 +133,27 @@ static void test_never_comes(void **state)
 	assert_int_equal(slots[0].tail, at);
 }
 
+/* A signal handler has jumped out of where a record and all its values were reserved. All of them
+ * are given up at the same time. */
+static void test_values_never_come(void **state)
+{
+	const uint64_t missing = INPROC_VALUES, records = drain.records, lost = drain.lost_records;
+	struct inproc_seen *seen = &drain.regions.data[0].seen[0];
+
+	(void)state;
+	for (uint64_t i = 0; i < 4; i++)
+		put(at + missing + i, 2);
+	run();
+	assert_int_equal(drain.records, records);
+	assert_true(seen->missing_since_ns > 2000000000);
+	seen->missing_since_ns -= 2000000000;
+	run();
+	assert_int_equal(drain.records, records + 4);
+	assert_int_equal(drain.lost_records, lost + missing);
+	at += missing + 4;
+	assert_int_equal(slots[0].tail, at);
+}
+
 static void test_no_record(void **state)
 {
 	uint64_t records = drain.records, lost = drain.lost_records;
@@ -257,11 +278,11 @@ static void test_scribbled(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_waits),		cmocka_unit_test(test_first_pages),
-		cmocka_unit_test(test_never_comes),	cmocka_unit_test(test_no_record),
-		cmocka_unit_test(test_own_losses),	cmocka_unit_test(test_ended_thread),
-		cmocka_unit_test(test_left_at_the_end), cmocka_unit_test(test_summed_up),
-		cmocka_unit_test(test_scribbled),
+		cmocka_unit_test(test_waits),	     cmocka_unit_test(test_first_pages),
+		cmocka_unit_test(test_never_comes),  cmocka_unit_test(test_values_never_come),
+		cmocka_unit_test(test_no_record),    cmocka_unit_test(test_own_losses),
+		cmocka_unit_test(test_ended_thread), cmocka_unit_test(test_left_at_the_end),
+		cmocka_unit_test(test_summed_up),    cmocka_unit_test(test_scribbled),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
