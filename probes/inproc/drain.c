@@ -15,6 +15,7 @@
 #include "probes/inproc/stamped.h"
 #include "probes/inproc/whose.h"
 #include "probes/process/target.h"
+#include "probes/select/arguments.h"
 #include "trace/record.h"
 #include "trace/write/writer.h"
 
@@ -301,6 +302,20 @@ static void add_record(struct inproc_drain *d, struct inproc_region *g, struct i
 	seen->last_ns = r->time_ns;
 }
 
+/* The program may have written anything: values that were not asked for are no values. */
+static const struct inproc_values *values_of(const struct inproc_drain *d,
+					     const struct inproc_stamped_record *t, uint32_t id)
+{
+	const struct arguments *a = d->arguments && id < d->n_calls_of ? d->arguments[id] : NULL;
+	const uint32_t wanted = !a	      ? 0
+				: t->what & 1 ? (a->returns ? 1u << INPROC_RETURNED : 0)
+					      : a->registers;
+
+	if (!t->values || !wanted || d->values.data[t->values - 1].mask != wanted)
+		return NULL;
+	return &d->values.data[t->values - 1];
+}
+
 static void enter_with(struct inproc_drain *d, const struct wire_call *call,
 		       const struct inproc_values *values)
 {
@@ -323,8 +338,7 @@ static void add_stamped(struct inproc_drain *d, struct inproc_region *g, struct 
 		.sp = t->sp,
 		.caller = NO_MARKER,
 	};
-
-	const struct inproc_values *values = t->values ? &d->values.data[t->values - 1] : NULL;
+	const struct inproc_values *values = values_of(d, t, call.h.head);
 
 	if (!seen->last_ns)
 		seen->last_ns = t->time_ns;
@@ -334,7 +348,7 @@ static void add_stamped(struct inproc_drain *d, struct inproc_region *g, struct 
 		return;
 	}
 	g->records++;
-	g->valued += values != NULL;
+	g->valued += values ? (uint64_t)__builtin_popcount(values->mask) : 0;
 	d->calls += !(t->what & 1);
 	if (call.h.head < d->n_calls_of) {
 		d->calls_of[call.h.head] += !(t->what & 1);

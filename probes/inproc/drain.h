@@ -81,8 +81,8 @@ struct inproc_region {
 	uint32_t pair_ns;	      /* if is_stamped: cost of an entry and an exit; 0: unknown */
 	double passed_ns;	      /* cost of a call that is not recorded */
 	double page_ns;		      /* cost of the first record in a page of a ring */
-	double values_ns;	      /* what a call costs more if its arguments are recorded */
-	uint64_t valued;	      /* calls with recorded arguments, or returned values */
+	double values_ns;	      /* cost of a recorded argument or returned value */
+	uint64_t valued;	      /* how many of these were recorded */
 	uint64_t first_records;	      /* where a ring had no record before */
 	uint64_t passed;	      /* calls that were not recorded, as written so far */
 	struct {
