@@ -80,11 +80,14 @@ static void begin_drain(bool is_sampled)
 static void begin_arguments(void)
 {
 	static struct arguments all = { .n = 7, .registers = 0x3f, .returns = true },
-				some = { .n = 3, .registers = 7, .occasional = true };
+				some = { .n = 3, .registers = 7, .occasional = true },
+				first = { .n = 1, .registers = 1 };
 
 	memset(all.bytes, 8, sizeof(all.bytes));
 	memset(some.bytes, 8, sizeof(some.bytes));
+	memset(first.bytes, 8, sizeof(first.bytes));
 	inproc_drain_count_functions(&drain, FUNCTIONS);
+	drain.arguments[2] = &first;
 	drain.arguments[4] = &all;
 	drain.arguments[5] = &some;
 }

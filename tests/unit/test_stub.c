@@ -50,7 +50,7 @@ static void make_kept(struct stub_code *c, const struct stub_facts *facts)
 /* Its entry lies behind a push; flags say there whether it calls itself. */
 static void make_gated(struct stub_code *c, const struct stub_facts *facts)
 {
-	const struct stub_entry entry = { .id = 2, .sp = 8, .saves_flags = true };
+	const struct stub_entry entry = { .id = 2, .sp = 8, .saves_flags = true, .values = 1 };
 	struct stub_gate in, out;
 	uint64_t start = c->address + c->n;
 

@@ -57,8 +57,8 @@ _Static_assert(INPROC_VALUE == 0x40000000u && INPROC_VALUE_SHIFT == 22 && INPROC
 /*
  * The routines keep all registers but x16 and x30, which the stub has saved; x16 has the record's
  * second word, and in its bits from INPROC_VALUE_SHIFT on which values are recorded, and
- * STUB_SOMETIMES. They change the flags, which have no meaning at an entry or exit. Below the 16 bytes
- * of the stub they save x9 to x15, which are their own.
+ * STUB_SOMETIMES. They change the flags, which have no meaning at an entry or exit. Below the 16
+ * bytes of the stub they save x9 to x15, which are their own.
  */
 #define SAVE                                                                         \
 	"	stp x9, x10, [sp, #-64]!\n	stp x11, x12, [sp, #16]\n"               \

@@ -133,6 +133,7 @@ struct rest {
 	size_t passes;		  /* a near branch to where nothing is recorded; 0: none */
 	/* near branches to where values are recorded, and the position to go back to; 0: none */
 	size_t values, first_values, valued;
+	const uint8_t *load_base, *test_base; /* code that is repeated there */
 };
 
 /* The values that a stub records behind its record. */
@@ -144,11 +145,19 @@ struct wanted {
 	bool has_rcx; /* the stub has saved %rcx before */
 };
 
+static void emit_load_base(struct stub_code *c, const struct rest *r)
+{
+	stub_emit(c, r->load_base, 9);
+	stub_emit(c, r->test_base, 3);
+}
+
 /* Emits code that leaves the reserved position in %r11, and BLOCK_BASE in the register that
  * load_base names. */
 static void emit_reserve(struct stub_code *c, const struct stub_facts *f, uint32_t id,
 			 struct rest *r, const uint8_t load_base[9], const uint8_t test_base[3])
 {
+	r->load_base = load_base;
+	r->test_base = test_base;
 	r->retry = c->n;
 	EMIT(c, 0x64, 0x48, 0x8b, 0x14, 0x25, 0, 0, 0, 0);	   /* mov %fs:0, %rdx */
 	EMIT(c, 0x65, 0x48, 0x3b, 0x14, 0x25, BLOCK_KEY, 0, 0, 0); /* cmp %gs:KEY, %rdx */
@@ -159,8 +168,7 @@ static void emit_reserve(struct stub_code *c, const struct stub_facts *f, uint32
 	EMIT(c, 0x65, 0x4c, 0x3b, 0x1c, 0x25, BLOCK_LIMIT, 0, 0, 0);	 /* cmp %gs:LIMIT, %r11 */
 	r->full = emit_near_branch(c, NEAR_JAE);
 	r->got = c->n;
-	stub_emit(c, load_base, 9);
-	stub_emit(c, test_base, 3);
+	emit_load_base(c, r);
 	r->none = emit_near_branch(c, NEAR_JE);
 }
 
@@ -188,9 +196,10 @@ static void emit_values_branch(struct stub_code *c, const struct wanted *w, stru
 	r->valued = c->n;
 }
 
-/* Emits the code to which that branch leads. */
+/* Emits the code to which that branch leads. A signal handler may have forked meanwhile, so the
+ * base is loaded again; the fork's copy of the call goes on at skip, without a record. */
 static void emit_values(struct stub_code *c, const struct stub_facts *f, const struct wanted *w,
-			const struct rest *r)
+			const struct rest *r, size_t skip)
 {
 	if (!r->values)
 		return;
@@ -208,7 +217,9 @@ static void emit_values(struct stub_code *c, const struct stub_facts *f, const s
 	emit_blob_call(c, f->values);
 	EMIT(c, 0x4c, 0x8b, 0x5c, 0x24, 0xd8); /* mov -40(%rsp), %r11 */
 	EMIT(c, 0x48, 0x8b, 0x4c, 0x24, 0xd0); /* mov -48(%rsp), %rcx */
-	stub_emit_jump(c, c->address + r->valued);
+	emit_load_base(c, r);
+	emit_near_branch_back(c, NEAR_JNE, r->valued);
+	stub_emit_jump(c, c->address + skip);
 }
 
 /* Lets the branches that record nothing lead here. */
@@ -305,7 +316,7 @@ void stub_emit_entry(struct stub_code *c, const struct stub_facts *f, const stru
 	EMIT(c, RESTORE_RAX, RESTORE_RDX, RESTORE_R11);
 	over = emit_near_jump(c);
 	emit_rest(c, f, &rest, e, skip);
-	emit_values(c, f, &wanted, &rest);
+	emit_values(c, f, &wanted, &rest, skip);
 	resolve_near_branch(c, over);
 	emit_restore(c, e);
 }
@@ -341,7 +352,7 @@ void stub_emit_exit(struct stub_code *c, const struct stub_facts *f, uint32_t id
 	EMIT(c, RESTORE_RAX, RESTORE_RDX, RESTORE_R11, RESTORE_RCX);
 	over = emit_near_jump(c);
 	emit_rest(c, f, &rest, NULL, skip);
-	emit_values(c, f, &wanted, &rest);
+	emit_values(c, f, &wanted, &rest, skip);
 	resolve_near_branch(c, over);
 }
 
@@ -472,7 +483,7 @@ void stub_emit_entry_rest(struct stub_code *c, const struct stub_facts *f,
 	resolve_near_branch(c, g->due);
 	EMIT(c, SAVE_RAX, SAVE_R11, SAVE_RCX);
 	emit_turn_call(c, f->begin, e->id, sp);
-	none = emit_branch(c, JB);
+	none = emit_near_branch(c, NEAR_JB);
 	emit_reserve(c, f, e->id, &rest, load_base, test_base);
 	emit_values_branch(c, &wanted, &rest);
 	emit_record_address(c, f, 0xc3); /* %rax */
@@ -481,12 +492,12 @@ void stub_emit_entry_rest(struct stub_code *c, const struct stub_facts *f,
 	EMIT(c, 0x0f, 0x31);		 /* rdtsc, as late as possible */
 	EMIT(c, JOIN_CLOCK, COMMIT);
 	resolve_passed(c, &rest);
-	resolve_branch(c, none);
+	resolve_near_branch(c, none);
 	skip = c->n;
 	EMIT(c, RESTORE_RAX, RESTORE_R11, RESTORE_RCX);
 	stub_emit_jump(c, c->address + g->back);
 	emit_rest(c, f, &rest, NULL, skip);
-	emit_values(c, f, &wanted, &rest);
+	emit_values(c, f, &wanted, &rest, skip);
 }
 
 void stub_emit_exit_gate(struct stub_code *c, uint32_t id, struct stub_gate *g)
@@ -530,7 +541,7 @@ void stub_emit_exit_rest(struct stub_code *c, const struct stub_facts *f, uint32
 	EMIT(c, RESTORE_RAX, RESTORE_RDX, RESTORE_R11, RESTORE_RCX);
 	stub_emit_jump(c, c->address + g->back);
 	emit_rest(c, f, &rest, NULL, skip);
-	emit_values(c, f, &wanted, &rest);
+	emit_values(c, f, &wanted, &rest, skip);
 }
 
 /* ---- a site ---- */
