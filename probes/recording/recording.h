@@ -53,6 +53,7 @@ struct recording {
 	uint64_t open_ns;  /* when all was ready to record */
 	uint64_t start_ns; /* when the recording began */
 	bool begun, stopped;
+	bool has_whole_budget;	/* no function is timed in the processes, as was planned */
 	bool is_between_bursts; /* the probes are off the targets until the next burst */
 
 	/* what is recorded */
@@ -86,6 +87,9 @@ static inline bool recording_has_uprobe_sessions(const struct recording *r)
 {
 	return bpfprog_session(r->programs) >= 0;
 }
+
+/* Returns the budget of kernel probes: a share of the target's CPU time; 0: no limit. */
+double recording_budget(const struct recording *r);
 
 /* Returns whether the set has probes on the target: without -F, the first has only ispot's own. */
 static inline bool recording_is_on_targets(const struct recording *r, size_t k)

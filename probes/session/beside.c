@@ -160,6 +160,7 @@ static int settle(struct beside *beside, struct recording *r, uint64_t since_ns,
 		else if (p->is_beside)
 			describe(r, p, (uint32_t)i);
 	}
+	r->has_whole_budget = !beside->n;
 	if (beside->n)
 		write_on(r, since_ns);
 	return beside->n < n ? build_again(beside, r, err) : 0;

@@ -235,7 +235,7 @@ double session_choice_room(const struct budget *b, const struct recording *r)
 	double switches = switches_ns / fmax(work_ns, fmax(cpu_ns / 10, 1)), room;
 
 	room = (session_contends(r) ? 1 : ROOM_TO_CHOOSE) *
-	       (beside_switches(r->options->overhead, switches) - session_sampling_share(b->costs));
+	       (beside_switches(recording_budget(r), switches) - session_sampling_share(b->costs));
 	return room - session_repayment(b, r, room);
 }
 
@@ -257,7 +257,7 @@ static double debt_allowed_ns(struct budget *b, struct recording *r, double budg
 int session_throttle(struct budget *b, struct recording *r, uint64_t now, struct err *err)
 {
 	uint64_t elapsed_ns = now - b->look_ns;
-	double budget = r->options->overhead, room;
+	double budget = recording_budget(r), room;
 	struct spent spent;
 
 	if (!session_keeps_budget(r) || elapsed_ns < LOOK_NS)

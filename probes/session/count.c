@@ -87,7 +87,7 @@ int session_count_begin(struct count *c, struct recording *r, size_t first, stru
 static double allowed_ns(const struct count *c, const struct recording *r, uint64_t cpu_ns)
 {
 	double used = cputime_since_begin_ns(c->cputime, cpu_ns);
-	double room = SHARE_OF_BUDGET * r->options->overhead * used -
+	double room = SHARE_OF_BUDGET * recording_budget(r) * used -
 		      session_counting_cost_ns(c->budget) - (double)costs_sampling_ns(c->costs, r);
 
 	if (r->options->scout) /* the results of this run are not reported */

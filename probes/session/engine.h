@@ -30,14 +30,14 @@ struct session_beside_sums {
 	bool lost_most; /* most were dropped, so the cost is a guess that only suits a budget */
 };
 
-/* The hooks of the engine; each is given ctx. A function's id is its index in the session's plan.
- */
 /* Called with the reason why a command will run unpatched. */
 struct session_unpatched {
 	void (*call)(void *ctx, const struct err *why);
 	void *ctx;
 };
 
+/* The hooks of the engine; each is given ctx. A function's id is its index in the session's plan.
+ */
 struct session_beside {
 	void *ctx;
 	/*
@@ -59,8 +59,8 @@ struct session_beside {
 	/*
 	 * Patches the command, which waits before its exec, and lets it execute. After an error it
 	 * runs unpatched, or still waits (!l->went), or has ended (l->ended): -ESRCH then means
-	 * that it did execute its program. If it runs unpatched, unpatched() was called before,
-	 * while it stood at its program's first instruction.
+	 * that it did execute its program. If it runs unpatched, unpatched() was called before:
+	 * while it stood at its program's first instruction, or once a wrapper took too long.
 	 */
 	int (*launch)(void *ctx, struct launch *l, char *const *argv,
 		      const struct session_unpatched *unpatched, struct err *err);

@@ -237,7 +237,7 @@ static double excess_ns(struct follow *f, const struct recording *r, uint64_t el
 	f->cpu_ns = cpu_ns;
 	f->scheduling_ns = now.scheduling_ns;
 	f->switches = now.switches;
-	return cost_ns - SWITCHES_MOST * r->options->overhead * work_ns;
+	return cost_ns - SWITCHES_MOST * recording_budget(r) * work_ns;
 }
 
 void session_follow_forks(struct follow *f, const struct recording *r)
@@ -258,8 +258,8 @@ int session_follow_look(struct follow *f, struct recording *r, uint64_t now, boo
 		return 0;
 	f->debt_ns += excess_ns(f, r, elapsed_ns);
 	f->look_ns = now;
-	if (f->debt_ns < -CREDIT_MAX_NS * r->options->overhead)
-		f->debt_ns = -CREDIT_MAX_NS * r->options->overhead;
+	if (f->debt_ns < -CREDIT_MAX_NS * recording_budget(r))
+		f->debt_ns = -CREDIT_MAX_NS * recording_budget(r);
 	/* a set that only counts is not opened again by hold_all() */
 	if (f->debt_ns < DEBT_MAX_NS || counting || now - r->start_ns < SEEN_LEAST_NS ||
 	    (f->last_fork_ns && now - f->last_fork_ns < FORKS_NS))

@@ -47,7 +47,7 @@ uint64_t govern_pause_ns(const struct govern_debt *d)
 
 static double budget_of(const struct recording *r)
 {
-	const double budget = r->options->overhead;
+	const double budget = recording_budget(r);
 
 	return r->options->n_pids ? fmax(budget, ATTACHED_LEAST) : budget;
 }

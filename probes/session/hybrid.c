@@ -104,7 +104,7 @@ static void read_samples(struct hybrid *h, struct recording *r)
 
 void session_hybrid_rate(struct hybrid *h, const struct recording *r)
 {
-	double allowed = SHARE_OF_BUDGET * r->options->overhead * 1e9 / costs_sample_ns(h->costs);
+	double allowed = SHARE_OF_BUDGET * recording_budget(r) * 1e9 / costs_sample_ns(h->costs);
 	size_t i = 0;
 
 	if (r->options->scout || !session_takes_samples(h->sampling))

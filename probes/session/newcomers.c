@@ -272,7 +272,7 @@ void session_newcomers_report(struct newcomers *all, struct recording *r)
 	struct text parts = { 0 };
 
 	count_rest(all, r);
-	snprintf(why, sizeof(why), "those of their first %s", text_time(late, all->late_most_ns));
+	snprintf(why, sizeof(why), "those of the first %s", text_time(late, all->late_most_ns));
 	add(&parts, all->n_later, why);
 	add(&parts, all->n_ended, "all, as they ended or executed another program too soon");
 	add(&parts, all->n_loaded, "those of a library that they loaded after they were patched");

@@ -179,7 +179,7 @@ static void add_advice(const struct overhead *o, const struct recording *r, cons
  */
 static bool will_be_less(const struct overhead *o, const struct recording *r)
 {
-	return r->is_hybrid && r->options->overhead > 0 && !is_mostly_scheduling(o, r);
+	return r->is_hybrid && recording_budget(r) > 0 && !is_mostly_scheduling(o, r);
 }
 
 /*
