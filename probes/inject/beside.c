@@ -78,13 +78,15 @@ static struct patch_plan *plan_of(struct inject_beside *b, struct dso *dso)
 	return new->plan;
 }
 
-bool inject_beside_records_arguments(const struct planned *p, uint32_t intact)
+bool inject_beside_records_arguments(const struct planned *p, const struct patch_function *f)
 {
-	return !*p->what.arguments || !(p->arguments.registers & ~(intact & INPROC_ARGUMENTS));
+	struct arguments a = p->arguments;
+
+	return patched_keep_arguments(&a, f->sites, f->n_sites) || !*p->what.arguments;
 }
 
 /* Returns the arguments that are recorded in process, or NULL if there are none. */
-static struct arguments *arguments_of(const struct planned *p, uint32_t intact)
+static struct arguments *arguments_of(const struct planned *p, const struct patch_function *f)
 {
 	struct arguments *a;
 
@@ -92,7 +94,7 @@ static struct arguments *arguments_of(const struct planned *p, uint32_t intact)
 		return NULL;
 	a = xcalloc(1, sizeof(*a));
 	*a = p->arguments;
-	arguments_keep_intact(a, intact & INPROC_ARGUMENTS);
+	patched_keep_arguments(a, f->sites, f->n_sites);
 	return a;
 }
 
@@ -108,7 +110,7 @@ static void add_function(struct inject_beside *b, uint32_t id, const struct plan
 	added = &b->functions.data[id];
 	added->dso = p->what.dso;
 	added->function = p->what.function;
-	added->arguments = arguments_of(p, f->sites->intact);
+	added->arguments = arguments_of(p, f);
 	for (size_t i = 0; i < f->n_sites; i++)
 		*vec_add(&added->sites) = f->sites[i];
 }
@@ -122,7 +124,7 @@ static bool add_if_patchable(struct inject_beside *b, uint32_t id, const struct 
 		return false;
 	f = patch_plan_function(plan_of(b, p->what.dso), p->what.function);
 	why = f->refusal;
-	if (!why && !inject_beside_records_arguments(p, f->sites->intact))
+	if (!why && !inject_beside_records_arguments(p, f))
 		why = INJECT_ARGUMENTS_GONE;
 	if (why)
 		log_detail("%s gets kernel probes: it %s", p->what.function->symbol, why);

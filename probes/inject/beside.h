@@ -10,6 +10,7 @@
 struct err;
 struct inject_beside;
 struct session_options;
+struct patch_function;
 struct planned;
 struct session_beside;
 
@@ -21,9 +22,9 @@ struct session_beside;
 bool inject_beside_is_for_kernel(const struct planned *p);
 
 #define INJECT_ARGUMENTS_GONE "has arguments that are gone where it can be patched"
-/* Returns whether the arguments that the user asked for can be recorded in process, where the
- * arguments of `intact` (bits) are still in their registers. Otherwise INJECT_ARGUMENTS_GONE. */
-bool inject_beside_records_arguments(const struct planned *p, uint32_t intact);
+/* Returns whether the arguments that the user asked for can be recorded where the function is
+ * patched. Otherwise INJECT_ARGUMENTS_GONE. */
+bool inject_beside_records_arguments(const struct planned *p, const struct patch_function *f);
 
 /*
  * Returns 0, or -errno (-ENOTSUP, -EPERM, …) with a sentence in err if functions cannot be timed in

@@ -77,6 +77,15 @@ static bool has_bytes(struct pages *all, uint64_t at, const uint8_t *bytes, size
 
 /* ---- functions ---- */
 
+bool patched_keep_arguments(struct arguments *a, const struct patch_site *sites, size_t n)
+{
+	bool returns = true;
+
+	for (size_t i = 0; i < n; i++)
+		returns &= sites[i].exit == PATCH_NO_EXIT || sites[i].exit == PATCH_RET;
+	return arguments_keep_intact(a, sites->intact & INPROC_ARGUMENTS, returns);
+}
+
 void patched_functions_count(const struct patched_functions *functions, struct inproc_drain *d)
 {
 	inproc_drain_count_functions(d, (uint32_t)functions->n);

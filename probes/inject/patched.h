@@ -44,6 +44,10 @@ struct patched_functions {
 	VEC(struct patched_function)
 };
 
+/* Removes the arguments that cannot be read where the function is patched. At a jump into another
+ * function, the returned value is not there yet. Returns whether nothing is removed. */
+bool patched_keep_arguments(struct arguments *a, const struct patch_site *sites, size_t n);
+
 /* Tells the drain how many functions there are, and which arguments are recorded of them. */
 void patched_functions_count(const struct patched_functions *functions, struct inproc_drain *d);
 void patched_functions_release(struct patched_functions *functions);

@@ -19,9 +19,9 @@ struct ring_bytes {
 uint64_t ring_bytes_default(double memory, unsigned cpus);
 /*
  * Chooses the size of a ring. wanted: 0 for a default that depends on the memory of this machine
- * and of ispot's cgroup. Every
- * thread may have a ring, so the rings of a program that may lock all its memory are small. Returns
- * 0, or -ENOTSUP if such a program could not lock its memory in addition to the rings.
+ * and of ispot's cgroup. Every thread may have a ring, so the rings of a program that may lock all
+ * its memory are small. Returns 0, or -ENOTSUP if such a program could not lock its memory in
+ * addition to the rings.
  */
 int ring_bytes_choose(struct ring_bytes *b, uint64_t wanted, const struct inject_targets *targets,
 		      struct err *err);

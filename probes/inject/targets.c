@@ -20,6 +20,7 @@
 #include "probes/inject/refusal.h"
 #include "probes/patch/plan.h"
 #include "probes/inproc/inproc.h"
+#include "probes/inproc/lines.h"
 #include "probes/process/program.h"
 #include "probes/process/translator.h"
 #include "probes/recording/options.h"
@@ -248,26 +249,53 @@ static void add_planned(struct inject_targets *t, struct patched_function *f,
 		*vec_add(&t->functions) = *f;
 }
 
+static void set_gone(const struct selected *s, struct err *err)
+{
+	err_set(err, -ENOTSUP,
+		"-F %s@%s: where %s can be patched, that argument is gone; leave it out, or record "
+		"with --engine kernel",
+		s->pattern, s->arguments, s->function->symbol);
+}
+
+/* Counts the functions of patterns with arguments. */
+static void count_with_arguments(struct inject_targets *t, const struct selected *s, bool are_all,
+				 const struct err *why)
+{
+	if (!*s->arguments)
+		return;
+	t->n_with += are_all && !why->code;
+	if (are_all && !why->code)
+		return;
+	if (!t->n_without++ && why->code)
+		t->without = *why;
+	else if (t->n_without == 1)
+		set_gone(s, &t->without);
+}
+
 /* Chooses the arguments that are recorded of a function that is patched: those that its pattern
  * names and known ones, or some that may tell how much work a call has. */
-static int choose_arguments(struct patched_function *f, const struct selected *s,
-			    const struct no_key *no_key, struct err *err)
+static int choose_arguments(struct inject_targets *t, struct patched_function *f,
+			    const struct selected *s, const struct no_key *no_key, struct err *err)
 {
-	const uint32_t intact = f->sites.data->intact & INPROC_ARGUMENTS;
+	struct err why = { 0 };
+	bool are_all;
 	int ret;
 
 	f->arguments = xcalloc(1, sizeof(*f->arguments));
 	ret = arguments_choose(f->arguments, s->arguments, !s->by_name, s->dso, s->function, no_key,
-			       err);
-	if (ret)
+			       &why);
+	are_all = patched_keep_arguments(f->arguments, f->sites.data, f->sites.n);
+	if (!ret && !are_all && *s->arguments && s->by_name) {
+		set_gone(s, &why);
+		ret = why.code;
+	}
+	if (ret) {
+		*err = why;
 		return ret;
-	if (!arguments_keep_intact(f->arguments, intact) && *s->arguments && s->by_name)
-		return err_set(
-			err, -ENOTSUP,
-			"-F %s@%s: where the function can be patched, that argument is gone; "
-			"leave it out, or record with --engine kernel",
-			s->pattern, s->arguments);
-	arguments_add_occasional(f->arguments, s->dso, s->function, intact, no_key);
+	}
+	count_with_arguments(t, s, are_all, &why);
+	arguments_add_occasional(f->arguments, s->dso, s->function,
+				 f->sites.data->intact & INPROC_ARGUMENTS, no_key);
 	return 0;
 }
 
@@ -299,10 +327,14 @@ static int plan_functions(struct inject_targets *t, const struct session_options
 			continue;
 		add_planned(t, &f, planned);
 		if (!planned->refusal && !ret)
-			ret = choose_arguments(&t->functions.data[t->functions.n - 1], s, &no_key,
-					       err);
+			ret = choose_arguments(t, &t->functions.data[t->functions.n - 1], s,
+					       &no_key, err);
 	}
 	patch_plan_free(plan);
+	if (!ret && t->n_without && !t->n_with) {
+		*err = t->without;
+		ret = err->code;
+	}
 	return ret;
 }
 
@@ -468,6 +500,22 @@ static void write_function(const struct inject_targets *t, uint32_t id, struct t
 	write_line(w, &line);
 }
 
+/* Reports functions that lack the wanted arguments. */
+static void write_without(const struct inject_targets *t, struct trace_writer *w)
+{
+	char functions[TEXT_COUNTED], *words;
+
+	if (!t->n_without)
+		return;
+	words = xasprintf("%s of -F %s recorded without an argument named behind @: %s%s",
+			  text_counted(functions, t->n_without, "function"),
+			  t->n_without == 1 ? "is" : "are", t->without.text,
+			  t->n_without == 1 ? "" : "; and others (ispot check)");
+	log_notice("%s", words);
+	inproc_write_notice(w, "arguments", words);
+	free(words);
+}
+
 void inject_targets_write(struct inject_targets *t, struct trace_writer *w)
 {
 	for (uint32_t i = 0; i < t->objects.n; i++) {
@@ -481,6 +529,7 @@ void inject_targets_write(struct inject_targets *t, struct trace_writer *w)
 	}
 	for (uint32_t i = 0; i < t->functions.n; i++)
 		write_function(t, i, w);
+	write_without(t, w);
 }
 
 void inject_targets_write_given_up(const struct patched_function *p,

@@ -7,11 +7,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/err.h"
 #include "probes/inject/patched.h"
 #include "probes/select/select.h"
 
 struct budget_function;
-struct err;
 struct session_options;
 struct patterns;
 struct trace_writer;
@@ -21,6 +21,10 @@ struct inject_targets {
 	struct {
 		VEC(struct dso *)
 	} objects;
+	/* Functions that a pattern with arguments chose: those that have all of them, those that
+	 * lack one, and why the first of these does. */
+	size_t n_with, n_without;
+	struct err without;
 	struct patches_left {
 		VEC(struct patched_function)
 	} left; /* chosen functions that cannot be patched; why has the reason */

@@ -39,11 +39,10 @@ const char *inprocess_refusal(struct inprocess *p, struct dso *dso, const struct
 	return planned->refusal;
 }
 
-uint32_t inprocess_intact(struct inprocess *p, struct dso *dso, const struct dso_function *f)
+const struct patch_function *inprocess_plan(struct inprocess *p, struct dso *dso,
+					    const struct dso_function *f)
 {
-	const struct patch_function *planned = patch_plan_function(plan_of(p, dso), f);
-
-	return planned->refusal ? 0 : planned->sites->intact;
+	return patch_plan_function(plan_of(p, dso), f);
 }
 
 static void count_reason(struct inprocess_tally *t, const char *text)

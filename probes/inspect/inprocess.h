@@ -4,12 +4,12 @@
 #define ISPOT_PROBES_INSPECT_INPROCESS_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "base/vec.h"
 
 struct dso;
 struct dso_function;
+struct patch_function;
 struct patch_plan;
 
 /* The plans of objects; each is made when it is first needed. */
@@ -28,9 +28,9 @@ void inprocess_release(struct inprocess *p);
 const char *inprocess_refusal(struct inprocess *p, struct dso *dso, const struct dso_function *f,
 			      size_t *n_exits);
 
-/* Returns the integer arguments of such a function that can be read where it is patched: bit i is
- * argument i. */
-uint32_t inprocess_intact(struct inprocess *p, struct dso *dso, const struct dso_function *f);
+/* Returns the plan of such a function. */
+const struct patch_function *inprocess_plan(struct inprocess *p, struct dso *dso,
+					    const struct dso_function *f);
 
 struct inprocess_reason {
 	const char *text;

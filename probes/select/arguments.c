@@ -320,17 +320,19 @@ void arguments_add_occasional(struct arguments *a, struct dso *dso, const struct
 	a->occasional = a->n > 0;
 }
 
-bool arguments_keep_intact(struct arguments *a, uint32_t intact)
+bool arguments_keep_intact(struct arguments *a, uint32_t intact, bool returns)
 {
-	const uint32_t gone = a->registers & ~intact;
+	const uint32_t gone =
+		(a->registers & ~intact) | (a->returns && !returns ? 1u << ARG_RETURN : 0);
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < a->n; i++)
-		if (a->all[i].bit == ARG_RETURN || !(gone >> a->all[i].bit & 1))
+		if (!(gone >> a->all[i].bit & 1))
 			a->all[n++] = a->all[i];
 	a->n = n;
 	a->registers &= intact;
 	a->addresses &= intact;
+	a->returns &= returns;
 	return !gone;
 }
 

@@ -65,8 +65,9 @@ void arguments_add_occasional(struct arguments *a, struct dso *dso, const struct
 			      uint32_t intact, const struct no_key *no_key);
 
 /* Removes the arguments whose registers are written before they are read: intact has a bit for each
- * argument that is still there. Returns whether all are there. */
-bool arguments_keep_intact(struct arguments *a, uint32_t intact);
+ * argument that is still there. returns: the returned value can be read. Returns whether nothing is
+ * removed. */
+bool arguments_keep_intact(struct arguments *a, uint32_t intact, bool returns);
 
 /* Whether an occasional value may be a count of work: it is neither an address nor negative. */
 bool argument_may_count(uint64_t value);

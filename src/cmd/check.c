@@ -100,7 +100,7 @@ static const char *not_patched(const struct checked *c, const struct planned *p)
 	struct inprocess *in_process = c->in.inprocess;
 
 	if (!why && !inject_beside_records_arguments(
-			    p, inprocess_intact(in_process, p->what.dso, p->what.function)))
+			    p, inprocess_plan(in_process, p->what.dso, p->what.function)))
 		why = INJECT_ARGUMENTS_GONE;
 	return why;
 }
@@ -365,8 +365,8 @@ static void print_notices(const struct checked *c)
 		printf("\nA function that reads its own return address finds the kernel's there if its\n"
 		       "EXIT is return. ispot cannot detect such functions: exclude them (-F '!name').\n");
 	if (!patterns_n(in->patterns))
-		printf("\nWithout -F, `ispot record` chooses functions while the program runs. Give some\n"
-		       "(-F PATTERN) to see what tracing them would cost.\n");
+		printf("\nWithout -F, `ispot record` chooses the functions. Give some (-F PATTERN) to see\n"
+		       "what tracing them would cost.\n");
 }
 
 /* Explains the words of the table. */

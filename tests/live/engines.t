@@ -213,9 +213,9 @@ cc -O2 -o executes executes.c
 record executes --engine auto -F often -- ./executes 1000
 is "$status" 7 "a child that executes a program does what it does" || diag executes.err
 is "$(calls executes often)" 202 "it is patched, too" || diag executes.err
-like executes.err 'lack calls.* 1 of them those of their first [0-9.]*[mu]?s; record with --engine kernel' "and what may be missing is said" || diag executes.err
+like executes.err 'lack calls.* 1 of them those of the first [0-9.]*[mu]?s; record with --engine kernel' "and what may be missing is said" || diag executes.err
 record executed --engine auto -F often -- ./executes 0
-like executed.err 'lack calls.* 1 of them (those of their first|all, as)' "where it may have ended by then, too" || diag executed.err
+like executed.err 'lack calls.* 1 of them (those of the first|all, as)' "where it may have ended by then, too" || diag executed.err
 is "$(trace_of executed producer)/$("$ISPOT" report --json -i executed.data | jq '[.notices[] | select(test("lack calls"))] | length')" \
 	"bpf in-process/1" "and is in the file" || diag executed.err
 

@@ -64,7 +64,7 @@ static int refuse(enum recorder_id id, const struct record_options *o, const cha
 		       option, reason, option);
 }
 
-/* --no-key is no row for recorders without privilege: they record no arguments anyway. */
+/* --no-key is nothing to users of registered probes, which record no arguments. */
 static struct refusals refusals_of(const struct record_options *o, bool has_command)
 {
 	const bool counts = o->events && strcmp(o->events, "none") != 0;
