@@ -27,8 +27,8 @@ struct processes {
 	bool is_alone;
 	/* Called with the region of a stopped process before it is patched. Returns 0 or -errno. */
 	int (*watch)(void *ctx, pid_t pid, struct inproc_region *g);
-	/* Called if the command will run without patches: while it stands at its program's first
-	 * instruction, or once a wrapper took too long. May be NULL. */
+	/* Called while the command stands at its program's first instruction, if it will run
+	 * without patches. May be NULL. */
 	void (*unpatched)(void *ctx, const struct err *why);
 	void *ctx;
 	struct {

@@ -32,7 +32,8 @@ struct tracee_blocks {
 
 struct tracees {
 	pid_t pid;
-	int memory; /* descriptor of /proc/PID/mem */
+	bool do_run; /* the command has not executed its program yet */
+	int memory;  /* descriptor of /proc/PID/mem */
 	struct {
 		VEC(struct tracee)
 	} threads;

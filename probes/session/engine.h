@@ -59,8 +59,8 @@ struct session_beside {
 	/*
 	 * Patches the command, which waits before its exec, and lets it execute. After an error it
 	 * runs unpatched, or still waits (!l->went), or has ended (l->ended): -ESRCH then means
-	 * that it did execute its program. If it runs unpatched, unpatched() was called before:
-	 * while it stood at its program's first instruction, or once a wrapper took too long.
+	 * that it did execute its program. If it stood at its program's first instruction, and runs
+	 * unpatched, unpatched() was called before it ran.
 	 */
 	int (*launch)(void *ctx, struct launch *l, char *const *argv,
 		      const struct session_unpatched *unpatched, struct err *err);
