@@ -165,7 +165,7 @@ kept pipe 'reader has gone'
 
 # ---- two at once ----
 
-"$ISPOT" record -o one.data -F inner -- "$MB/exact" -n 200003 >one.out 2>one.err &
+"$ISPOT" record --engine kernel -o one.data -F inner -- "$MB/exact" -n 200003 >one.out 2>one.err &
 first=$!
 record two -F inner -- "$MB/exact" -n 200003
 wait "$first"

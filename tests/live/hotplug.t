@@ -15,7 +15,7 @@ turn() { echo "$2" >"/sys/devices/system/cpu/cpu$1/online"; } # CPU 0|1
 
 # while_recording NAME COMMAND...: which runs some seconds after the recording began
 while_recording() {
-	"$ISPOT" record -o "$1.data" -F flood_call -- "$HELPERS/hostile" flood 8 "$threads" >"$1.out" 2>"$1.err" &
+	"$ISPOT" record --engine kernel -o "$1.data" -F flood_call -- "$HELPERS/hostile" flood 8 "$threads" >"$1.out" 2>"$1.err" &
 	local recorder=$!
 	children+=("$recorder")
 	eventually begun "$1"

@@ -25,7 +25,7 @@ echo "p:$someone $DIR/own_spawner:0x$offset" >>"$tracefs/uprobe_events"
 is "$(ours)" 1 "somebody's own probe is there"
 
 start() {
-	"$ISPOT" record -o "$1.data" -F spawned_call -- ./own_spawner --seconds 300 --log "$1.log" \
+	"$ISPOT" record --engine kernel -o "$1.data" -F spawned_call -- ./own_spawner --seconds 300 --log "$1.log" \
 		>"$1.out" 2>"$1.err" &
 	recorder=$!
 	children+=("$recorder")

@@ -92,7 +92,7 @@ record small -m 4K -F flood_call -- "$H" flood 2 "$threads"
 is "$status" 0 "small: status"
 accounted small
 
-"$ISPOT" record -o stopped.data -m 64K -F flood_call -- "$H" flood "$seconds" "$threads" >stopped.out 2>stopped.err &
+"$ISPOT" record --engine kernel -o stopped.data -m 64K -F flood_call -- "$H" flood "$seconds" "$threads" >stopped.out 2>stopped.err &
 recorder=$!
 children+=("$recorder")
 eventually child "$recorder" hostile
