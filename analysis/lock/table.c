@@ -54,3 +54,12 @@ const struct lock_function *lock_function_of(const struct meta_function *f)
 			return &rows[i];
 	return NULL;
 }
+
+const char *lock_release_of(enum lock_kind kind)
+{
+	size_t i = 0;
+
+	while (rows[i].action != LOCK_RELEASE || rows[i].kind != kind)
+		i++; /* each kind has one */
+	return rows[i].name;
+}

@@ -29,5 +29,7 @@ struct lock_function {
 
 /* Returns the row of a function by its symbol, or NULL if it is no lock function. */
 const struct lock_function *lock_function_of(const struct meta_function *f);
+/* Returns the name of the function that releases such locks. */
+const char *lock_release_of(enum lock_kind kind);
 
 #endif
