@@ -41,7 +41,7 @@ for i in $(seq "$ROUNDS"); do
 	target=$!
 	children+=("$target")
 	eventually is_started "$target" own_spawner
-	"$ISPOT" record -o "$i.data" -F spawned_call -p "$target" 2>"$i.err" &
+	"$ISPOT" record --engine kernel -o "$i.data" -F spawned_call -p "$target" 2>"$i.err" &
 	recorder=$!
 	children+=("$recorder")
 	# Every other one certainly while it records, however long it took to begin.
@@ -83,7 +83,7 @@ echo "# the oldest end of a file was ${oldest_ms} ms before its kill"
 
 # Before it begins, too: while it measures what probes cost, with processes of its own.
 for _ in $(seq 20); do
-	"$ISPOT" record -o start.data -F outer -- "$MB/exact" -n 11 >/dev/null 2>&1 &
+	"$ISPOT" record --engine kernel -o start.data -F outer -- "$MB/exact" -n 11 >/dev/null 2>&1 &
 	recorder=$!
 	sleep "0.$((RANDOM % 50 + 10))"
 	kill -KILL "$recorder" 2>/dev/null
@@ -125,7 +125,7 @@ kept() {
 # fills NAME REASON: the file system that is mounted at ./limited, and is taken away then
 fills() {
 	trap 'umount limited 2>/dev/null; cleanup' EXIT
-	"$ISPOT" record -o "limited/$1.data" -F inner -- "$MB/exact" -n 1000003 >"$1.out" 2>"$1.err"
+	"$ISPOT" record --engine kernel -o "limited/$1.data" -F inner -- "$MB/exact" -n 1000003 >"$1.out" 2>"$1.err"
 	status=$?
 	cp "limited/$1.data" "$1.data"
 	umount limited
@@ -151,7 +151,7 @@ fi
 # A limit of the shell's, in blocks of 1 KiB.
 (
 	ulimit -f 300
-	"$ISPOT" record -o limit.data -F inner -- "$MB/exact" -n 1000003 >limit.out 2>limit.err
+	"$ISPOT" record --engine kernel -o limit.data -F inner -- "$MB/exact" -n 1000003 >limit.out 2>limit.err
 )
 status=$?
 kept limit 'File too large; .*ulimit -f'
@@ -159,7 +159,7 @@ kept limit 'File too large; .*ulimit -f'
 record max_size --max-size 200K -F inner -- "$MB/exact" -n 1000003
 kept max_size 'largest size'
 
-"$ISPOT" record -o - -F inner -- "$MB/exact" -n 1000003 2>pipe.err | head -c 1000000 >pipe.data
+"$ISPOT" record --engine kernel -o - -F inner -- "$MB/exact" -n 1000003 2>pipe.err | head -c 1000000 >pipe.data
 status=${PIPESTATUS[0]}
 kept pipe 'reader has gone'
 
@@ -181,7 +181,7 @@ done
 target=$!
 children+=("$target")
 started "$target" own_spawner
-"$ISPOT" record -o first.data -p "$target" -d 3 -F spawned_call 2>first.err &
+"$ISPOT" record --engine kernel -o first.data -p "$target" -d 3 -F spawned_call 2>first.err &
 first=$!
 record second -p "$target" -d 1 -F spawned_call
 is "$status" 0 "two recorders on one target: the shorter" || diag second.err
