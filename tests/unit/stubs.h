@@ -122,6 +122,17 @@ static void read_all(uint64_t *calls, uint64_t *lost)
 	*lost = drain.lost_records - lost_before;
 }
 
+/* Lets another thread check, which returns what is wrong, or NULL. */
+static void check_in_thread(void *(*check)(void *), void *with)
+{
+	pthread_t other;
+	void *wrong;
+
+	assert_int_equal(pthread_create(&other, NULL, check, with), 0);
+	assert_int_equal(pthread_join(other, &wrong), 0);
+	assert_null(wrong);
+}
+
 static void test_counts(void **state)
 {
 	uint64_t calls, lost;
@@ -164,8 +175,6 @@ static void *call_often(void *n)
 static void test_passes_what_is_called_too_often(void **state)
 {
 	uint64_t calls, lost;
-	pthread_t other;
-	void *wrong;
 
 	(void)state;
 	assert_false(inproc_stamped_passes(&drain, 0));
@@ -180,9 +189,7 @@ static void test_passes_what_is_called_too_often(void **state)
 	read_all(&calls, &lost);
 	assert_int_equal(calls, 1);
 	assert_int_equal(lost, 0);
-	assert_int_equal(pthread_create(&other, NULL, call_often, (void *)11), 0);
-	assert_int_equal(pthread_join(other, &wrong), 0);
-	assert_null(wrong);
+	check_in_thread(call_often, (void *)11);
 	read_all(&calls, &lost);
 	assert_int_equal(calls, 11);
 	assert_int_equal(lost, 0);
@@ -266,7 +273,7 @@ static long call_valued(long a)
 	return valued(a, -a, a << 40, 3 * a, 5 * a, 7 * a);
 }
 
-/* What the file has of the calls of one function. */
+/* Counts of records in the file that belong to the calls of one function. */
 struct written {
 	uint64_t entries, exits, with_arguments, with_returned;
 	uint64_t wrong; /* values that belong to different calls, or are not as they were */
@@ -375,14 +382,10 @@ static void *call_sometimes(void *unused)
 
 static void test_values_of_some_calls(void **state)
 {
-	pthread_t other;
 	struct written w;
-	void *wrong;
 
 	(void)state;
-	assert_int_equal(pthread_create(&other, NULL, call_sometimes, NULL), 0);
-	assert_int_equal(pthread_join(other, &wrong), 0);
-	assert_null(wrong);
+	check_in_thread(call_sometimes, NULL);
 	w = written_of(5);
 	assert_int_equal(w.entries, 16000);
 	/* of 4,096 records at first 5 a call */
@@ -529,16 +532,12 @@ static void test_sealed(void **state)
 {
 	struct inproc_header *h = (struct inproc_header *)region;
 	uint64_t calls, lost, before = h->without_ring;
-	pthread_t other;
-	void *wrong;
 
 	(void)state;
 	made(0);
 	read_all(&calls, &lost);
 	inproc_stamped_seal(&drain.regions.data[0]);
-	assert_int_equal(pthread_create(&other, NULL, many, NULL), 0);
-	assert_int_equal(pthread_join(other, &wrong), 0);
-	assert_null(wrong);
+	check_in_thread(many, NULL);
 	assert_int_equal(h->without_ring - before, 2 * EACH);
 	made(1);
 	read_all(&calls, &lost);

@@ -211,39 +211,27 @@ static void *check_registers(void *function)
 static void test_registers(void **state)
 {
 	uint64_t calls, lost;
-	pthread_t other;
-	void *wrong;
 
 	(void)state;
-	assert_int_equal(pthread_create(&other, NULL, check_registers, &made), 0);
-	assert_int_equal(pthread_join(other, &wrong), 0);
-	assert_null(wrong);
+	check_in_thread(check_registers, &made);
 	read_all(&calls, &lost);
 	assert_int_equal(2 * calls + lost, 2 * TRIED);
 }
 
 static void test_registers_with_values(void **state)
 {
-	pthread_t other;
-	void *wrong;
-
+	uint64_t calls, lost;
 	(void)state;
-	assert_int_equal(pthread_create(&other, NULL, check_registers, &valued), 0);
-	assert_int_equal(pthread_join(other, &wrong), 0);
-	assert_null(wrong);
-	read_all(&(uint64_t){ 0 }, &(uint64_t){ 0 });
+	check_in_thread(check_registers, &valued);
+	read_all(&calls, &lost);
 }
 
 static void test_registers_where_calls_pass(void **state)
 {
 	uint64_t calls, lost;
-	pthread_t other;
-	void *wrong;
 
 	(void)state;
-	assert_int_equal(pthread_create(&other, NULL, check_registers, &frequent), 0);
-	assert_int_equal(pthread_join(other, &wrong), 0);
-	assert_null(wrong);
+	check_in_thread(check_registers, &frequent);
 	read_all(&calls, &lost);
 	assert_true(calls && 2 * calls + lost < 2 * TRIED);
 }

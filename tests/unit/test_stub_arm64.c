@@ -207,25 +207,17 @@ static void *check_registers_with_values(void *unused)
 
 static void test_registers_with_values(void **state)
 {
-	pthread_t other;
-	void *wrong;
 
 	(void)state;
-	assert_int_equal(pthread_create(&other, NULL, check_registers_with_values, NULL), 0);
-	assert_int_equal(pthread_join(other, &wrong), 0);
-	assert_null(wrong);
+	check_in_thread(check_registers_with_values, NULL);
 }
 
 static void test_registers(void **state)
 {
 	uint64_t calls, lost;
-	pthread_t other;
-	void *wrong;
 
 	(void)state;
-	assert_int_equal(pthread_create(&other, NULL, check_registers, NULL), 0);
-	assert_int_equal(pthread_join(other, &wrong), 0);
-	assert_null(wrong);
+	check_in_thread(check_registers, NULL);
 	read_all(&calls, &lost);
 	if (gives_up) /* some calls passed */
 		assert_true(calls && 2 * calls + lost < 2 * TRIED);
@@ -308,13 +300,9 @@ static void test_table_is_full(void **state)
 static void test_gate_keeps_registers(void **state)
 {
 	uint64_t calls, lost;
-	pthread_t other;
-	void *wrong;
 
 	(void)state;
-	assert_int_equal(pthread_create(&other, NULL, check_registers, NULL), 0);
-	assert_int_equal(pthread_join(other, &wrong), 0);
-	assert_null(wrong);
+	check_in_thread(check_registers, NULL);
 	read_all(&calls, &lost);
 	assert_int_equal(lost, 0);
 	assert_in_range(calls, 59, 61);
