@@ -306,7 +306,7 @@ static void add_record(struct inproc_drain *d, struct inproc_region *g, struct i
 static const struct inproc_values *values_of(const struct inproc_drain *d,
 					     const struct inproc_stamped_record *t, uint32_t id)
 {
-	const struct arguments *a = d->arguments && id < d->n_calls_of ? d->arguments[id] : NULL;
+	const struct arguments *a = inproc_arguments_of(d, id);
 	const uint32_t wanted = !a	      ? 0
 				: t->what & 1 ? (a->returns ? 1u << INPROC_RETURNED : 0)
 					      : a->registers;

@@ -46,7 +46,7 @@ static void write_call(struct inproc_drain *d, uint32_t kind, const struct wire_
 					       call->h.tid, call->h.tgid, call->h.head, call->sp));
 }
 
-static const struct arguments *arguments_of(const struct inproc_drain *d, uint32_t function)
+const struct arguments *inproc_arguments_of(const struct inproc_drain *d, uint32_t function)
 {
 	return d->arguments && function < d->n_calls_of ? d->arguments[function] : NULL;
 }
@@ -67,6 +67,7 @@ static void write_arguments(struct inproc_drain *d, const struct arguments *a,
 static void write_entry(struct inproc_drain *d, const struct keep_entry *e)
 {
 	const uint64_t stack[RECORD_VALUES_MIN] = { e->stack + 1 };
+	const struct arguments *a = inproc_arguments_of(d, e->call.h.head);
 	const uint64_t args[RECORD_VALUES_MIN] = {
 		1u << ARG_FIRST | (e->stack ? 1u << ARG_CALLER : 0), e->args.values[0], e->stack
 	};
@@ -74,8 +75,8 @@ static void write_entry(struct inproc_drain *d, const struct keep_entry *e)
 	write_call(d, REC_ENTRY, &e->call);
 	if (e->stack)
 		inproc_write_record(d, &e->call.h, REC_STACK, stack, 1);
-	if (e->args.h.tid && arguments_of(d, e->call.h.head))
-		write_arguments(d, arguments_of(d, e->call.h.head), e);
+	if (e->args.h.tid && a)
+		write_arguments(d, a, e);
 	else if (e->args.h.tid)
 		inproc_write_record(d, &e->call.h, REC_ARGS, args, e->stack ? 3 : 2);
 }
@@ -116,12 +117,11 @@ void inproc_enter(struct inproc_drain *d, const struct wire_call *call,
 
 static void write_returned(struct inproc_drain *d, const struct wire_call *call, uint64_t raw)
 {
-	const struct arguments *a = arguments_of(d, call->h.head);
+	const struct arguments *a = inproc_arguments_of(d, call->h.head);
 	const uint64_t values[RECORD_VALUES_MIN] = { 1u << ARG_RETURN,
-						     a ? argument_value(a, ARG_RETURN, raw) : 0 };
+						     argument_value(a, ARG_RETURN, raw) };
 
-	if (a && a->returns)
-		inproc_write_record(d, &call->h, REC_ARGS, values, 2);
+	inproc_write_record(d, &call->h, REC_ARGS, values, 2);
 }
 
 void inproc_leave(struct inproc_drain *d, const struct wire_call *call, uint32_t stack,

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct arguments;
 struct inproc_drain;
 struct keep_entry;
 struct wire_call;
@@ -28,8 +29,10 @@ void inproc_drain_keep_slower(struct inproc_drain *d, uint64_t slower_ns);
 /* beside: the entry with the records that come before it, or NULL if there are none. */
 void inproc_enter(struct inproc_drain *d, const struct wire_call *call,
 		  const struct keep_entry *beside);
-/* stack: the file's id of the stack at the exit, or 0. returned: the value that a function with
- * arguments has returned, or NULL if it is not recorded. */
+/* Returns the arguments that are recorded of a function of stamped regions, or NULL. */
+const struct arguments *inproc_arguments_of(const struct inproc_drain *d, uint32_t function);
+/* stack: the file's id of the stack at the exit, or 0. returned: the value that the function has
+ * returned, if its arguments say that it is recorded, or NULL. */
 void inproc_leave(struct inproc_drain *d, const struct wire_call *call, uint32_t stack,
 		  const uint64_t *returned);
 /* Write the sums of the short calls of a thread that ended, or of all threads. */
