@@ -173,7 +173,7 @@ int processes_launch(struct processes *p, struct launch *l, char *const *argv,
 		ret = patch_stopped(p, &t, NULL, err);
 	if (!ret)
 		return 0;
-	if (p->unpatched && l->went && !l->ended && !t.do_run)
+	if (p->unpatched && l->went && !l->ended && !t.is_running)
 		p->unpatched(p->ctx, err);
 	tracees_detach(&t);
 	return ret;

@@ -13,8 +13,8 @@ struct stubcost {
 	struct meta_calibration call; /* calls 0: not measured */
 	double passed_ns;	      /* of a call that is not recorded if one in several is */
 	double values_ns;	      /* what a call costs more if an argument is recorded */
-	/* What the first record in a page of a ring costs more than others; 0: not measured. It is
-	 * most in virtual machines. */
+	/* The additional cost of the first record in each page of a ring, which is high in virtual
+	 * machines; 0: not measured. */
 	double page_ns;
 };
 

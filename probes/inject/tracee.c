@@ -286,7 +286,7 @@ static void add_tracee(struct tracees *t, pid_t tid)
 
 int tracees_seize_command(struct tracees *t, pid_t pid, struct err *err)
 {
-	*t = (struct tracees){ .pid = pid, .do_run = true, .memory = -1 };
+	*t = (struct tracees){ .pid = pid, .is_running = true, .memory = -1 };
 	if (ptrace(PTRACE_SEIZE, pid, NULL, OPTIONS | FOLLOWING))
 		return report_refused(pid, errno, err);
 	add_tracee(t, pid);
@@ -356,7 +356,7 @@ int tracees_wait_exec(struct tracees *t, uint64_t until_ns, int *command_status,
 
 	if (t->memory >= 0)
 		resume_executed(t);
-	t->do_run = true;
+	t->is_running = true;
 	while (!all_gone(t)) {
 		int status;
 		size_t i;
@@ -383,7 +383,7 @@ int tracees_wait_exec(struct tracees *t, uint64_t until_ns, int *command_status,
 			continue;
 		if (event_of(status) == PTRACE_EVENT_EXEC) {
 			t->pid = tid;
-			t->do_run = false;
+			t->is_running = false;
 			return open_memory(t, err);
 		}
 		if (is_birth(status) && born_of(tid))
@@ -422,7 +422,7 @@ int tracees_follow_no_more(struct tracees *t, struct err *err)
 void tracees_detach(struct tracees *t)
 {
 	vec_for_each (&t->threads, struct tracee, e)
-		if (!e->gone && (t->do_run || resume_thread(e, PTRACE_DETACH))) {
+		if (!e->gone && (t->is_running || resume_thread(e, PTRACE_DETACH))) {
 			ptrace(PTRACE_INTERRUPT, e->tid, NULL, NULL);
 			*vec_add(&late) = *e;
 		}

@@ -32,8 +32,8 @@ struct tracee_blocks {
 
 struct tracees {
 	pid_t pid;
-	bool do_run; /* the command has not executed its program yet */
-	int memory;  /* descriptor of /proc/PID/mem */
+	bool is_running; /* its threads run: the command has not executed its program yet */
+	int memory;	 /* descriptor of /proc/PID/mem */
 	struct {
 		VEC(struct tracee)
 	} threads;

@@ -191,7 +191,7 @@ static int settle_failed(struct beside *beside, struct recording *r, const struc
 	return settle(beside, r, 0, why->text, err);
 }
 
-/* What gives the functions kernel probes while the command stands. */
+/* For fall_back(), which gives the functions kernel probes while the command is stopped. */
 struct fallback {
 	struct beside *beside;
 	struct recording *r;

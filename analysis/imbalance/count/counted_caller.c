@@ -130,7 +130,7 @@ static uint32_t caller_of(const struct counted *c, const double *counts, size_t 
 	return best;
 }
 
-/* What a search goes through and finds. */
+/* The state of a search for a caller, and the line that it found. */
 struct search {
 	struct counted *c;
 	const double *counts;

@@ -38,14 +38,14 @@ struct stub_entry {
 	bool saves_flags; /* the function reads the flags later */
 	bool saves_red_zone;
 	uint32_t values; /* bit i: integer argument i is recorded */
-	bool sometimes;	 /* with about one call in 16 (STUB_SOMETIMES_FACTOR) */
+	bool sometimes;	 /* they are recorded of about one call in 16 */
 };
 
 /*
- * A call has its values sometimes if its record's position in the ring is below STUB_ALWAYS_BELOW,
- * which are a thread's first 4,096 records, or if the position times the factor, squared, is below
- * STUB_SOMETIMES_BELOW. Counting the calls would take longer. The squares have no period that the
- * program's loops have, so no call of a loop is chosen again and again.
+ * With `sometimes`, the values of a call are recorded if the position of its record in the ring is
+ * below STUB_ALWAYS_BELOW, as for the first 4,096 records of a thread, or if the square of the
+ * position times STUB_SOMETIMES_FACTOR is below STUB_SOMETIMES_BELOW. Counting the calls would take
+ * longer. The squares follow no loop of the program, so all calls of a loop have their turn.
  */
 #define STUB_ALWAYS_BELOW     (4096u * 16)
 #define STUB_SOMETIMES_FACTOR 0x9e3779b1u

@@ -172,9 +172,8 @@ static void emit_reserve(struct stub_code *c, const struct stub_facts *f, uint32
 	r->none = emit_near_branch(c, NEAR_JE);
 }
 
-/* Emits a branch that is taken if the values of the call are recorded. %r11 has the position of the
- * record, and %rdx is free. The position decides, as counting would take longer: a thread's first
- * records all have values, so that functions that are called seldom have enough of them. */
+/* Emits a branch that is taken if the values of the call are recorded, as its record's position
+ * decides (stub.h). %r11 has the position, and %rdx is free. */
 static void emit_values_branch(struct stub_code *c, const struct wanted *w, struct rest *r)
 {
 	r->values = r->first_values = r->valued = 0;
