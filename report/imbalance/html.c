@@ -267,7 +267,7 @@ static void answer(const struct imbalance_view *v, struct text *out)
 	if (v->imbalance->sections.n)
 		imbalance_headline(v, &line);
 	else
-		text_add(&line, IMBALANCE_NO_SECTION);
+		imbalance_no_section(v, &line);
 	html_answer(out, line.s);
 	text_release(&line);
 }

@@ -296,6 +296,24 @@ void imbalance_headline(const struct imbalance_view *v, struct text *out)
 	text_add(out, ".");
 }
 
+void imbalance_no_section(const struct imbalance_view *v, struct text *out)
+{
+	char share[TEXT_NUMBER];
+
+	if (!v->paused_ns || v->paused_ns > v->duration_ns) {
+		text_add(out,
+			 "No parallel region was seen: no barrier, no threads that were created "
+			 "and joined, and no team of two or more threads.");
+		return;
+	}
+	text_printf(
+		out,
+		"Unknown if threads wait for each other at a barrier or a join. Context switches "
+		"were not recorded for %s of the time, and the rest of the time has no parallel "
+		"region.",
+		text_share(share, (double)v->paused_ns / (double)v->duration_ns));
+}
+
 static void amount(const struct imbalance_view *v, struct table *t, double x, unsigned width)
 {
 	char number[TEXT_NUMBER];
@@ -458,7 +476,7 @@ void report_imbalance_text(const struct imbalance_view *v, struct text *out)
 	if (v->imbalance->sections.n)
 		imbalance_headline(v, &line);
 	else
-		text_add(&line, IMBALANCE_NO_SECTION);
+		imbalance_no_section(v, &line);
 	paragraph(v, &line, out);
 	if (v->imbalance->sections.n)
 		below_rows(v, &below);

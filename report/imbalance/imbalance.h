@@ -24,10 +24,12 @@ struct imbalance_view {
 	const char *program, *command;	/* "": unknown */
 	const char *file;		/* name of the recording, or NULL */
 	uint64_t start_ns, duration_ns; /* of the recording */
-	bool each;			/* lists every iteration, which imbalance keeps then */
-	const char *const *notices;	/* sentences; the last element is NULL */
-	uint64_t top;			/* number of sections; 0: the default */
-	bool exact_time;		/* times are ns */
+	uint64_t paused_ns; /* part of duration_ns in which switches had no records, so that no
+			     * region of that part is known */
+	bool each;	    /* lists every iteration, which imbalance keeps then */
+	const char *const *notices; /* sentences; the last element is NULL */
+	uint64_t top;		    /* number of sections; 0: the default */
+	bool exact_time;	    /* times are ns */
 	bool colours, utf8;
 	unsigned width;
 };

@@ -13,9 +13,6 @@ struct section_thread;
 struct text;
 
 #define IMBALANCE_THREAD 64 /* bytes of a thread's name */
-#define IMBALANCE_NO_SECTION                                                                        \
-	"No parallel region was seen: no barrier, no threads that were created and joined, and no " \
-	"team of two or more threads."
 
 /* Adds the program, the duration and the number of parallel regions, separated by two blanks. */
 void imbalance_title(const struct imbalance_view *v, struct text *out);
@@ -24,6 +21,11 @@ void imbalance_title(const struct imbalance_view *v, struct text *out);
  * thread is. There must be a section.
  */
 void imbalance_headline(const struct imbalance_view *v, struct text *out);
+/*
+ * Adds the sentence that stands in place of the headline if there is no section: there was none, or
+ * pauses of the recording may hide them.
+ */
+void imbalance_no_section(const struct imbalance_view *v, struct text *out);
 /* Returns "ns", "instructions" or "cycles". */
 const char *imbalance_unit(const struct imbalance_view *v);
 /* Adds "barrier run (app.c:42) since main (app.c:12)". */

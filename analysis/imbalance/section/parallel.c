@@ -407,6 +407,7 @@ static void on_end(void *self)
 		imbalance_name(&p->imbalance, t->tid, t->comm);
 	}
 	p->lost_records = p->calls->lost_records;
+	p->paused_ns = p->calls->threads.unwatched.ns;
 	imbalance_sort(&p->imbalance);
 }
 

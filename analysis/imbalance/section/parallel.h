@@ -51,7 +51,8 @@ struct parallel {
 	bool named;	  /* a function or marker was chosen */
 	uint64_t sampled; /* calls at barriers that were not recorded */
 	uint64_t lost_records;
-	uint64_t bodiless; /* regions of which no body was recorded */
+	uint64_t paused_ns; /* time in which switches had no records (unwatched.h) */
+	uint64_t bodiless;  /* regions of which no body was recorded */
 };
 
 /* named: a function or marker whose calls are the sections; NULL: all sections that are found.

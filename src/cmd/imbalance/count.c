@@ -29,6 +29,7 @@
 #include "trace/meta/meta.h"
 #include "trace/read/reader.h"
 
+#define FEWER_PAUSES "for fewer pauses allow more overhead: ispot record --overhead 50"
 #define AT_THE_SAME_TIME                                                           \
 	"record a function that they run at the same time, ispot record -F NAME, " \
 	"and take its calls as sections: ispot imbalance --section NAME"
@@ -39,6 +40,9 @@ static char *advice(const struct parallel *p)
 	char threads[TEXT_COUNTED];
 	size_t n = p->imbalance.thread_names.n;
 
+	if (p->paused_ns)
+		return xstrdup("to keep the overhead budget, context switches were recorded in "
+			       "turns; " FEWER_PAUSES);
 	if (p->named)
 		return xstrdup("no two threads were in what --section names at the same time; "
 			       "name what several of them run at once");
@@ -102,6 +106,11 @@ size_t imbalance_notices(const struct parallel *p, struct trace_reader *r, bool 
 					 "-F GOMP_parallel -F '*._omp_fn.*' (clang: -F "
 					 "__kmpc_fork_call -F '*.omp_outlined*')",
 					 text_counted(number, p->bodiless, "OpenMP region"));
+	if (p->paused_ns && p->imbalance.sections.n)
+		notices[n++] = xasprintf(
+			"to keep the overhead budget, context switches were not "
+			"recorded for %s: regions of that time are missing; " FEWER_PAUSES,
+			text_time(number, p->paused_ns));
 	if (!p->named && has_untraced_barrier(p->meta))
 		notices[n++] =
 			xstrdup("threads also wait in pthread_barrier_wait, which was not traced: "

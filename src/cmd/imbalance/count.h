@@ -19,7 +19,7 @@ struct err;
 struct parallel;
 struct trace_reader;
 
-#define COUNTING_NOTICES 8
+#define COUNTING_NOTICES 9
 
 /* One run of a command by one of the providers. */
 struct counting {
@@ -48,7 +48,7 @@ const struct counted *counting_found(const struct counting *k);
 void counting_release(struct counting *k);
 
 /*
- * Finds at most six notices that belong to a recording's sections. The caller frees them, and has
+ * Finds at most seven notices that belong to a recording's sections. The caller frees them, and has
  * room for COUNTING_NOTICES.
  */
 size_t imbalance_notices(const struct parallel *p, struct trace_reader *r, bool interrupted,

@@ -132,6 +132,7 @@ static int show(const struct imbalance_options *o, const struct parallel *p, str
 		to = meta->end.end_ns;
 	v.duration_ns = ro->to_ns < to - from ? ro->to_ns : to - from;
 	v.duration_ns -= ro->from_ns < v.duration_ns ? ro->from_ns : v.duration_ns;
+	v.paused_ns = p->paused_ns;
 	rc = write_views(o, &v, err);
 	while (n)
 		free(notices[--n]);
