@@ -286,6 +286,7 @@ static void set_means(struct diff_block *d, const struct diff_match *m, size_t n
 		size_t n = side ? n_after : n_before;
 
 		d->half[side].seen_ns = diff_mean(of, n, SLICE_SEEN_NS);
+		d->half[side].typical_ns = exp(diff_mean(of, n, SLICE_SEEN_LOG));
 		d->half[side].cpu_wait_ns = diff_mean(of, n, SLICE_NS) - d->half[side].seen_ns;
 	}
 }

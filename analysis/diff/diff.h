@@ -71,6 +71,7 @@ struct diff_half {
 	double mean_ns;
 	double seen_ns;	    /* mean of the runs' mean durations without waits for a CPU, which is
 			     * compared */
+	double typical_ns;  /* geometric mean of durations without waits for a CPU */
 	double cpu_wait_ns; /* mean wait for a CPU per call */
 	double sci, lost_threads; /* against the common fastest call */
 	double own_mean_ns;	  /* own time per call, without traced callees */

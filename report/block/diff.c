@@ -61,7 +61,7 @@ static void print_sides(const struct diff_view *v, struct text *out)
 	table_style(&t, TABLE_BOLD);
 	table_left(&t, "", 6);
 	table_right(&t, "RECORDED", 8);
-	table_right(&t, "THREAD TIME", 11);
+	table_right(&t, "THREAD TIME", 13);
 	table_right(&t, "LOST TIME", 13); /* its share, and its time */
 	table_last(&t, " COMMAND");
 	for (unsigned side = 0; side < DIFF_SIDES; side++) {
@@ -72,7 +72,7 @@ static void print_sides(const struct diff_view *v, struct text *out)
 
 		table_left(&t, side_names[side], 6);
 		cell_time(&t, diff->duration_ns[side], 8);
-		cell_time(&t, diff->threads_ns[side], 11);
+		cell_time(&t, diff->threads_ns[side], 13);
 		table_right(&t, text_share(share, lost_share(diff, side)), 6);
 		cell_time(&t, diff->lost_ns[side], 6);
 		text_printf(&what, " %s",
@@ -152,10 +152,13 @@ static const char *named(const struct diff_block *b, char buf[NAME_BYTES])
 	return text_printable(buf, NAME_BYTES, b->name);
 }
 
-static double mean_of(const struct diff_block *b, enum diff_side side)
+/* Returns the duration of a call whose change decides: the mean, or that of the typical call. */
+static double call_of(const struct diff_block *b, enum diff_side side)
 {
 	const struct diff_half *h = &b->half[side];
 
+	if (b->by_typical)
+		return h->typical_ns;
 	return b->by_whole ? h->seen_ns + h->cpu_wait_ns : h->seen_ns;
 }
 
@@ -180,12 +183,10 @@ static void report_change(const struct diff_block *b, struct text *out)
 
 	text_printf(out, "%s is %s: its %s call takes ", named(b, name),
 		    diff_verdict_words(b->verdict), b->by_typical ? "typical" : "mean");
-	if (!b->by_typical) {
-		time_or_na(out, mean_of(b, DIFF_AFTER));
-		text_add(out, " instead of ");
-		time_or_na(out, mean_of(b, DIFF_BEFORE));
-		text_add(out, ", ");
-	}
+	time_or_na(out, call_of(b, DIFF_AFTER));
+	text_add(out, " instead of ");
+	time_or_na(out, call_of(b, DIFF_BEFORE));
+	text_add(out, ", ");
 	text_longer(longer, c->ratio);
 	if (c->ratio + 1 >= TEXT_TIMES_LEAST)
 		text_printf(out, "%s (%.0f to %.0f)", longer, 1 + c->low, 1 + c->high);
@@ -280,6 +281,18 @@ static void cell_change(struct table *t, double change, unsigned width)
 		cell(t, "%+.0f%%", 100 * change, width);
 }
 
+/* Prints the duration of a call, marked if it is not the mean. */
+static void cell_call(struct table *t, const struct diff_block *b, enum diff_side side,
+		      unsigned width)
+{
+	struct text cell = { 0 };
+
+	text_add(&cell, b->by_typical ? "~" : "");
+	time_or_na(&cell, call_of(b, side));
+	table_right(t, cell.s, width);
+	text_release(&cell);
+}
+
 static double known_ns(uint64_t ns)
 {
 	return ns == BLOCK_NONE ? NAN : (double)ns;
@@ -300,7 +313,7 @@ static void print_head(const struct diff_view *v, struct table *t)
 		const char *head;
 		unsigned width;
 		enum shown shown;
-	} heads[] = { { "OWN TIME", 8, SHOWN },	 { "MEAN CALL", 9, SHOWN },
+	} heads[] = { { "OWN TIME", 8, SHOWN },	 { "MEAN CALL", 10, SHOWN },
 		      { "AFTER", 6, SHOWN },	 { "CHANGE", 7, SHOWN },
 		      { "NOISE", 5, SHOWN },	 { "MIN", 6, SHOWN_ALL },
 		      { "AFTER", 6, SHOWN_ALL }, { "SCI", 5, SHOWN_WIDE },
@@ -339,8 +352,8 @@ static void print_row(const struct diff_view *v, struct table *t, const struct d
 		       : b->verdict == DIFF_FASTER ? TABLE_BOLD
 						   : TABLE_DIM);
 	cell_moved(v, t, b);
-	cell_time(t, mean_of(b, DIFF_BEFORE), 9);
-	cell_time(t, mean_of(b, DIFF_AFTER), 6);
+	cell_call(t, b, DIFF_BEFORE, 10);
+	cell_call(t, b, DIFF_AFTER, 6);
 	cell_change(t, c->ratio, 7);
 	cell_share(t, "%.0f%%", b->noise, 5);
 	if (is_shown(v, SHOWN_ALL)) {
@@ -386,19 +399,43 @@ static size_t print_rows(const struct diff_view *v, unsigned lines, struct text 
 	return n;
 }
 
+static unsigned less(unsigned lines, unsigned taken)
+{
+	return lines > taken ? lines - taken : 0;
+}
+
+#define TYPICAL_LEGEND "~: the typical call (geometric mean), as a few long calls blur the mean."
+
+static bool any_typical(const struct diff *diff)
+{
+	vec_for_each (&diff->blocks, const struct diff_block, b)
+		if (b->by_typical)
+			return true;
+	return false;
+}
+
+/* Returns the lines of the table that are no rows. */
+static unsigned other_lines(const struct diff *diff)
+{
+	return OTHER_LINES + any_typical(diff);
+}
+
 /* lines: of the screen, for all of the table. Returns the number of its rows. */
 static size_t print_table(const struct diff_view *v, unsigned lines, struct text *out)
 {
 	struct table t = { .out = out, .width = v->width, .colours = v->colours };
 	struct text rows = { 0 };
-	size_t n = print_rows(v, lines > OTHER_LINES ? lines - OTHER_LINES : 0, &rows);
+	size_t n = print_rows(v, less(lines, other_lines(v->diff)), &rows);
 
 	if (!n)
 		return 0;
 	print_head(v, &t);
 	text_add(out, rows.s);
 	text_add(out, "OWN TIME: time saved (-) or added (+) outside callees. NOISE: may be "
-		      "chance.\n\n");
+		      "chance.\n");
+	if (any_typical(v->diff))
+		text_add(out, TYPICAL_LEGEND "\n");
+	text_add(out, "\n");
 	text_release(&rows);
 	return n;
 }
@@ -638,28 +675,6 @@ static double cpu_wait_part(const struct diff *diff, enum diff_side side)
 	return all > 0 ? waited / all : 0;
 }
 
-/*
- * Explains rows whose CHANGE is that of the typical call although the columns beside it show means.
- */
-static void note_typical(const struct diff_view *v, struct text *out)
-{
-	struct text line = { 0 };
-	char name[NAME_BYTES];
-	size_t n = 0;
-
-	vec_for_each (&v->diff->blocks, const struct diff_block, b)
-		if (b->by_typical && !n++)
-			text_printf(&line, "note: CHANGE of %s", named(b, name));
-	if (n > 1)
-		text_printf(&line, " and %zu more", n - 1);
-	if (n) {
-		text_add(&line, " is that of the typical call (the geometric mean): the longest "
-				"calls make the mean too uncertain");
-		text_wrap(line.s, v->width, out);
-	}
-	text_release(&line);
-}
-
 static void note_cpu_wait(const struct diff_view *v, struct text *out)
 {
 	double before = cpu_wait_part(v->diff, DIFF_BEFORE);
@@ -685,9 +700,9 @@ static void note_few_runs(const struct diff_view *v, struct text *out)
 			v->width, out);
 }
 
-static void (*const remarks[])(const struct diff_view *v, struct text *out) = {
-	warn_before, warn_after, warn_probes, warn_calls, note_few_runs, note_cpu_wait, note_typical
-};
+static void (*const remarks[])(const struct diff_view *v,
+			       struct text *out) = { warn_before, warn_after,	 warn_probes,
+						     warn_calls,  note_few_runs, note_cpu_wait };
 
 #define REMARKS (sizeof(remarks) / sizeof(remarks[0]))
 
@@ -712,11 +727,6 @@ static void print_remarks(const struct diff_view *v, unsigned lines, struct text
 		text_printf(out, "%u more note%s (-v)\n", left, left == 1 ? "" : "s");
 }
 
-static unsigned less(unsigned lines, unsigned taken)
-{
-	return lines > taken ? lines - taken : 0;
-}
-
 /* Returns the lines of the smallest table that notes leave room for. */
 static unsigned table_least(const struct diff_view *v)
 {
@@ -724,7 +734,7 @@ static unsigned table_least(const struct diff_view *v)
 
 	vec_for_each (&v->diff->blocks, const struct diff_block, b)
 		rows += is_listed(v->diff, b);
-	return OTHER_LINES + ROW_LINES * (rows < ROWS_LEAST ? rows : ROWS_LEAST);
+	return other_lines(v->diff) + ROW_LINES * (rows < ROWS_LEAST ? rows : ROWS_LEAST);
 }
 
 void report_diff_text(const struct diff_view *v, struct text *out)
@@ -771,6 +781,7 @@ static struct json *half_json(const struct diff_half *h)
 	report_set_known(j, "total_ns", h->timed_calls ? h->total_ns : BLOCK_NONE);
 	json_set_f64(j, "mean_ns", h->mean_ns);
 	json_set_f64(j, "compared_ns", h->seen_ns);
+	json_set_f64(j, "typical_ns", h->typical_ns);
 	json_set_f64(j, "cpu_wait_ns", h->cpu_wait_ns);
 	json_set_f64(j, "sci", h->sci);
 	json_set_f64(j, "lost_threads", h->lost_threads);
