@@ -175,13 +175,43 @@ void text_holders(struct table *t, const struct view *v, const struct block *b)
 	holding_line(t, v, b);
 }
 
-static bool never_released(const struct view *v)
+/* Whether a function that releases such locks was traced. */
+static bool traces_release(const struct meta *meta, enum lock_kind kind)
 {
-	for (size_t i = 0; i < v->n_rows; i++)
-		if (v->rows[i]->section && !v->rows[i]->section->hold &&
-		    !v->rows[i]->section->contended_only)
+	vec_for_each (&meta->functions, const struct meta_function, f) {
+		const struct lock_function *l = f->symbol ? lock_function_of(f) : NULL;
+
+		if (l && l->action == LOCK_RELEASE && l->kind == kind)
 			return true;
+	}
 	return false;
+}
+
+/*
+ * Says why rows have no hold times, or nothing if all have some, or the recorder keeps only some of
+ * the calls.
+ */
+static void add_never_released(const struct view *v, struct text *out)
+{
+	const struct block *without = NULL;
+	const struct lock_function *l;
+	bool some = false;
+
+	for (size_t i = 0; i < v->n_rows; i++) {
+		const struct section *s = v->rows[i]->section;
+
+		some |= s && s->hold;
+		if (s && !s->hold && !s->contended_only && !without)
+			without = v->rows[i];
+	}
+	if (!without || meta_period(v->result->meta) > 1 ||
+	    meta_has_notice(v->result->meta, "keep-slower"))
+		return;
+	l = without->function ? lock_function_of(without->function) : NULL;
+	text_printf(out, " HOLD n/a: no release of %s was recorded", some ? "that lock" : "locks");
+	if (l && !traces_release(v->result->meta, l->kind))
+		text_printf(out, " (-F %s@arg1)", lock_release_of(l->kind));
+	text_add(out, ".");
 }
 
 static bool some_contended_only(const struct view *v)
@@ -211,11 +241,7 @@ void text_locks_note(const struct view *v, struct text *out)
 	if (v->result->keyed.rule.kind != BLOCK_LOCK || legend_line(v, heads, out))
 		return;
 	text_add(&note, heads);
-	if (never_released(v) && meta_period(v->result->meta) <= 1 &&
-	    !meta_has_notice(v->result->meta, "keep-slower"))
-		text_add(
-			&note,
-			" HOLD unknown: its unlock was not traced (-F pthread_mutex_unlock@arg1).");
+	add_never_released(v, &note);
 	if (some_contended_only(v))
 		text_add(&note, " Of monitors, the calls that had to wait are recorded, and hold "
 				"times for the end of which a thread waited.");
