@@ -774,25 +774,28 @@ bool report_cpus_limit(const struct result *res, const struct block *worst)
 }
 
 /* Adds what the named causes cost. If the block has a row, in this view or another, that shows all
- * that the block loses: the sentence says which part of it this is, or has the same number. */
+ * that the block loses: the sentence has its time, and says which part of it this is. */
 static void part_of_row(const struct view *v, const struct block *worst, double ns,
 			struct text *out)
 {
 	const struct result *res = v->result;
 	double row_ns = worst->lost_threads * (double)res->probed_ns;
-	char time[TEXT_NUMBER], row[TEXT_NUMBER], share[TEXT_NUMBER];
+	const double part = row_ns > 0 ? 100 * ns / row_ns : 100;
+	char time[TEXT_NUMBER], row[TEXT_NUMBER], all[TEXT_NUMBER], share[TEXT_NUMBER];
 	bool is_all;
 
 	text_time(time, (uint64_t)llround(ns));
 	text_time(row, (uint64_t)llround(row_ns));
-	is_all = !strcmp(row, time);
+	is_all = !strcmp(row, time) || lround(part) >= 100;
 	text_lost_share(share, (is_all ? row_ns : ns) / (double)res->threads_ns);
-	text_printf(out, " %s of thread time (%s", share, time);
+	text_printf(out, " %s of thread time ", share);
 	if (!report_is_row(v, worst))
-		text_printf(out, " of the %s lost", text_time(row, res->lost_ns));
-	else if (!is_all)
-		text_printf(out, " of the %s in its row", row);
-	text_add(out, ")");
+		text_printf(out, "(%s of the %s lost)", is_all ? row : time,
+			    text_time(all, res->lost_ns));
+	else if (is_all)
+		text_printf(out, "(%s)", row);
+	else
+		text_printf(out, "(%.0f%% of the %s in its row)", part, row);
 }
 
 /* Adds what the named causes cost, and how much of it can be recovered if that is less.
