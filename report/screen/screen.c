@@ -744,14 +744,13 @@ static void full_cpus(const struct result *res, bool spins, struct text *out)
 	else
 		text_printf(out, "The program keeps its %u CPU%s %s busy", (unsigned)cpus,
 			    cpus == 1 ? "" : "s", text_share(all, l.busy));
-	text_add(
-		out,
-		l.foreign ? ". Other programs have the rest: stop them, or record on a quiet "
-			    "machine."
-		: spins	  ? ". No CPU is free."
-		: others
-			? ". No CPU is free, so only less work helps, by this program or by others."
-			: ". No CPU is free, so only less work helps.");
+	text_add(out,
+		 l.foreign ? ". Other programs have the rest: stop them, or record on a quiet "
+			     "machine."
+		 : spins   ? ". No CPU is free."
+		 : others
+			 ? ". No CPU is free: stop the other programs, or do less work in this one."
+			 : ". No CPU is free, so only less work helps.");
 }
 
 #define IDLE_MOST 0.75 /* of thread time: above this, shares of the remaining time are printed */
