@@ -5,6 +5,8 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "probes/bpf/wire.h"
+#include "probes/select/arguments.h"
 
 #define SLOTS (2 * DRAIN_ADDRESSES_MAX) /* a power of two */
 
@@ -32,9 +34,23 @@ void drain_address(struct drain_addresses *a, pid_t pid, uint64_t value)
 	a->order[a->n++] = i;
 }
 
+void drain_addresses_of_call(struct drain_addresses *a, pid_t pid,
+			     const struct arguments *arguments, uint64_t recorded,
+			     const struct wire_args *w)
+{
+	for (uint32_t i = 0; i < WIRE_ARGS_MAX; i++)
+		if (arguments->addresses & recorded & 1u << i)
+			drain_address(a, pid, w->values[i]);
+}
+
+bool drain_addresses_left(const struct drain_addresses *a)
+{
+	return a->taken < a->n;
+}
+
 const struct drain_address *drain_addresses_next(struct drain_addresses *a)
 {
-	return a->taken < a->n ? &a->table[a->order[a->taken++]] : NULL;
+	return drain_addresses_left(a) ? &a->table[a->order[a->taken++]] : NULL;
 }
 
 void drain_addresses_release(struct drain_addresses *a)

@@ -11,6 +11,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct arguments;
+struct wire_args;
+
 #define DRAIN_ADDRESSES_MAX 16384 /* most addresses of a recording; further ones have no name */
 
 struct drain_address {
@@ -27,6 +30,12 @@ struct drain_addresses {
 
 void drain_addresses_init(struct drain_addresses *a);
 void drain_address(struct drain_addresses *a, pid_t pid, uint64_t value);
+/* Adds the arguments of a call that are addresses. recorded has a bit for each recorded argument.
+ */
+void drain_addresses_of_call(struct drain_addresses *a, pid_t pid,
+			     const struct arguments *arguments, uint64_t recorded,
+			     const struct wire_args *w);
+bool drain_addresses_left(const struct drain_addresses *a); /* whether there is a new one */
 const struct drain_address *drain_addresses_next(struct drain_addresses *a); /* NULL: no new one */
 void drain_addresses_release(struct drain_addresses *a);
 

@@ -96,9 +96,7 @@ static void write_arguments(struct drain *d, const struct wire_call *call,
 	r.values = values;
 	if (!r.n_values)
 		return;
-	for (uint32_t i = 0; i < WIRE_ARGS_MAX; i++)
-		if (a->addresses & values[0] & 1u << i)
-			drain_address(&d->addresses, call->h.tgid, w->values[i]);
+	drain_addresses_of_call(&d->addresses, (pid_t)call->h.tgid, a, values[0], w);
 	drain_write(d, &r);
 }
 

@@ -226,13 +226,15 @@ static const struct arguments *arguments(void *ctx, uint32_t id)
 
 /* ---- the recording ---- */
 
-static void begin(void *ctx, struct trace_writer *w, uint32_t cpu)
+static void begin(void *ctx, struct trace_writer *w, uint32_t cpu,
+		  struct drain_addresses *addresses)
 {
 	struct inject_beside *b = ctx;
 	struct text line = { 0 };
 
 	inproc_drain_init(&b->drain, NULL, b->ring.n, w);
 	b->drain.cpu = cpu;
+	b->drain.addresses = addresses;
 	b->drain.kernel_has_ends = true;
 	if (stubcost_measure(&b->cost)) {
 		inproc_write_notice(w, "in-process-limits", STUBCOST_UNKNOWN_WORDS);

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/place.h"
 #include "base/text.h"
+#include "probes/drain/addresses.h"
 #include "probes/inject/budget.h"
 #include "probes/inject/ownswitches.h"
 #include "probes/inject/processes.h"
@@ -27,7 +28,9 @@
 #include "probes/inproc/records.h"
 #include "probes/java/switches.h"
 #include "probes/process/ending.h"
+#include "probes/process/spaces.h"
 #include "probes/process/target.h"
+#include "probes/recording/addresses.h"
 #include "probes/recording/options.h"
 #include "symbol/dso/dso.h"
 #include "trace/meta/meta.h"
@@ -40,6 +43,9 @@ struct recording {
 	const struct session_options *o;
 	struct trace_writer *writer;
 	struct inproc_drain drain;
+	struct spaces spaces;	      /* for addresses */
+	struct drain_addresses given; /* arguments that are addresses */
+	struct recorded_addresses addresses;
 	struct java_switches switches;
 	struct err no_switches; /* why they are not recorded; code 0: they are */
 	struct ownswitches own; /* without them: switches of the processes' own threads */
@@ -133,6 +139,23 @@ static void write_nameless(struct recording *r)
 	text_release(&words);
 }
 
+static void write_line(void *ctx, struct text *line)
+{
+	struct recording *r = ctx;
+
+	inproc_write_line(r->writer, line);
+}
+
+static void write_addresses(struct recording *r)
+{
+	char *words = addresses_notice(&r->given);
+
+	addresses_write(&r->addresses, write_line, r);
+	if (words)
+		inproc_write_notice(r->writer, "addresses", words);
+	free(words);
+}
+
 static void write_limits(struct recording *r)
 {
 	struct text words = { 0 };
@@ -171,6 +194,7 @@ static void write_end(struct recording *r, const struct session_result *result)
 
 	write_limits(r);
 	write_nameless(r);
+	write_addresses(r);
 	inject_targets_write_skipped(&r->targets, r->writer);
 	write_clocks(r);
 	inproc_write_end(r->writer, &e);
@@ -187,6 +211,8 @@ static int watch(void *ctx, pid_t pid, struct inproc_region *g)
 	g->passed_ns = r->cost.passed_ns;
 	g->values_ns = r->cost.values_ns;
 	g->page_ns = r->cost.page_ns;
+	spaces_get(&r->spaces, pid,
+		   0); /* a short-lived process has ended when its calls are read */
 	ret = java_switches_watch(&r->switches, pid, false);
 	if (!ret && ownswitches_watch(&r->own, pid, r->writer, &r->no_own))
 		log_failure("context switches are not recorded", &r->no_own);
@@ -253,11 +279,21 @@ static const char *reason_to_stop(struct recording *r)
 	return ending_reason_now(&r->ending, &r->launch, &facts);
 }
 
+/* Looks up new addresses, also in files that a process has mapped since it was patched. */
+static void add_addresses(struct recording *r)
+{
+	if (!drain_addresses_left(&r->given))
+		return;
+	spaces_reread(&r->spaces);
+	addresses_add(&r->addresses, &r->given, &r->spaces);
+}
+
 static void drain(struct recording *r)
 {
 	uint64_t now = clock_now_ns();
 
 	inproc_drain_run(&r->drain);
+	add_addresses(r);
 	java_switches_drain(&r->switches);
 	inproc_note_error(&r->drain, ownswitches_drain(&r->own));
 	processes_enforce_budget(&r->processes, &r->budget, r->given_up, now);
@@ -278,6 +314,7 @@ static void run(struct recording *r)
 	processes_restore(&r->processes);
 	inproc_drain_stop(&r->drain);
 	processes_drain_rest(&r->processes);
+	add_addresses(r);
 	processes_write_passed(&r->processes, &r->budget, r->given_up);
 	r->end_ns = clock_now_ns();
 	inproc_drain_finish(&r->drain, r->end_ns);
@@ -359,6 +396,7 @@ static int open_file(struct recording *r, struct err *err)
 
 	inproc_drain_init(&r->drain, NULL, r->ring.n, r->writer);
 	r->drain.cpu = cpus;
+	r->drain.addresses = &r->given;
 	r->drain.kernel_has_ends = cpus > 0;
 	if (!ret)
 		java_switches_begin(&r->switches, r->writer);
@@ -380,6 +418,8 @@ int inject_record(const struct session_options *o, struct session_result *result
 	*result = (struct session_result){ 0 };
 	if (!ret)
 		ret = inject_targets_find(&r.targets, o, err);
+	drain_addresses_init(&r.given);
+	spaces_init(&r.spaces, r.targets.dsos);
 	if (!ret)
 		ret = ring_bytes_choose(&r.ring, o->ring_bytes, &r.targets, err);
 	if (!ret) {
@@ -404,6 +444,9 @@ int inject_record(const struct session_options *o, struct session_result *result
 	if (r.writer)
 		close_ret = trace_writer_close(r.writer, ret ? NULL : err);
 	budget_release(&r.budget);
+	addresses_release(&r.addresses);
+	drain_addresses_release(&r.given);
+	spaces_release(&r.spaces);
 	free(r.given_up);
 	inproc_drain_release(&r.drain);
 	java_switches_release(&r.switches);

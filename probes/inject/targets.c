@@ -252,9 +252,9 @@ static void add_planned(struct inject_targets *t, struct patched_function *f,
 static void set_gone(const struct selected *s, struct err *err)
 {
 	err_set(err, -ENOTSUP,
-		"-F %s@%s: where %s can be patched, that argument is gone; leave it out, or record "
+		"-F %s: where %s can be patched, that argument is gone; leave it out, or record "
 		"with --engine kernel",
-		s->pattern, s->arguments, s->function->symbol);
+		s->pattern, s->function->symbol);
 }
 
 /* Counts the functions of patterns with arguments. */
@@ -299,7 +299,14 @@ static int choose_arguments(struct inject_targets *t, struct patched_function *f
 	return 0;
 }
 
-/* with_brief: functions whose calls are brief are patched, too. */
+/* A brief function has no time of its own to tell, but the end of a lock's release tells how long
+ * the lock was held. */
+static bool is_worth_patching(const struct patch_function *planned, const struct dso_function *f)
+{
+	return !planned->is_brief || blocking_is_unlock(f->symbol);
+}
+
+/* with_brief: all functions whose calls are brief are patched, too. */
 static int plan_functions(struct inject_targets *t, const struct session_options *o,
 			  bool with_brief, struct err *err)
 {
@@ -323,7 +330,7 @@ static int plan_functions(struct inject_targets *t, const struct session_options
 			continue;
 		}
 		planned = patch_plan_function(plan, s->function);
-		if (!with_brief && planned->is_brief)
+		if (!with_brief && !is_worth_patching(planned, s->function))
 			continue;
 		add_planned(t, &f, planned);
 		if (!planned->refusal && !ret)

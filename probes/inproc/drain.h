@@ -20,6 +20,7 @@
 #include "probes/inproc/whose.h"
 
 struct arguments;
+struct drain_addresses;
 struct err;
 struct keep;
 struct trace_writer;
@@ -140,7 +141,8 @@ struct inproc_drain {
 	uint64_t calls, records, lost_records, pauses, pause_ns, waited;
 	/* [function], of stamped regions: the recorded arguments; NULL: none, or of no function */
 	const struct arguments **arguments;
-	uint64_t *calls_of;   /* [function], of stamped regions; NULL: not counted */
+	struct drain_addresses *addresses; /* arguments that are addresses; NULL: not kept */
+	uint64_t *calls_of;		   /* [function], of stamped regions; NULL: not counted */
 	uint64_t *last_of_ns; /* [function]: time of its latest record; NULL: not counted */
 	uint32_t n_calls_of;
 	struct inproc_quota quota_most; /* what each user may have at first */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "probes/drain/addresses.h"
 #include "probes/drain/keep.h"
 #include "probes/inproc/drain.h"
 #include "probes/inproc/lines.h"
@@ -58,8 +59,12 @@ static void write_arguments(struct inproc_drain *d, const struct arguments *a,
 	uint64_t values[WIRE_ARGS_MAX + 1];
 	const uint32_t n = arguments_values(a, &e->args, values);
 
-	if (n)
-		inproc_write_record(d, &e->call.h, REC_ARGS, values, n);
+	if (!n)
+		return;
+	if (d->addresses)
+		drain_addresses_of_call(d->addresses, (pid_t)e->call.h.tgid, a, values[0],
+					&e->args);
+	inproc_write_record(d, &e->call.h, REC_ARGS, values, n);
 }
 
 /* Writes the entry and, if the call waits for a lock, the stack of the wait and the lock. The stack

@@ -73,12 +73,12 @@ size_t session_beside_offer_costly(struct beside *beside, struct recording *r, s
 	return kept;
 }
 
-void session_beside_begin(const struct recording *r)
+void session_beside_begin(struct recording *r)
 {
 	const struct session_beside *b = r->options->beside;
 
 	if (b)
-		b->begin(b->ctx, r->writer, r->cpus.n_possible);
+		b->begin(b->ctx, r->writer, r->cpus.n_possible, &r->drain.addresses);
 }
 
 /* ---- afterwards: who times which ---- */

@@ -39,7 +39,7 @@ void session_beside_offer(struct beside *beside, struct recording *r, size_t fir
  * keep the kernel's probes; those come first in the array. */
 size_t session_beside_offer_costly(struct beside *beside, struct recording *r, size_t first,
 				   struct planned **all, size_t n);
-void session_beside_begin(const struct recording *r);
+void session_beside_begin(struct recording *r);
 /* Executes the command with its offered functions patched, or patches the running processes. */
 int session_beside_launch(struct beside *beside, struct recording *r, struct err *err);
 int session_beside_attach(struct beside *beside, struct recording *r, struct err *err);

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct drain_addresses;
 struct dso;
 struct err;
 struct launch;
@@ -54,8 +55,10 @@ struct session_beside {
 	/* Adds a function that ispot chose and whose kernel probes, at kernel_call_ns a call, are
 	 * over the budget. Returns false if the engine cannot time it within its own budget. */
 	bool (*add_costly)(void *ctx, uint32_t id, const struct planned *p, double kernel_call_ns);
-	/* Called once the file has its first lines. The engine's records are those of this CPU. */
-	void (*begin)(void *ctx, struct trace_writer *w, uint32_t cpu);
+	/* Called once the file has its first lines. The engine's records are those of this CPU. It
+	 * adds arguments that are addresses. */
+	void (*begin)(void *ctx, struct trace_writer *w, uint32_t cpu,
+		      struct drain_addresses *addresses);
 	/*
 	 * Patches the command, which waits before its exec, and lets it execute. After an error it
 	 * runs unpatched, or still waits (!l->went), or has ended (l->ended): -ESRCH then means

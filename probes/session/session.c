@@ -332,7 +332,7 @@ static bool read_records(struct session *s)
 	if (session_hold_new(&s->holds, &s->r, &err))
 		recording_write_notice(&s->r, "join", err.text);
 	stacks_add(&s->stacks, &s->r);
-	addresses_add(&s->addresses, &s->r);
+	addresses_add(&s->addresses, &s->r.drain.addresses, &s->r.spaces);
 	return true;
 }
 
@@ -411,6 +411,23 @@ static void calibrate_again(struct session *s)
 		costs_calibrate_switches(&s->costs, &s->r, SWITCHES_CARRIED);
 }
 
+static void write_line(void *ctx, struct text *line)
+{
+	struct session *s = ctx;
+
+	recording_write_line(&s->r, line);
+}
+
+static void write_addresses(struct session *s)
+{
+	char *words = addresses_notice(&s->r.drain.addresses);
+
+	addresses_write(&s->addresses, write_line, s);
+	if (words)
+		recording_write_notice(&s->r, "addresses", words);
+	free(words);
+}
+
 /* Stops recording. All records are read, and their losses written, before the calibration uses the
  * rings again. */
 static void stop(struct session *s)
@@ -443,10 +460,10 @@ static void stop(struct session *s)
 	after_note(&s->after, &s->r, clock_now_ns(), true);
 	trace_writer_flush(s->r.writer, NULL); /* memory may end where programs are read below */
 	stacks_add(&s->stacks, &s->r);
-	addresses_add(&s->addresses, &s->r);
+	addresses_add(&s->addresses, &s->r.drain.addresses, &s->r.spaces);
 	stacks_write(&s->stacks, &s->r);
 	stacks_report(&s->r);
-	addresses_write(&s->addresses, &s->r);
+	write_addresses(s);
 	recording_write_call_counts(&s->r);
 	if (again)
 		calibrate_again(s);

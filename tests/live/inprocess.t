@@ -258,12 +258,23 @@ int main(int argc, char **argv)
 	return argc - 3;
 }
 EOF
+# calls_of_key NAME FUNCTION KEY
+calls_of_key() {
+	jq --arg f "$2" --arg k "$3" '[.blocks[] | select(.name == $f and .key == $k) | .calls] | add // 0' "$1.json"
+}
 if cc -O2 -o chosen chosen.c -pthread 2>compile.err; then
 	record chosen --engine in-process -- ./chosen 211 7
 	is "$status/$(calls chosen often)/$(calls chosen round_of)" 0/1477/211 "without -F: functions of the program" || diag chosen.err
 	[ "$(calls chosen pthread_mutex_lock)" -ge 211 ] # its libraries lock, too
 	ok $? "without -F: and those that wait"
+	report chosen
+	[ "$(calls chosen pthread_mutex_unlock)" -ge 211 ]
+	ok $? "without -F: and the release of locks, though it is brief"
+	is "$(calls_of_key chosen pthread_mutex_lock mutex)" 211 "without -F: a lock has the name of its variable" || diag chosen.err
 	is "$(calls chosen main)/$(calls chosen brief)" 0/0 "without -F: neither main nor what is too brief"
+	record locks --engine auto -F 'pthread_mutex_lock@arg1' -- ./chosen 211 7
+	report locks
+	is "$(calls_of_key locks pthread_mutex_lock mutex)" 211 "beside kernel probes: a lock has the name of its variable" || diag locks.err
 	record chosen --engine in-process -F '!often' -- ./chosen 211 7
 	is "$(calls chosen often)/$(calls chosen round_of)" 0/211 "without -F: not what it excludes" || diag chosen.err
 	given_up() {
