@@ -167,6 +167,9 @@ if cc -O2 -o tail tail.c 2>compile.err; then
 	record tail --engine auto -F tail@ret -- ./tail
 	is "$(returns tail tail)" "51x 3
 50x 6" "a tail call: the value that the other function returns" || diag tail.err
+	record gone --engine in-process -F tail@ret -- ./tail
+	is "$status" 125 "in process alone: refused"
+	like gone.err '-F tail@ret: where tail can be patched, that argument is gone' "in process alone: says why"
 else
 	skip "a tail call: the value that the other function returns" "no C compiler"
 fi
