@@ -69,6 +69,7 @@ static void add_off(struct offcpu *sum, const struct offcpu *off, double part)
 		.idle_ns = scaled(off->idle_ns, part),
 		.recorder_ns = scaled(off->recorder_ns, part),
 		.oversubscribed_ns = scaled(off->oversubscribed_ns, part),
+		.yielded_ns = scaled(off->yielded_ns, part),
 		.woken_ns = scaled(off->woken_ns, part),
 		.sleeps = off->sleeps,
 		.wakes = off->wakes,

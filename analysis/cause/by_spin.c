@@ -89,6 +89,20 @@ double cause_spin(const struct block *b, const struct meta *meta, double rest_ns
 	return rest_ns * share;
 }
 
+double cause_yield_at_barrier(const struct block *b, const struct meta *meta, double rest_ns,
+			      struct text *evidence)
+{
+	const struct offcpu *off = &b->sums->own_off;
+	char time[TEXT_NUMBER];
+
+	(void)meta;
+	if (block_standard_wait(b) != STANDARD_BARRIER || !off->yielded_ns)
+		return 0;
+	text_printf(evidence, "waits at a barrier and gives up its CPU meanwhile, for %s",
+		    text_time(time, off->yielded_ns));
+	return rest_ns * (double)off->yielded_ns / (double)off->preempted_ns;
+}
+
 double cause_yield(const struct block *b, const struct meta *meta, double rest_ns,
 		   struct text *evidence)
 {

@@ -27,6 +27,13 @@ double cause_spin(const struct block *b, const struct meta *meta, double rest_ns
 		  struct text *evidence);
 
 /*
+ * A rule for POOL_PREEMPTED: a thread that waits at a barrier, as its standard function tells, and
+ * that gives up its CPU meanwhile, waits for the barrier in the run queue, whoever has the CPU.
+ */
+double cause_yield_at_barrier(const struct block *b, const struct meta *meta, double rest_ns,
+			      struct text *evidence);
+
+/*
  * A rule for POOL_PREEMPTED: who gives up the CPU between tries, as by sched_yield(), waits for the
  * lock in the run queue. Only the time behind threads of the program counts.
  */

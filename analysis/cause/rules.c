@@ -368,6 +368,7 @@ const struct cause_rule cause_rules[] = {
 	{ "frequency-smt", POOL_RUNNING, 0.7, cause_sibling },
 	{ "concurrency", POOL_RUNNING, 0.9, cause_solo },
 	{ "callee", POOL_CALLEE, 1, callee },
+	{ "barrier", POOL_PREEMPTED, 0.9, cause_yield_at_barrier },
 	{ "lock", POOL_PREEMPTED, 0.7, cause_yield },
 	{ "cpu-wait", POOL_PREEMPTED, 1, cpu_wait },
 	{ "page-fault", POOL_RUNNING, 0.8, page_fault },

@@ -68,12 +68,6 @@ static void add_loop(struct block_samples *b, const struct sample_row *row,
 	b->loop_ns += row->weight_ns;
 }
 
-static bool waits_at_barriers(const struct block *b)
-{
-	return b->function && b->object && b->function->symbol &&
-	       standard_wait_of(b->object->path, b->function->symbol) == STANDARD_BARRIER;
-}
-
 static bool has_libc(const struct meta *meta)
 {
 	vec_for_each (&meta->frames, const struct meta_frame, f)
@@ -114,7 +108,8 @@ static void add_up(const struct samples *s, struct block *b, bool libc)
 		add_faults(&b->samples, row, is_in_fault(meta, row, libc), fast_max_ns);
 		add_loop(&b->samples, row, loop_of(meta, b, row), &loops);
 		if (row->duration_ns >= slow_min_ns)
-			add_slow(meta, &b->samples, row, at, waits_at_barriers(b), &votes);
+			add_slow(meta, &b->samples, row, at,
+				 block_standard_wait(b) == STANDARD_BARRIER, &votes);
 		else if (row->duration_ns <= fast_max_ns)
 			b->samples.fast++;
 	}

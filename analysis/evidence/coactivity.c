@@ -482,7 +482,7 @@ static void left_cpu(struct coactivity *co, struct coactivity_thread *t, const s
 	uint32_t taker;
 
 	stop(co, t, r->time_ns);
-	if (!t->open.n || r->values[0] != SWITCH_PREEMPTED)
+	if (!t->open.n || (r->values[0] != SWITCH_PREEMPTED && r->values[0] != SWITCH_YIELDED))
 		return;
 	/* the idle task has tid 0; a thread of the same process is found by its functions */
 	taker = r->values[1] && r->values[2] != r->tgid ? process(co, (uint32_t)r->values[2]) : 0;

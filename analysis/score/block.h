@@ -192,9 +192,8 @@ static inline bool block_is_call(const struct block *b)
 /* Returns what the block's function waits for, if it is a standard one. */
 static inline enum standard_wait block_standard_wait(const struct block *b)
 {
-	return b->function && b->object && b->function->symbol
-		       ? standard_wait_of(b->object->path, b->function->symbol)
-		       : STANDARD_NONE;
+	return b->function && b->object ? standard_wait_of_function(b->object->path, b->function)
+					: STANDARD_NONE;
 }
 
 /* Whether the block is a blocking stack outside all traced calls (site.h), not a call site. */

@@ -65,6 +65,14 @@ static const struct {
 	{ INLINE, STANDARD_RESULT, "std::latch::*" },
 	{ INLINE, STANDARD_BARRIER, "std::barrier<*" },
 	{ INLINE, STANDARD_SEMAPHORE, "std::counting_semaphore<*" },
+	/* what these are made of, and stays where they are inlined without DWARF's names */
+	{ INLINE, STANDARD_RESULT, "std::__atomic_wait_address<long, std::latch::*" },
+	{ INLINE, STANDARD_BARRIER, "std::__atomic_wait_address<std::__barrier_phase_t*" },
+	{ INLINE, STANDARD_BARRIER, "std::__tree_barrier<*" },
+	{ INLINE, STANDARD_SEMAPHORE,
+	  "std::__atomic_wait_address_bare<std::__atomic_semaphore::*" },
+	{ INLINE, STANDARD_SEMAPHORE, "std::__atomic_semaphore::*" },
+	{ INLINE, STANDARD_SEMAPHORE, "std::__platform_semaphore::*" },
 	{ LIBGOMP, STANDARD_LOCK, "GOMP_critical_*" },
 	{ LIBGOMP, STANDARD_LOCK, "GOMP_atomic_start" },
 	{ LIBGOMP, STANDARD_LOCK, "gomp_mutex_lock*" },
@@ -190,6 +198,17 @@ const struct meta_frame *standard_own_function(const struct meta *meta,
 	return first;
 }
 
+/* Removes what stands before the name of a function that a compiler makes of a template: "void
+ * std::f<int>()", "<std::sys::sync::mutex::futex::Mutex>::lock_contended". */
+static const char *of_template(const char *name)
+{
+	static const char returns_nothing[] = "void ";
+
+	if (!strncmp(name, returns_nothing, sizeof(returns_nothing) - 1))
+		return name + sizeof(returns_nothing) - 1;
+	return *name == '<' ? name + 1 : name;
+}
+
 enum standard_wait standard_wait_of(const char *object, const char *symbol)
 {
 	const char *file = text_base_name(object);
@@ -198,14 +217,20 @@ enum standard_wait standard_wait_of(const char *object, const char *symbol)
 		enum library library = functions[i].library;
 		const char *name = library == LIBC ? plain(symbol) : symbol;
 
-		/* "<std::sys::sync::mutex::futex::Mutex>::lock_contended" */
-		if (library == INLINE && *name == '<')
-			name++;
+		if (library == INLINE)
+			name = of_template(name);
 		if (standard_is_named(name, functions[i].symbol) &&
 		    (library == INLINE || is_of(library, file)))
 			return functions[i].wait;
 	}
 	return STANDARD_NONE;
+}
+
+enum standard_wait standard_wait_of_function(const char *object, const struct meta_function *f)
+{
+	enum standard_wait wait = f->symbol ? standard_wait_of(object, f->symbol) : STANDARD_NONE;
+
+	return wait || !f->name ? wait : standard_wait_of(object, f->name);
 }
 
 /* Returns whether the file is an interpreter of that name, or its library: python3.11,
@@ -513,7 +538,7 @@ static enum standard_wait of_call(const struct thread *t)
 
 	if (f && f->contended_only)
 		return STANDARD_LOCK;
-	return f ? standard_wait_of(t->all->meta->objects.data[f->object].path, f->symbol)
+	return f ? standard_wait_of_function(t->all->meta->objects.data[f->object].path, f)
 		 : STANDARD_NONE;
 }
 

@@ -13,6 +13,7 @@
 
 struct meta;
 struct meta_frame;
+struct meta_function;
 struct meta_stack;
 struct thread;
 
@@ -37,6 +38,9 @@ bool standard_is_named(const char *symbol, const char *name);
  * demangled name.
  */
 enum standard_wait standard_wait_of(const char *object, const char *symbol);
+/* Returns what a traced function waits for, by any of its names: rows of templates have the
+ * demangled one. */
+enum standard_wait standard_wait_of_function(const char *object, const struct meta_function *f);
 /* Returns what the innermost frame that is in the table waits for. Functions of libraries count up
  * to the first function of the program. */
 enum standard_wait standard_wait_in(const struct meta *meta, const struct meta_stack *stack);

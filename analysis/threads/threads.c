@@ -192,6 +192,7 @@ void thread_settle(struct thread *t, uint64_t time_ns)
 	if (t->state == THREAD_PREEMPTED) {
 		t->off.preempted_ns += time_ns - t->since_ns;
 		t->ready_ns += time_ns - t->since_ns;
+		t->off.yielded_ns += t->yielded ? time_ns - t->since_ns : 0;
 		t->off.recorder_ns += t->recorder_took ? time_ns - t->since_ns : 0;
 		t->off.oversubscribed_ns += oversubscribed_ns(t, time_ns - t->since_ns, time_ns);
 	} else if (t->state == THREAD_SLEEPING || t->state == THREAD_BLOCKED) {
@@ -277,13 +278,14 @@ static void switch_in(struct thread *t, const struct record *r)
 static void switch_out(const struct threads *th, struct thread *t, const struct record *r)
 {
 	static const enum thread_state states[] = {
-		[SWITCH_PREEMPTED] = THREAD_PREEMPTED,
-		[SWITCH_SLEEPING] = THREAD_SLEEPING,
-		[SWITCH_BLOCKED] = THREAD_BLOCKED,
+		[SWITCH_PREEMPTED] = THREAD_PREEMPTED, [SWITCH_SLEEPING] = THREAD_SLEEPING,
+		[SWITCH_BLOCKED] = THREAD_BLOCKED,     [SWITCH_OTHER] = THREAD_BLOCKED,
+		[SWITCH_YIELDED] = THREAD_PREEMPTED,
 	};
 
 	thread_runs(t, r->time_ns);
-	t->state = r->values[0] <= SWITCH_BLOCKED ? states[r->values[0]] : THREAD_BLOCKED;
+	t->state = r->values[0] <= SWITCH_YIELDED ? states[r->values[0]] : THREAD_BLOCKED;
+	t->yielded = r->values[0] == SWITCH_YIELDED;
 	if (thread_sleeps(t)) {
 		sleep_begin(t, r);
 		if (!th->have_wait)

@@ -40,6 +40,7 @@ struct offcpu {
 	uint64_t preempted_ns, blocked_ns, idle_ns;
 	uint64_t recorder_ns;	    /* part of preempted: the CPU went to ispot's recorder */
 	uint64_t oversubscribed_ns; /* part of preempted: the program has more to run than CPUs */
+	uint64_t yielded_ns;	    /* part of preempted: the thread had given the CPU up itself */
 	uint64_t woken_ns; /* part of preempted: after a wakeup, so nothing was interrupted */
 	uint64_t sleeps;   /* how often the thread left the CPU to sleep */
 	uint64_t wakes;	   /* number of sleepers of the program that the thread released */
@@ -73,6 +74,7 @@ static inline void offcpu_add(struct offcpu *sum, const struct offcpu *x)
 	sum->idle_ns += x->idle_ns;
 	sum->recorder_ns += x->recorder_ns;
 	sum->oversubscribed_ns += x->oversubscribed_ns;
+	sum->yielded_ns += x->yielded_ns;
 	sum->woken_ns += x->woken_ns;
 	sum->sleeps += x->sleeps;
 	sum->wakes += x->wakes;
@@ -86,6 +88,7 @@ static inline struct offcpu offcpu_between(const struct offcpu *from, const stru
 		.idle_ns = to->idle_ns - from->idle_ns,
 		.recorder_ns = to->recorder_ns - from->recorder_ns,
 		.oversubscribed_ns = to->oversubscribed_ns - from->oversubscribed_ns,
+		.yielded_ns = to->yielded_ns - from->yielded_ns,
 		.woken_ns = to->woken_ns - from->woken_ns,
 		.sleeps = to->sleeps - from->sleeps,
 		.wakes = to->wakes - from->wakes,
@@ -134,6 +137,7 @@ struct thread {
 	struct thread_depth depth;     /* of its waits */
 	struct thread_naps naps;
 	struct oversubscription_member oversubscription;
+	bool yielded;	    /* it is preempted, and has given the CPU up itself */
 	bool recorder_took; /* it is preempted, and the CPU went to the recorder */
 	uint64_t ready_ns;  /* its time in the run queue that no taker has been charged with yet */
 	bool found_idle;    /* it is getting a CPU that was idle */

@@ -30,7 +30,7 @@ static __always_inline __u32 task_state(struct task_struct *task)
 	return BPF_CORE_READ(old, state);
 }
 
-/* Returns an enum switch_state: 0 preempted, 1 sleeping, 2 blocked, 3 other. */
+/* Returns an enum switch_state: 0 preempted or yielded, 1 sleeping, 2 blocked, 3 other. */
 static __always_inline __u32 switch_state(struct bpf_raw_tracepoint_args *ctx)
 {
 	__u32 state;
@@ -133,6 +133,8 @@ static __always_inline void write_switch(struct bpf_raw_tracepoint_args *ctx, st
 	r->prev_count = switches_of(ctx->args[1]);
 	r->next_count = switches_of(ctx->args[2]);
 	if (!(flags & WIRE_PREV) || (r->state != 1 && r->state != 2)) {
+		if (flags & WIRE_PREV && !r->state && yields(task))
+			r->state = 4;
 		emit_more(t, r, sizeof(*r));
 		return;
 	}

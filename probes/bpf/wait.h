@@ -94,6 +94,34 @@ static __always_inline void get_call(struct task_struct *task, const struct pt_r
 }
 #endif
 
+/*
+ * Returns the number of the system call that the thread is in, or less than 0 if it is in none. Of
+ * the registers, only those are read that tell it.
+ */
+#if defined(__TARGET_ARCH_x86)
+struct call_registers {
+	unsigned long orig_ax, ip, cs;
+};
+
+static __always_inline int call_of(struct task_struct *task)
+{
+	struct pt_regs *saved = saved_registers(task, sizeof(*saved));
+	struct call_registers regs;
+
+	if (bpf_probe_read_kernel(&regs, sizeof(regs), &saved->orig_ax) || !(regs.cs & 3) ||
+	    regs.cs == USER32_CS)
+		return -1;
+	return (int)regs.orig_ax;
+}
+#else
+static __always_inline int call_of(struct task_struct *task)
+{
+	struct pt_regs___saved *saved = saved_by_call(task);
+
+	return BPF_CORE_READ(saved, syscallno);
+}
+#endif
+
 static __always_inline struct fdtable *files_of(struct task_struct *task)
 {
 	return READ_VIA(task_struct, task, files, fdt);
@@ -155,6 +183,15 @@ static __always_inline __u32 kind_of_call(__u64 number)
 {
 	asm volatile("" : "+r"(number));
 	return config.syscalls[number & (WIRE_SYSCALLS_MAX - 1)];
+}
+
+/* Returns whether the thread, which could go on, has given its CPU up itself. */
+static __always_inline bool yields(struct task_struct *task)
+{
+	int number = READ(task_struct, task, flags) & KERNEL_THREAD ? -1 : call_of(task);
+
+	return number >= 0 && number < WIRE_SYSCALLS_MAX &&
+	       kind_of_call((__u32)number) == WIRE_YIELDS;
 }
 
 static __always_inline void read_user_call(struct wire_sleep *w, struct task_struct *task,

@@ -116,6 +116,8 @@ struct wire_sleep {
 
 /* Stands for an enum wait_kind: the kind depends on the file of the first argument. */
 #define WIRE_WAIT_BY_FILE 32
+/* the call gives the CPU up, and so waits for nothing that the kernel knows */
+#define WIRE_YIELDS 33
 
 /*
  * Return addresses on aarch64 can be signed, in the bits above their 48 bits. If the kernel has
@@ -340,7 +342,7 @@ struct wire_config {
 	unsigned long long
 		slow_stack_ns;	  /* calls that last so long have a stack at the exit; 0: none */
 	unsigned int stack_bytes; /* of a thread's kernel stack */
-	unsigned char syscalls[WIRE_SYSCALLS_MAX]; /* enum wait_kind, or WIRE_WAIT_BY_FILE */
+	unsigned char syscalls[WIRE_SYSCALLS_MAX]; /* enum wait_kind, or WIRE_... */
 	unsigned int n_counters;		   /* of a counted call; 0: no counters */
 	unsigned int n_perf_counters; /* how many are perf events; the others are the task's */
 	unsigned int count_period;    /* perf events count one recorded call in so many */

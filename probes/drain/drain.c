@@ -161,7 +161,8 @@ static void on_switch(struct drain *d, const struct wire_switch *w, uint32_t cpu
 		r.values = values;
 		r.n_values = w->prev_count ? 4 : 3;
 		drain_write(d, &r);
-		if (w->state == SWITCH_PREEMPTED && w->next_tid && !(w->flags & WIRE_NEXT))
+		if ((w->state == SWITCH_PREEMPTED || w->state == SWITCH_YIELDED) && w->next_tid &&
+		    !(w->flags & WIRE_NEXT))
 			drain_taker(&d->takers, (pid_t)w->next_tgid);
 		if (w->flags & WIRE_WAIT)
 			write_wait(d, (const struct wire_sleep *)w, cpu);

@@ -23,6 +23,7 @@ static const struct {
 	ROW(epoll_pwait, WAIT_POLL),
 	ROW(wait4, WAIT_CHILD),
 	ROW(waitid, WAIT_CHILD),
+	ROW(sched_yield, WIRE_YIELDS),
 	/* the disk, whatever the file */
 	ROW(fsync, WAIT_DISK),
 	ROW(fdatasync, WAIT_DISK),

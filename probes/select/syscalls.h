@@ -8,7 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Fills kinds[number] with an enum wait_kind, WIRE_WAIT_BY_FILE, or 0 for calls without a row. */
+/* Fills kinds[number] with an enum wait_kind, WIRE_WAIT_BY_FILE, WIRE_YIELDS, or 0 for calls
+ * without a row. */
 void syscalls_kinds(uint8_t *kinds, size_t n);
 
 #endif

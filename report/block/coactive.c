@@ -11,6 +11,7 @@
 #include "report/block/column.h"
 #include "report/block/view.h"
 #include "report/table/table.h"
+#include "symbol/name.h"
 
 static const struct thread *thread_of(const struct result *res, const struct coactive *c)
 {
@@ -84,16 +85,18 @@ static void who(const struct result *res, const struct coactive *c, struct text 
 		text_printf(out, " in %u %s", t->tid, text_printable(name, sizeof(name), t->comm));
 }
 
+#define NAME_COLUMNS 60
+
 /*
  * A rate is a share of the calls' time while at most one thread at a time runs the code; above 1 it
  * is a number of threads.
  */
 void text_meanwhile(const struct coactive *c, struct text *out)
 {
-	char name[VALUE_SCRATCH];
+	char name[4 * NAME_COLUMNS + 1];
 	struct text code = { 0 };
 
-	text_printable(name, sizeof(name), c->name ? c->name : "?");
+	name_brief(name, sizeof(name), c->name ? c->name : "?", NAME_COLUMNS);
 	coactive_code(c, name, &code);
 	if (c->part == COACTIVE_CPU)
 		text_printf(

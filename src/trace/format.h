@@ -152,6 +152,7 @@ enum switch_state {
 	SWITCH_SLEEPING = 1,  /* TASK_INTERRUPTIBLE */
 	SWITCH_BLOCKED = 2,   /* TASK_UNINTERRUPTIBLE */
 	SWITCH_OTHER = 3,     /* stopped, traced, dead */
+	SWITCH_YIELDED = 4,   /* as preempted, but the thread gave the CPU up (sched_yield) */
 };
 
 #endif

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Who gets and leaves the CPUs: no thread leaves one that it did not get, though some kernels tell of no switch away
 # from certain threads of theirs; and who has the CPUs that threads wait for is who has them by `perf sched timehist`
-# of the same run.
+# of the same run. Who gives a CPU up is told from who is preempted.
 . "$(dirname "$0")/lib.sh"
 needs_probes
 
@@ -24,6 +24,16 @@ if [ "$(trace mutex .lost_records)" = 0 ]; then
 else
 	skip "mutex: no switch is a second one of its kind" "records were lost"
 fi
+
+# Two processes on one CPU give it up to each other.
+by="taskset -c 0" record yields -F main -- python3 -c '
+import os
+os.fork()
+for i in range(20000): os.sched_yield()'
+is "$status" 0 "yields: status" || diag yields.err
+n=$("$ISPOT" dump --events -i yields.data | grep -c 'switch-out yielded')
+[ "$n" -gt 10 ]
+ok $? "yields: who gives up the CPU is not taken for preempted" || diag "$n of 40000 calls are told"
 
 # What a switch costs is measured with threads that yield to each other, and is not the cost of what they call for
 # that, which may be traced.

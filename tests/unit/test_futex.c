@@ -661,6 +661,19 @@ static void functions_count_in_their_own_library(void **state)
 			 STANDARD_BARRIER);
 	assert_int_equal(standard_wait_of("/usr/bin/app", "std::counting_semaphore<8l>::acquire()"),
 			 STANDARD_SEMAPHORE);
+	/* What these are made of remains as a function of the program. */
+	assert_int_equal(
+		standard_wait_of("/usr/bin/app",
+				 "void std::__atomic_wait_address<std::__barrier_phase_t, X>(X)"),
+		STANDARD_BARRIER);
+	assert_int_equal(
+		standard_wait_of("/usr/bin/app",
+				 "void std::__atomic_wait_address_bare<std::__atomic_semaphore::"
+				 "_M_acquire()::{lambda()#1}>(int const*)"),
+		STANDARD_SEMAPHORE);
+	assert_int_equal(standard_wait_of("/usr/bin/app",
+					  "void std::__atomic_wait_address<int, X>(int const*)"),
+			 STANDARD_NONE);
 	assert_int_equal(standard_wait_of("/usr/bin/app", "barrier<>::arrive_and_wait()"),
 			 STANDARD_NONE);
 	assert_int_equal(standard_wait_of("/lib/libpthread-2.31.so", "pthread_join"), STANDARD_END);
