@@ -12,7 +12,6 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/place.h"
 #include "base/text.h"
 #include "probes/drain/addresses.h"
 #include "probes/inject/budget.h"
@@ -33,6 +32,7 @@
 #include "probes/recording/addresses.h"
 #include "probes/recording/options.h"
 #include "symbol/dso/dso.h"
+#include "symbol/package.h"
 #include "trace/meta/meta.h"
 #include "trace/meta/print.h"
 #include "trace/write/writer.h"
@@ -132,8 +132,8 @@ static void write_nameless(struct recording *r)
 
 	if (!program)
 		return;
-	text_printf(&words, "%s has no symbols; %s", text_base_name(dso_path(program)),
-		    place_symbols_from(dso_path(program)));
+	text_printf(&words, "%s has no symbols; ", text_base_name(dso_path(program)));
+	package_symbols_from(PACKAGE_LISTS, dso_path(program), &words);
 	log_notice("%s", words.s);
 	inproc_write_notice(r->writer, "no-symbols", words.s);
 	text_release(&words);

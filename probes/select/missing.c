@@ -27,6 +27,7 @@
 #include "symbol/dso/markers.h"
 #include "symbol/dso/symbols.h"
 #include "symbol/maps.h"
+#include "symbol/package.h"
 
 #define NEAREST 3
 /* A name that contains the typed text and is longer by more than this means something else. */
@@ -315,14 +316,20 @@ static int ifunc_error(const struct pattern *p, const struct objects *objects, s
 static int no_symbols_error(const struct pattern *p, const struct objects *objects, struct err *err)
 {
 	struct dso *dso = objects->data[0];
+	struct text hint = { 0 };
+	int ret;
 
-	return err_set(
+	package_symbols_from(PACKAGE_LISTS, dso_path(dso), &hint);
+	ret = err_set(
 		err, -ENOENT,
 		"-F '%s': %s has no symbols at all (looked for .symtab, a debug file under /usr/lib/debug, "
-		"%s, .gnu_debugdata, .dynsym); install its debug symbols or build it without stripping",
+		"%s, .gnu_debugdata, .dynsym); %s",
 		p->typed, dso_path(dso),
 		getenv("DEBUGINFOD_URLS") ? "debuginfod"
-					  : "debuginfod (DEBUGINFOD_URLS is not set)");
+					  : "debuginfod (DEBUGINFOD_URLS is not set)",
+		hint.s);
+	text_release(&hint);
+	return ret;
 }
 
 static void add_list_command(struct text *t, struct dso *dso)
@@ -334,6 +341,14 @@ static void add_list_command(struct text *t, struct dso *dso)
 	text_add(t, "` lists what there is");
 }
 
+static void add_stripped(struct text *t, struct dso *dso, bool asked)
+{
+	text_printf(t, "%s %s is stripped: %s; ", asked ? "" : ", and", object_base_name(dso),
+		    has_functions(dso) ? "only the functions that it exports are known"
+				       : "none of its functions has a name");
+	package_symbols_from(PACKAGE_LISTS, dso_path(dso), t);
+}
+
 /* Adds other advice, after the nearest names if there are any. */
 static void add_what_else(struct text *t, const struct pattern *p, struct dso *dso)
 {
@@ -342,12 +357,7 @@ static void add_what_else(struct text *t, const struct pattern *p, struct dso *d
 	if (p->kind == PATTERN_NAME && strchr(p->name, ',') && !strpbrk(p->name, "(<"))
 		text_add(t, "; commas do not part patterns: give -F once for each");
 	else if (is_stripped(dso))
-		text_printf(
-			t,
-			"%s %s is stripped: %s; install its debug symbols or build it without stripping",
-			asked ? "" : ", and", object_base_name(dso),
-			has_functions(dso) ? "only the functions that it exports are known"
-					   : "none of its functions has a name");
+		add_stripped(t, dso, asked);
 	else if (!asked)
 		add_list_command(t, dso);
 }

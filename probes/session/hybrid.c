@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
-#include "base/place.h"
 #include "base/text.h"
 #include "probes/kernel/bpfprog.h"
 #include "probes/recording/costs.h"
@@ -33,6 +32,7 @@
 #include "symbol/dso/cache.h"
 #include "symbol/dso/dso.h"
 #include "symbol/dso/symbols.h"
+#include "symbol/package.h"
 
 /* The first of two passes needs no budget for later: it samples often and traces nothing. */
 #define SCOUT_HERTZ	      1999
@@ -470,15 +470,16 @@ int session_hybrid_step(struct hybrid *h, struct recording *r, struct err *err)
 static void report_unnamed(const struct hybrid *h, struct recording *r)
 {
 	const struct profile_object *o = profile_most_unnamed(&h->profile);
-	char words[1024];
+	struct text words = { 0 };
 
 	if (!o || o->time_ns < UNNAMED_SHARE * h->profile.total_ns ||
 	    h->profile.total_samples < UNNAMED_SAMPLES)
 		return;
-	snprintf(words, sizeof(words), "%.600s (%.0f%% of the CPU time) has no symbols; %s",
-		 text_base_name(dso_path(o->dso)), 100 * o->time_ns / h->profile.total_ns,
-		 place_symbols_from(dso_path(o->dso)));
-	recording_write_notice(r, "no-symbols", words);
+	text_printf(&words, "%s (%.0f%% of the CPU time) has no symbols; ",
+		    text_base_name(dso_path(o->dso)), 100 * o->time_ns / h->profile.total_ns);
+	package_symbols_from(PACKAGE_LISTS, dso_path(o->dso), &words);
+	recording_write_notice(r, "no-symbols", words.s);
+	text_release(&words);
 }
 
 static void report_lost(const struct hybrid *h, struct recording *r)

@@ -198,9 +198,3 @@ bool place_is_installed(const char *path)
 			       strncmp(path, "/usr/src/", strlen("/usr/src/")) != 0;
 	return false;
 }
-
-const char *place_symbols_from(const char *path)
-{
-	return place_is_installed(path) ? "install its -dbgsym package"
-					: "build it without -s, and do not strip it";
-}

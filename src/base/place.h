@@ -27,8 +27,6 @@ bool place_is_plain(const char *path);
  * source.
  */
 bool place_is_installed(const char *path);
-/* Returns how to get the names of functions in a file without symbols, as an imperative. */
-const char *place_symbols_from(const char *path);
 
 /*
  * Opens the directory that holds a path's last part. Follows the path part by part through
