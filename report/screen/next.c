@@ -232,6 +232,32 @@ static void add_for_f(const char *name, struct text *out)
 	text_release(&brief);
 }
 
+#define NAMELESS_MOST 0.5 /* of the CPU time: with more of it, symbols are what is missing */
+
+/* Whether most CPU time is in code without symbols, of which no command can record calls. The
+ * program's own functions call the standard libraries. */
+static bool is_mostly_nameless(const struct result *res)
+{
+	struct untold_functions untold = { 0 };
+	double share = 0;
+
+	result_untold(res, &untold);
+	vec_for_each (&untold, const struct untold_function, f)
+		if (!*f->frame->symbol && !standard_is_library(f->frame->object))
+			share += f->share;
+	vec_release(&untold);
+	return share > NAMELESS_MOST;
+}
+
+/* Whether f gives a lock back: that takes long only if other calls wait for the lock. */
+static bool is_release(const struct meta_not_traced *f)
+{
+	const struct lock_function *lock =
+		lock_function_of(&(struct meta_function){ .symbol = f->name });
+
+	return lock && lock->action == LOCK_RELEASE;
+}
+
 /* Suggests --burst if few calls were recorded because the running functions are called too often.
  * Returns false if that is not the reason. */
 static bool next_is_burst(const struct view *v, struct text *out)
@@ -242,13 +268,13 @@ static bool next_is_burst(const struct view *v, struct text *out)
 	bool told;
 
 	/* this recorder has no bursts, and few functions are too costly for it */
-	if (is_in_process(v))
+	if (is_in_process(v) || is_mostly_nameless(v->result))
 		return false;
 	text_add(&line, "ispot record --burst 50ms/500ms");
 	vec_for_each (&meta->not_traced, const struct meta_not_traced, f)
 		if (f->name && *f->name && !isnan(f->cost_share) && n < BURST_NAMES &&
 		    (isnan(f->cpu_share) || f->cpu_share >= BURST_SHARE) && !is_of_strings(f) &&
-		    !is_nap(f)) {
+		    !is_nap(f) && !is_release(f)) {
 			n++;
 			text_add(&line, " -F ");
 			add_for_f(f->name, &line);
@@ -317,6 +343,8 @@ static void next_after_nothing(const struct view *v, struct text *out)
 	}
 	/* the threads' ends are known without calls */
 	if (!chosen_by_user(v) && (next_is_imbalance(v, out) || next_is_burst(v, out)))
+		return;
+	if (is_mostly_nameless(v->result)) /* a note says how to get symbols */
 		return;
 	if (s->attached) {
 		text_add(&again, "ispot record -p ");
