@@ -125,6 +125,20 @@ late_examples() { # late_examples ROOT: pages of commands and files whose EXAMPL
 	done
 }
 
+headless() { # headless ROOT: sections of 60 lines of prose or more, outside of lists, without a subsection
+	local f
+	for f in "$1"/man/*.[1-8]; do
+		[ -e "$f" ] || continue
+		awk -v page="${f##*/}" '
+			function told() { if (lines > 59 && section) print page ": " section " has no subsection" }
+			/^\.S[hs] / { told(); section = /^\.Sh / ? substr($0, 5) : ""; lines = 0 }
+			/^\.B[ld] / { deep++ }
+			/^\.E[ld]/ { deep-- }
+			!deep && !/^\./ { lines++ }
+			END { told() }' "$f"
+	done
+}
+
 told_json() { # told_json ROOT: sections on JSON that are no list
 	local f
 	for f in "$1"/man/*.[1-8]; do
@@ -206,6 +220,7 @@ holds "mandoc accepts the pages" lint "$top"
 holds "options take five lines at most" long_options "$top"
 holds "EXAMPLES follow SYNOPSIS" late_examples "$top"
 holds "JSON is told as a list" told_json "$top"
+holds "long sections have subsections" headless "$top"
 for c in $(commands); do holds "ispot $c -h and its page agree" page_of "$c"; done
 holds "ispot(1) refers to every command" listed "$top"
 holds "and says of each what --help says" diff <(summaries) <(paged_summaries "$top")
@@ -306,6 +321,12 @@ EOM
 cp "$planted/man/bad.5" "$planted/man/long.1"
 catches "an option of six lines" "long.1:      -a, --all N: 6 lines" long_options "$planted"
 catches "examples at the end" "bad.5: DESCRIPTION stands before EXAMPLES" late_examples "$planted"
+{
+	printf '.Sh DESCRIPTION\n'
+	yes 'A line of prose.' | head -60
+} >"$planted/man/prose.1"
+catches "a long section without subsections" "prose.1: DESCRIPTION has no subsection" headless "$planted"
+rm "$planted/man/prose.1"
 catches "JSON in prose" "bad.5: JSON is no list" told_json "$planted"
 rm "$planted/man/bad.5" "$planted/man/long.1"
 catches "a section that is not there" "no section LEFT OUT" sections "$planted"

@@ -11,6 +11,7 @@ def sentences(manual):
     text = subprocess.run(["mandoc", "-T", "utf8", "-O", "width=900", manual], capture_output=True, text=True).stdout
     text = re.sub(r".\x08", "", text)
     section = re.search(r"^SECURITY CONSIDERATIONS\n(.*?)^\S", text, re.S | re.M).group(1)
+    section = re.sub(r"^ {3}\S.*$", "", section, flags=re.M)  # the headings
     for paragraph in section.split("\n\n"):
         paragraph = " ".join(paragraph.split())
         for s in re.split(r"(?<=[.:]) (?=[A-Z])|(?<=\.) (?=ispot |debuginfod)", paragraph):
