@@ -16,6 +16,7 @@
 #define ARCH_GET_GS 0x1004
 #define SP_BEFORE   40 /* what the made function says its entry's stack pointer is above its own */
 
+static struct blob_facts *in_code;  /* the facts that the made functions' routines read */
 static int (*kept)(long a, long b); /* the same as made: 2 a, and one if a is below b */
 
 static void set_gs(void)
@@ -134,6 +135,7 @@ static void make_function(void)
 	assert_ptr_not_equal(page, MAP_FAILED);
 	stub_emit(&c, blob.code, blob.bytes);
 	memcpy(page, &f, sizeof(f));
+	in_code = (struct blob_facts *)page;
 	made = make_adding(&c, &facts, 3);
 	facts.miss = c.address + blob.miss;
 	frequent = make_adding(&c, &facts, 0);
@@ -169,6 +171,40 @@ static void test_flags_and_red_zone(void **state)
 	read_all(&calls, &lost);
 	assert_int_equal(calls, 101);
 	assert_int_equal(lost, 0);
+}
+
+static uint64_t calls_of_thread(int n)
+{
+	uint64_t calls, lost;
+
+	check_in_thread(call_often, (void *)(intptr_t)n);
+	read_all(&calls, &lost);
+	return calls;
+}
+
+/* A thread that gets the slot of one that ended has none of that one's misses. */
+static void check_wiping(uint64_t block_bytes)
+{
+	char *mine = blocks;
+
+	begin_blocks((INPROC_SLOTS + 1) * block_bytes);
+	in_code->blocks = (uintptr_t)blocks;
+	in_code->block_bytes = block_bytes;
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(calls_of_thread(10007), RING / sizeof(struct inproc_stamp) / 2);
+		assert_int_equal(calls_of_thread(11), 11);
+	}
+	munmap(blocks, (INPROC_SLOTS + 1) * block_bytes);
+	blocks = mine;
+	in_code->blocks = (uintptr_t)blocks;
+	in_code->block_bytes = blob_block_bytes(PERIOD, FUNCTIONS, false);
+}
+
+static void test_slot_is_wiped(void **state)
+{
+	(void)state;
+	check_wiping(BLOCK_WIPED_MOST);
+	check_wiping(BLOCK_WIPED_MOST + 4096);
 }
 
 /* rbx, rbp and r12 to r15 are not touched by the code at all. */
@@ -380,6 +416,7 @@ int main(void)
 		cmocka_unit_test(test_flags_and_red_zone),
 		cmocka_unit_test(test_loss_is_counted),
 		cmocka_unit_test(test_passes_what_is_called_too_often),
+		cmocka_unit_test(test_slot_is_wiped),
 		cmocka_unit_test(test_registers),
 		cmocka_unit_test(test_registers_where_calls_pass),
 		cmocka_unit_test(test_registers_with_values),

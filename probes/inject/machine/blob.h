@@ -57,6 +57,13 @@ enum turn {
 #define BLOCK_MISS_BYTES  2
 #define BLOCK_MISSES_MOST 1024 /* a multiple of 256, as the second byte is compared */
 
+/*
+ * A thread that claims a slot wipes the block of the one before. A larger block is discarded; a
+ * smaller one is written over: to discard memory, the kernel interrupts each CPU that runs the
+ * program, which takes longer.
+ */
+#define BLOCK_WIPED_MOST 16384
+
 /* The parameters of the code. Each copy of the code begins with them. */
 struct blob_facts {
 	uint64_t region; /* address of the region */

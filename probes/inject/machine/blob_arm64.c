@@ -236,6 +236,8 @@ __asm__(".pushsection .rodata\n"
 	"	mov x12, x1\n"
 	"	mov x0, x2\n"
 	"	ldr x1, ispot_blob_block_bytes\n"
+	"	cmp x1, #4, lsl #12\n" /* BLOCK_WIPED_MOST */
+	"	b.ls 28f\n"
 	"	mov x2, #4\n" /* MADV_DONTNEED */
 	"	mov x8, #233\n" /* madvise */
 	"	mov x13, x0\n"

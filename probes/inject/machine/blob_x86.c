@@ -54,6 +54,7 @@ _Static_assert(INPROC_VALUE == 0x40000000u && INPROC_VALUE_SHIFT == 22 && INPROC
 	       "as in the code");
 
 #define TEXT_(x) #x
+#define WIPED_MOST 16384 /* BLOCK_WIPED_MOST */
 #define TEXT(x)	 TEXT_(x)
 
 /* The stub has its registers in the 128 bytes below the stack pointer, so this code saves its own
@@ -126,10 +127,13 @@ __asm__(".pushsection .rodata\n"
 	"	mov %rdx, %r8\n"
 	"	mov %rsi, %rdi\n"
 	"	mov ispot_blob_block_bytes(%rip), %rsi\n"
+	"	mov $1, %eax\n"
+	"	cmp $" TEXT(WIPED_MOST) ", %rsi\n"
+	"	jbe 6f\n"
 	"	mov $4, %edx\n"  /* MADV_DONTNEED */
 	"	mov $28, %eax\n" /* madvise */
 	"	syscall\n"
-	"	mov %rsi, %rcx\n"
+	"6:	mov %rsi, %rcx\n"
 	"	mov %rdi, %rsi\n"
 	"	test %eax, %eax\n"
 	"	je 5f\n"
