@@ -40,7 +40,8 @@ void session_follow_carried(struct follow *f, const struct recording *r)
 		return;
 	bpfprog_totals(r->programs, &now);
 	f->carried = true;
-	f->carried_from = now.switches;
+	f->switches_from = now.switches;
+	f->births_from = now.births;
 }
 
 void session_follow_begin(struct follow *f, const struct recording *r, uint64_t cpu_ns)
@@ -52,6 +53,7 @@ void session_follow_begin(struct follow *f, const struct recording *r, uint64_t 
 	f->cpu_ns = cpu_ns;
 	f->scheduling_ns = now.scheduling_ns;
 	f->switches = now.switches;
+	f->births = now.births;
 }
 
 static bool is_attached(const struct recording *r, pid_t pid)
@@ -113,19 +115,23 @@ static void no_more_carried(struct follow *f, const struct recording *r)
 		return;
 	bpfprog_totals(r->programs, &now);
 	f->carried = false;
-	f->carried_switches += now.switches - f->carried_from;
+	f->carried_switches += now.switches - f->switches_from;
+	f->carried_births += now.births - f->births_from;
 }
 
 uint64_t session_follow_switches(const struct follow *f, const struct wire_totals *now)
 {
-	return f->carried_switches + (f->carried ? now->switches - f->carried_from : 0);
+	return f->carried_switches + (f->carried ? now->switches - f->switches_from : 0);
 }
 
 double session_births_cost_ns(const struct follow *f, const struct recording *r,
 			      const struct wire_totals *now)
 {
-	return costs_birth_ns(f->costs, f->carried) *
-	       (double)(now->births - r->totals_at_start.births);
+	uint64_t carried = f->carried_births + (f->carried ? now->births - f->births_from : 0);
+	uint64_t all = now->births - r->totals_at_start.births;
+
+	return costs_birth_ns(f->costs, true) * (double)carried +
+	       costs_birth_ns(f->costs, false) * (double)(all - carried);
 }
 
 uint64_t session_scheduling_cost_ns(const struct follow *f, const struct recording *r)
@@ -169,9 +175,10 @@ static int hold_all(struct follow *f, struct recording *r, struct err *err)
 	vec_for_each (&r->sets, struct probeset, set)
 		probeset_unfollow(set);
 	no_more_carried(f, r);
-	log_detail("context switches take more than %.0f%% of the budget: processes are held one "
-		   "by one instead of by events that their children inherit",
-		   100 * SWITCHES_MOST);
+	log_detail(
+		"context switches and thread starts take more than %.0f%% of the budget: processes are held one "
+		"by one instead of by events that their children inherit",
+		100 * SWITCHES_MOST);
 	return ret;
 }
 
@@ -213,9 +220,16 @@ static void count_forks(struct follow *f, const struct drain *d, uint64_t now)
 	f->n_children += d->n_forks;
 }
 
+/* Returns what the switches and births since the last look cost beside their timed time. */
+static double more_ns(const struct follow *f, const struct wire_totals *now, bool carried)
+{
+	return costs_switch_ns(f->costs, carried) * (double)(now->switches - f->switches) +
+	       costs_birth_ns(f->costs, carried) * (double)(now->births - f->births);
+}
+
 /*
- * Returns what switches have cost since the last look, or would have cost with carriers, beyond
- * what they may cost.
+ * Returns what switches and births have cost since the last look, or would have cost with carriers,
+ * beyond what they may cost.
  */
 static double excess_ns(struct follow *f, const struct recording *r, uint64_t elapsed_ns)
 {
@@ -225,8 +239,8 @@ static double excess_ns(struct follow *f, const struct recording *r, uint64_t el
 
 	bpfprog_totals(r->programs, &now);
 	paid_ns = now.scheduling_ns - f->scheduling_ns;
-	cost_ns = paid_ns + costs_switch_ns(f->costs, true) * (now.switches - f->switches);
-	paid_ns += costs_switch_ns(f->costs, f->carried) * (now.switches - f->switches);
+	cost_ns = paid_ns + more_ns(f, &now, true);
+	paid_ns += more_ns(f, &now, f->carried);
 	if (cpu_ns < f->cpu_ns)
 		used_ns = 0;
 	if (used_ns < META_BUSY_LEAST * elapsed_ns)
@@ -237,6 +251,7 @@ static double excess_ns(struct follow *f, const struct recording *r, uint64_t el
 	f->cpu_ns = cpu_ns;
 	f->scheduling_ns = now.scheduling_ns;
 	f->switches = now.switches;
+	f->births = now.births;
 	return cost_ns - SWITCHES_MOST * recording_budget(r) * work_ns;
 }
 

@@ -5,10 +5,12 @@
  * the kernel switches perf contexts whenever the thread gets or leaves a CPU, which takes about a
  * microsecond each time: a program that does little else is twice as slow. A held process (hold.c)
  * has an event on only two of its threads, which seldom switch. The switches of the others cost
- * nothing more, and a child is held as soon as ispot hears of it, a moment after its start.
+ * nothing more, and a child is held as soon as ispot hears of it, a moment after its start. A
+ * thread that is born inherits the carriers, too, which takes three times as long as to make the
+ * thread.
  *
- * So a target that switches so often that the budget is exceeded, and that has not forked for a
- * while, is held instead; the carriers come back when it forks often.
+ * So a target that switches, or starts threads, so often that the budget is exceeded, and that has
+ * not forked for a while, is held instead; the carriers come back when it forks often.
  */
 #ifndef ISPOT_PROBES_SESSION_FOLLOW_H
 #define ISPOT_PROBES_SESSION_FOLLOW_H
@@ -27,11 +29,12 @@ struct follow {
 	/* parts that it asks */
 	const struct costs *costs;
 	struct attach *attach;
-	bool late;		   /* processes are held one by one instead of by inheritance */
-	bool carried;		   /* threads have carriers */
-	uint64_t carried_from;	   /* switches of the target when the carriers came */
-	uint64_t carried_switches; /* in earlier times with carriers */
-	uint64_t look_ns, cpu_ns, scheduling_ns, switches; /* at the last check */
+	bool late;    /* processes are held one by one instead of by inheritance */
+	bool carried; /* threads have carriers */
+	/* switches and births of the target when the carriers came, and in earlier times with
+	 * carriers */
+	uint64_t switches_from, births_from, carried_switches, carried_births;
+	uint64_t look_ns, cpu_ns, scheduling_ns, switches, births; /* at the last check */
 	double debt_ns;
 	uint64_t last_fork_ns, forks_since_ns, forks; /* forks of processes since that time */
 	uint64_t n_late, late_most_ns; /* children that were held late, and the longest delay */

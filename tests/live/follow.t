@@ -48,6 +48,14 @@ unlike forks.err "$held" "children born often: processes are not held"
 report forks
 matches_truth forks calls
 
+# Threads that are born so often cost more with such events than all that they do.
+record born -v -F libc.so.6:getppid -- python3 -c '
+import threading
+for i in range(4000):
+    t = threading.Thread(target=int); t.start(); t.join()'
+is "$status" 0 "threads born often: status" || diag born.err
+like born.err "$held" "threads born often: processes are held" || diag "$(grep birth born.err)"
+
 # A process that loses the thread by which it is held is held by another.
 record widow --no-inherit -F handed_over -- "$MB/hand_over" -n 0 -d 1500000 --leave 100000
 report widow
