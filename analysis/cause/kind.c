@@ -383,6 +383,17 @@ static const struct cause_kind tried = {
 	.advice = { { .text = "these threads sleep while another one works: if it has a lock, wait for its release (a mutex, a condition) instead of sleeping" } },
 };
 
+/* The lock of a SQLite database, which one connection has at a time, waited for in the same way. */
+static const struct cause_kind of_database = {
+	.kind = "lock",
+	.group = CAUSE_LOCK,
+	.name = "database lock",
+	.story = "Sleeping between tries for the lock of a SQLite database",
+	.idle = "sleeps between tries for a database's lock",
+	.needs_cpu = true,
+	.advice = { { .text = "one connection writes at a time: write more in each transaction, or let one thread write for all" } },
+};
+
 /* The lock of an interpreter: no change to what its holder does lets two threads run at once. */
 static const struct cause_kind of_interpreter[LANGUAGES] = {
 	[LANGUAGE_PYTHON] = {
@@ -555,6 +566,8 @@ const struct cause_kind *cause_kind_of(const struct block *b, const char *kind)
 		return &either[!lock];
 	if (lock && wait_is_after_signal(b->all_threads, most))
 		return &after_signal;
+	if (lock && wait_is_tried_surely(b->all_threads, most))
+		return &of_database;
 	if (lock)
 		return wait_is_tried(b->all_threads, most) ? &tried : cause_kind_find(kind);
 	if (wait_is_queue(b->all_threads, most))

@@ -203,12 +203,24 @@ static bool is_at_interpreter(const struct block *b)
 	return part.largest && wait_is_at_interpreter(b->all_threads, part.largest);
 }
 
+/* Returns whether the block mostly sleeps in a function that is known to do so between tries for a
+ * lock. */
+static bool is_known_to_try(const struct block *b)
+{
+	struct wait_part part = wait_part(b->all_threads, b->waits, "lock");
+
+	return part.largest && part.lost_share > 0.5 &&
+	       wait_is_tried_surely(b->all_threads, part.largest);
+}
+
 /* Returns whether the function is a standard one whose calls only wait until threads release a
  * lock, or reach a barrier. */
 static bool waits_for_threads(const struct block *b)
 {
 	enum standard_wait wait = block_standard_wait(b);
 
+	if (is_known_to_try(b))
+		return true;
 	return (wait == STANDARD_LOCK || wait == STANDARD_BARRIER ||
 		(wait == STANDARD_CONDITION && is_at_interpreter(b))) &&
 	       wait_part(b->all_threads, b->waits, "lock").lost_share +

@@ -365,6 +365,21 @@ bool standard_condition_in(const struct meta *meta, const struct meta_stack *sta
 	return false;
 }
 
+/* The library is often compiled into the program. */
+const struct meta_frame *standard_tries_in(const struct meta *meta, const struct meta_stack *stack)
+{
+	static const char *const trying[] = { "sqliteDefaultBusyCallback",
+					      "sqlite3InvokeBusyHandler",
+					      "btreeInvokeBusyHandler" };
+	const struct meta_frame *f;
+
+	for (uint32_t i = 0; (f = meta_frame_at(meta, stack, i)); i++)
+		for (size_t k = 0; k < sizeof(trying) / sizeof(trying[0]); k++)
+			if (standard_is_named(f->symbol, trying[k]))
+				return f;
+	return NULL;
+}
+
 bool standard_is_openmp(const char *object)
 {
 	const char *file = text_base_name(object);

@@ -77,6 +77,9 @@ bool standard_is_start(const char *object, const char *symbol);
 /* Returns the innermost function of the program that has a name, or else its innermost frame. */
 const struct meta_frame *standard_own_function(const struct meta *meta,
 					       const struct meta_stack *stack);
+/* Returns the innermost function that is known to sleep between tries for a lock, as SQLite's busy
+ * handler does for that of a database, or NULL. */
+const struct meta_frame *standard_tries_in(const struct meta *meta, const struct meta_stack *stack);
 
 /*
  * Whether a thread that runs with this stack waits without sleeping: it gives up its CPU to try

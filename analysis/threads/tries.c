@@ -35,10 +35,13 @@ uint32_t tries_place_of(const struct tries *x, uint64_t stack)
 	return map_get(&x->place_of, stack);
 }
 
-uint32_t tries_new_stack(struct tries *x, uint64_t stack, const struct meta_frame *function)
+uint32_t tries_new_stack(struct tries *x, uint64_t stack, const struct meta_frame *function,
+			 bool known)
 {
 	uint32_t place = function ? place_of_function(x, function) : 0;
 
+	if (place && known)
+		x->places.data[place - 1].known = true;
 	map_put(&x->place_of, stack, place);
 	return place;
 }
@@ -315,6 +318,8 @@ static enum tries_verdict judge(const struct tries_place *p)
 	size_t n = p->sleeps.n;
 	enum tries_verdict verdict;
 
+	if (p->known)
+		return TRIES_KNOWN;
 	if (!p->several)
 		return TRIES_NO;
 	if (!n || repeated(sleeps, n) < AGAIN_LEAST)

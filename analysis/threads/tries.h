@@ -12,7 +12,8 @@
  *
  * This is decided at the end of a recording, by function: the innermost of the program's own that
  * leads to the sleep. It takes threads that sleep so much that all of them would often meet there
- * if each slept when it liked.
+ * if each slept when it liked. What is known of a standard function (standard.h) needs none of
+ * that.
  */
 #ifndef ISPOT_ANALYSIS_THREADS_TRIES_H
 #define ISPOT_ANALYSIS_THREADS_TRIES_H
@@ -34,6 +35,7 @@ enum tries_verdict {
 		     for */
 	TRIES_UNKNOWN, /* sleeps of several threads, repeated or not all seen: for whatever it is */
 	TRIES_LOCK,    /* probably for what one of these threads has */
+	TRIES_KNOWN,   /* for a lock, as the function is known to sleep for one */
 };
 
 struct tries {
@@ -61,15 +63,17 @@ struct tries_place {
 	} sleeps;
 	uint64_t first_ns; /* when the first sleep began, also if it is forgotten */
 	uint32_t thread;   /* of the first sleep */
+	bool known;	   /* its function is known to sleep between tries for a lock */
 	bool several;	   /* other threads sleep there, too */
 	bool cut;	   /* not all sleeps of several threads are kept */
 };
 
 /* Returns the number of the place of a stack, by the stack's number, or MAP_NONE: not known yet. */
 uint32_t tries_place_of(const struct tries *x, uint64_t stack);
-/* Notes which function is the innermost of the program in a stack; NULL: none. Returns the number
- * of its place; 0: none. */
-uint32_t tries_new_stack(struct tries *x, uint64_t stack, const struct meta_frame *function);
+/* Notes which function is the innermost of the program in a stack; NULL: none. known: the function
+ * is known to sleep between tries for a lock. Returns the number of its place; 0: none. */
+uint32_t tries_new_stack(struct tries *x, uint64_t stack, const struct meta_frame *function,
+			 bool known);
 /* A sleep that a clock ended. */
 void tries_add(struct tries *x, const struct tries_sleep *sleep);
 /* A thread ends another one's wait, which began at since_ns, for something that threads hand on. */

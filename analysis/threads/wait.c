@@ -431,7 +431,14 @@ bool wait_is_queue(const struct threads *th, const struct wait_cell *c)
 
 bool wait_is_tried(const struct threads *th, const struct wait_cell *c)
 {
-	return tries_verdict_of(&th->tries, c->tries) == TRIES_LOCK;
+	enum tries_verdict verdict = tries_verdict_of(&th->tries, c->tries);
+
+	return verdict == TRIES_LOCK || verdict == TRIES_KNOWN;
+}
+
+bool wait_is_tried_surely(const struct threads *th, const struct wait_cell *c)
+{
+	return tries_verdict_of(&th->tries, c->tries) == TRIES_KNOWN;
 }
 
 bool wait_is_at_semaphore(const struct threads *th, const struct wait_cell *c)
@@ -439,16 +446,22 @@ bool wait_is_at_semaphore(const struct threads *th, const struct wait_cell *c)
 	return c->word != SLEEP_NOBODY && futex_is_semaphore(&th->futexes.all.data[c->word]);
 }
 
-/* Returns the largest cell of those whose places have the verdict, or NULL: they are little. */
-static const struct wait_cell *tried(const struct threads *th, const struct wait_sums *sums,
-				     enum tries_verdict verdict, uint64_t part)
+static bool is_maybe_tried(const struct threads *th, const struct wait_cell *c)
+{
+	return tries_verdict_of(&th->tries, c->tries) == TRIES_UNKNOWN;
+}
+
+/* Returns the largest of those cells that are so, or NULL: they are little. */
+static const struct wait_cell *
+tried(const struct threads *th, const struct wait_sums *sums,
+      bool (*is_so)(const struct threads *th, const struct wait_cell *c), uint64_t part)
 {
 	const struct wait_cell *most = NULL;
 	uint64_t all = 0, tried = 0;
 
 	vec_for_each (sums, const struct wait_cell, c) {
 		all += c->ns;
-		if (!c->tries || tries_verdict_of(&th->tries, c->tries) != verdict)
+		if (!c->tries || !is_so(th, c))
 			continue;
 		tried += c->ns;
 		if (!most || c->ns > most->ns)
@@ -459,14 +472,14 @@ static const struct wait_cell *tried(const struct threads *th, const struct wait
 
 const char *wait_tried(const struct threads *th, const struct wait_sums *sums)
 {
-	const struct wait_cell *c = tried(th, sums, TRIES_LOCK, TRIED_PART);
+	const struct wait_cell *c = tried(th, sums, wait_is_tried, TRIED_PART);
 
 	return c ? tries_function(&th->tries, c->tries) : NULL;
 }
 
 const char *wait_maybe_tried(const struct threads *th, const struct wait_sums *sums)
 {
-	const struct wait_cell *c = tried(th, sums, TRIES_UNKNOWN, 2);
+	const struct wait_cell *c = tried(th, sums, is_maybe_tried, 2);
 
 	return c ? tries_function(&th->tries, c->tries) : NULL;
 }
@@ -585,11 +598,14 @@ struct wait_cause wait_cause_of(const struct threads *th, const struct wait_cell
 		return (struct wait_cause){ "condition-wait", 0.8,
 					    "waited for what another thread writes that waits in "
 					    "the same place at other times" };
+	if (wait_is_tried_surely(th, c))
+		return (struct wait_cause){ "lock", 1,
+					    "slept between tries for the lock of a database" };
 	if (wait_is_tried(th, c))
 		return (struct wait_cause){ "lock", 0.6,
 					    "slept again and again, while a thread was awake that "
 					    "sleeps there at other times: probably for a lock" };
-	if (tries_verdict_of(&th->tries, c->tries) == TRIES_UNKNOWN)
+	if (is_maybe_tried(th, c))
 		return (struct wait_cause){ "sleep", 0.5,
 					    "slept again and again for a time, for what is not "
 					    "known" };

@@ -91,6 +91,8 @@ bool wait_is_queue(const struct threads *th, const struct wait_cell *cell);
 /* Returns whether the wait is probably for a lock, in timed sleeps between tries to take it
  * (tries.h). */
 bool wait_is_tried(const struct threads *th, const struct wait_cell *cell);
+/* The same, and the function that sleeps is known to do so for a lock. */
+bool wait_is_tried_surely(const struct threads *th, const struct wait_cell *cell);
 /* Returns whether the wait is in a standard function of semaphores, such as sem_wait(). */
 bool wait_is_at_semaphore(const struct threads *th, const struct wait_cell *cell);
 /* Returns the language whose interpreter's lock the wait is for. */

@@ -347,6 +347,8 @@ uint32_t sleep_place(const struct thread *t)
 {
 	const struct meta *meta = t->all->meta;
 	const struct sleep *s = &t->sleep;
+	const struct meta_stack *stack;
+	const struct meta_frame *known;
 	uint32_t place;
 
 	if (s->kind != WAIT_SLEEP || s->end != SLEEP_BY_TIMER || !s->stack ||
@@ -355,8 +357,10 @@ uint32_t sleep_place(const struct thread *t)
 	place = tries_place_of(&t->all->tries, s->stack);
 	if (place != MAP_NONE)
 		return place;
+	stack = &meta->stacks.data[s->stack - 1];
+	known = standard_tries_in(meta, stack);
 	return tries_new_stack(&t->all->tries, s->stack,
-			       standard_own_function(meta, &meta->stacks.data[s->stack - 1]));
+			       known ? known : standard_own_function(meta, stack), known);
 }
 
 static void note_nap(struct thread *t)

@@ -175,7 +175,8 @@ static void who_paces_leaves_room_for_others(void **state)
 	const struct meta_frame pace = { .symbol = "pace", .object = "app" };
 	const struct meta_frame acquire = { .symbol = "acquire", .object = "app" };
 	struct tries x = { 0 };
-	uint32_t paces = tries_new_stack(&x, 1, &pace), lock = tries_new_stack(&x, 2, &acquire);
+	uint32_t paces = tries_new_stack(&x, 1, &pace, false),
+		 lock = tries_new_stack(&x, 2, &acquire, false);
 	uint64_t t = 1000;
 
 	for (unsigned i = 0; i < TRIES_SLEEPS_MAX + 10; i++, t += 100)
@@ -187,12 +188,26 @@ static void who_paces_leaves_room_for_others(void **state)
 	tries_release(&x);
 }
 
+/* A function that is known to sleep for a lock does so even if one thread is seen there, once. */
+static void what_is_known_needs_no_others(void **state)
+{
+	const struct meta_frame busy = { .symbol = "sqlite3InvokeBusyHandler", .object = "app" };
+	struct tries x = { 0 };
+	uint32_t place = tries_new_stack(&x, 1, &busy, true);
+
+	tries_add(&x,
+		  &(struct tries_sleep){ .from_ns = 10, .to_ns = 20, .thread = 1, .place = place });
+	tries_judge(&x);
+	assert_int_equal(tries_verdict_of(&x, place), TRIES_KNOWN);
+	tries_release(&x);
+}
+
 /* Of sleeps that are not kept nothing is known: not that they were for no lock, either. */
 static void what_is_cut_is_not_known(void **state)
 {
 	const struct meta_frame pace = { .symbol = "pace", .object = "app" };
 	struct tries x = { 0 };
-	uint32_t place = tries_new_stack(&x, 1, &pace);
+	uint32_t place = tries_new_stack(&x, 1, &pace, false);
 	uint64_t t = 1000;
 
 	for (unsigned i = 0; i < TRIES_SLEEPS_MAX; i++, t += 100)
@@ -274,6 +289,7 @@ int main(void)
 		cmocka_unit_test(who_waits_for_a_cpu_may_be_awake_without_a_lock),
 		cmocka_unit_test(who_paces_leaves_room_for_others),
 		cmocka_unit_test(what_is_cut_is_not_known),
+		cmocka_unit_test(what_is_known_needs_no_others),
 		cmocka_unit_test(places_beyond_the_limit_share_a_cell),
 		cmocka_unit_test(who_is_may_wait_for_anything),
 		cmocka_unit_test(who_does_not_try_again_lets_time_pass),
