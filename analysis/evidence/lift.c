@@ -264,6 +264,29 @@ static int larger_share(const void *a, const void *b)
 	return (x->candidate > y->candidate) - (x->candidate < y->candidate);
 }
 
+static int larger_lift(const void *a, const void *b)
+{
+	const struct lift *x = a, *y = b;
+
+	return x->low != y->low ? (x->low < y->low ? 1 : -1) : larger_share(a, b);
+}
+
+/*
+ * Sorts the candidates. A function has the largest share that calls what disturbs the slow calls,
+ * and whatever the program does is called by its outermost functions: they run in many fast calls,
+ * too. So of those with nearly the same share, the one comes first that fast calls meet least.
+ */
+static void sort(struct lifts *all)
+{
+	size_t n = 0;
+
+	vec_sort(all, larger_share);
+	while (n < all->n && all->data[n].share >= LIFT_SHARE_NEAR * all->data[0].share)
+		n++;
+	if (n)
+		qsort(all->data, n, sizeof(*all->data), larger_lift);
+}
+
 /* The candidates that are compared: those that take the CPU, over whole calls, or all others, over
  * the time not spent waiting for a CPU. */
 struct asked {
@@ -361,5 +384,5 @@ void lift_find(const struct lift_sample *s, const struct lift_question *q, struc
 		return;
 	find(s, q, false, out);
 	find(s, q, true, out);
-	vec_sort(out, larger_share);
+	sort(out);
 }

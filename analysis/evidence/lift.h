@@ -38,6 +38,7 @@
 #define LIFT_FAST_MIN	 60
 #define LIFT_WEIGHT_MAX	 8
 #define LIFT_SUPPORT_MIN 8
+#define LIFT_SHARE_NEAR	 0.5 /* of the largest share: as much as it, but more or less specific */
 #define LIFT_SHARE_MIN	 0.1 /* of the slow calls' time: no candidate with less is reported */
 
 struct lift_cell {
@@ -90,7 +91,11 @@ struct lift_question {
 uint32_t lift_pairs(const struct lift_sample *s, uint32_t n);
 bool lift_enough(const struct lift_sample *s);
 
-/* Appends the candidates that are significantly more active in slow calls, largest share first. */
+/*
+ * Appends the candidates that are significantly more active in slow calls: first those that have at
+ * least LIFT_SHARE_NEAR of the largest share, in the order of the lift's lower bound, then the
+ * others, the largest share first.
+ */
 void lift_find(const struct lift_sample *s, const struct lift_question *q, struct lifts *out);
 
 #endif

@@ -769,16 +769,19 @@ static void details(const struct view *v, const struct slow *s, struct text *out
 }
 
 #define NAMED_MEANWHILE 3
+#define NAMED_SPECIFIC	0.5 /* of the first one's ratio: what is less specific calls it, mostly */
 
 /*
  * Prints what runs concurrently with the slow calls but not with the fast ones; -v has a table of
- * it.
+ * it, with the callers.
  */
 static void meanwhile(const struct view *v, const struct block *b, struct text *out)
 {
 	for (size_t i = 0; i < b->coactive.n && i < NAMED_MEANWHILE; i++) {
 		struct text line = { 0 };
 
+		if (b->coactive.data[i].low < NAMED_SPECIFIC * b->coactive.data[0].low)
+			break;
 		text_add(&line, i ? "And " : "Meanwhile ");
 		text_meanwhile(&b->coactive.data[i], &line);
 		text_wrap(line.s, v->width, out);

@@ -210,6 +210,32 @@ static void a_freed_cpu_names_nobody(void **unused)
 	release(&s);
 }
 
+/* The culprit, candidate 2, is called by 1 and that by 0, which run in other calls, too. */
+static void the_culprit_comes_before_its_callers(void **unused)
+{
+	struct lift_sample s = { 0 };
+	struct lifts found;
+
+	(void)unused;
+	seed(3);
+	for (unsigned i = 0; i < CALLS; i++) {
+		bool slow = uniform() < 0.2, other = uniform() < 0.1, culprit = slow;
+
+		if (slow && uniform() < 0.3)
+			culprit = false;
+		add_call(&s, (uint64_t)((slow ? 200 : 100) + 10 * uniform()), 0);
+		add_rate(&s, 0, slow || other);
+		add_rate(&s, 1, slow || (other && i % 2));
+		add_rate(&s, 2, culprit);
+	}
+	found = ask(&s, 3, 4);
+	assert_int_equal(found.n, 3);
+	assert_int_equal(found.data[0].candidate, 2);
+	assert_true(found.data[0].share < found.data[1].share);
+	vec_release(&found);
+	release(&s);
+}
+
 static void few_calls_say_nothing(void **unused)
 {
 	struct lift_sample s = { 0 };
@@ -235,6 +261,7 @@ int main(void)
 		cmocka_unit_test(a_cause_of_most_calls_is_named),
 		cmocka_unit_test(longer_calls_meet_more_but_not_more_often),
 		cmocka_unit_test(a_freed_cpu_names_nobody),
+		cmocka_unit_test(the_culprit_comes_before_its_callers),
 		cmocka_unit_test(few_calls_say_nothing),
 	};
 
