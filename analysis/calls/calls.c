@@ -659,4 +659,7 @@ void calls_end(struct calls *c, uint64_t time_ns)
 		if (c->visitors[i].end)
 			c->visitors[i].end(c->visitors[i].self);
 	threads_end(&c->threads, time_ns);
+	for (unsigned i = 0; i < c->n_visitors; i++)
+		if (c->visitors[i].judged)
+			c->visitors[i].judged(c->visitors[i].self);
 }

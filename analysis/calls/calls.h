@@ -76,6 +76,8 @@ struct call_visitor {
 	void (*sum_up)(void *self, const struct ended_threads *e);
 	/* The recording has ended; no call is open any more. */
 	void (*end)(void *self);
+	/* After that, it is known for what threads waited (threads_end()). */
+	void (*judged)(void *self);
 };
 
 struct call_hook {

@@ -163,18 +163,37 @@ static bool diverges(const struct outliers *o, const struct outlier_block *b,
  * such call is reported, not each of its callers again. Critical sections are reported apart. */
 static void count_divergent(struct outlier_block *b, struct outlier *x)
 {
-	uint64_t idle_ns = x->off.idle_ns < x->duration_ns ? x->off.idle_ns : x->duration_ns;
-
 	b->divergent++;
 	b->divergent_ns += x->duration_ns;
-	b->idle_ns += idle_ns;
+	offcpu_add(&b->off, &x->off);
 	b->residual_ns += x->residual_ns;
+	if (x->waits)
+		wait_merge(&b->waits, x->waits);
 	x->passed = x->inside_ns >= OUTLIER_EXPLAINS * x->residual_ns;
 	if (x->passed)
 		return;
 	b->own++;
 	b->own_ns += x->duration_ns;
-	b->own_idle_ns += idle_ns;
+	offcpu_add(&b->own_off, &x->off);
+	if (x->waits)
+		wait_merge(&b->own_waits, x->waits);
+}
+
+/* Returns the idle part of the sleeps, now that the waits in them tell more. */
+static uint64_t idle_part(const struct threads *th, struct offcpu *off, struct wait_sums *waits,
+			  uint64_t all_ns)
+{
+	offcpu_shift(off, wait_reconsider(th, waits));
+	return off->idle_ns < all_ns ? off->idle_ns : all_ns;
+}
+
+void outlier_reconsider(const struct threads *th, struct outlier_block *b)
+{
+	b->idle_ns = idle_part(th, &b->off, &b->waits, b->divergent_ns);
+	b->own_idle_ns = idle_part(th, &b->own_off, &b->own_waits, b->own_ns);
+	vec_for_each (&b->kept, struct outlier, x)
+		if (x->waits)
+			offcpu_shift(&x->off, wait_reconsider(th, x->waits));
 }
 
 double outlier_judge(struct outliers *o, struct outlier_block *b, struct outlier *x)
@@ -281,6 +300,8 @@ static void outlier_block_release(struct outlier_block *b)
 		free(x->evidence);
 	}
 	vec_release(&b->kept);
+	vec_release(&b->waits);
+	vec_release(&b->own_waits);
 	vec_release(&b->typical.callees);
 	hints_release(&b->hints);
 	hints_release(&b->own_hints);

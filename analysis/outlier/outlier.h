@@ -147,6 +147,8 @@ struct outlier_block {
 	double residual_ns; /* sum over the outliers */
 	/* The parts of divergent, divergent_ns and idle_ns that no other block explains. */
 	uint64_t own, own_ns, own_idle_ns;
+	struct offcpu off, own_off; /* sums over all outliers, and over the own ones */
+	struct wait_sums waits, own_waits;
 	struct {
 		VEC(struct outlier)
 	} kept; /* the largest outliers, sorted by index at the end; own ones have precedence */
@@ -238,6 +240,12 @@ uint64_t outlier_paused_ns(const struct outliers *o, const struct thread *t, con
 /* Judges one execution in the second pass. Returns the time that its own excess, or that of calls
  * inside, explains of the execution around it. */
 double outlier_judge(struct outliers *o, struct outlier_block *b, struct outlier *x);
+
+/*
+ * Corrects the idle time of the outliers by what is known only at the end of the recording, as
+ * reports do (wait_reconsider).
+ */
+void outlier_reconsider(const struct threads *th, struct outlier_block *b);
 
 /* Sets the name of b, which o owns. */
 void outlier_name(struct outliers *o, struct outlier_block *b);

@@ -472,18 +472,28 @@ static void on_end(void *self)
 	vec_for_each (&o->threads, struct outlier_thread *, ot)
 		settle(o, *ot);
 	vec_for_each (&o->blocks, struct outlier_block, b) {
-		if (o->judging) {
-			outlier_explain(o, b);
-			outlier_find_behaviours(o, b);
-		} else {
+		if (!o->judging)
 			outlier_fit(b, o->rule, jitter_ns(o, b));
-		}
 		if (!b->name)
 			outlier_name(o, b);
 	}
 	o->lost_records = o->calls.lost_records;
 	o->switches = o->calls.threads.have_switch;
 	o->monitors = !strcmp(o->meta->session.producer, "java");
+}
+
+/* Explains the outliers, now that it is known which waits are waits for work. */
+static void on_judged(void *self)
+{
+	struct outliers *o = self;
+
+	if (!o->judging)
+		return;
+	vec_for_each (&o->blocks, struct outlier_block, b) {
+		outlier_reconsider(&o->calls.threads, b);
+		outlier_explain(o, b);
+		outlier_find_behaviours(o, b);
+	}
 }
 
 struct call_visitor outlier_watch(struct outliers *o)
@@ -493,7 +503,8 @@ struct call_visitor outlier_watch(struct outliers *o)
 				      .enter = on_enter,
 				      .record = on_record,
 				      .unseen = on_unseen,
-				      .end = on_end };
+				      .end = on_end,
+				      .judged = on_judged };
 }
 
 struct section_hook outlier_watch_sections(struct outliers *o)
