@@ -111,6 +111,16 @@ static enum runtime_work of_libraries(const struct meta *meta, const struct meta
 	return work;
 }
 
+/* A call that hands out a task may run it, or wait for others. */
+enum runtime_work runtime_work_of_call(const char *object, const char *symbol)
+{
+	enum runtime_work work = standard_is_openmp(object) && !standard_wait_of(object, symbol)
+					 ? named(symbol)
+					 : RUNTIME_NONE;
+
+	return work == RUNTIME_OPENMP_CHUNKS ? work : RUNTIME_NONE;
+}
+
 /* Without a name, the library may be in the kernel to fall asleep, which is no work. */
 enum runtime_work runtime_work_of(const struct meta *meta, const struct meta_stack *stack,
 				  bool kernel)

@@ -34,5 +34,8 @@ enum runtime_work {
  */
 enum runtime_work runtime_work_of(const struct meta *meta, const struct meta_stack *stack,
 				  bool kernel);
+/* Returns what a call of the function is for, if it is one of a runtime's own work and never waits.
+ */
+enum runtime_work runtime_work_of_call(const char *object, const char *symbol);
 
 #endif

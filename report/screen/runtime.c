@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "report/screen/runtime.h"
 
+#include <math.h>
+
+#include "analysis/evidence/runtime.h"
 #include "analysis/evidence/untold.h"
 #include "analysis/result/result.h"
 #include "analysis/score/block.h"
+#include "analysis/score/sci.h"
+#include "analysis/threads/threads.h"
 #include "base/text.h"
 #include "report/block/rank.h"
 #include "report/block/view.h"
 #include "report/screen/untold.h"
 #include "report/table/table.h"
+#include "trace/meta/meta.h"
 
 #define RUNTIME_LEAST 0.2  /* of the CPU time: less gets no sentence */
 #define KNOWN_LEAST   0.05 /* of the CPU time: what is named stands for what is not */
@@ -60,6 +66,34 @@ static enum runtime_work openmp_works_for(const struct untold *u)
 	return tasks < chunks ? RUNTIME_OPENMP_CHUNKS : RUNTIME_OPENMP_TASKS;
 }
 
+/*
+ * Returns the share of the CPU time that calls of the runtime had while they were traced. It is
+ * known even if samples show only the C library's functions that the runtime calls, whose stacks
+ * end there.
+ */
+static double traced_share(const struct result *res, enum runtime_work work)
+{
+	const struct meta *meta = res->meta;
+	double most = 0, cpu;
+
+	if (!meta->end.present || !res->threads_ns)
+		return 0;
+	cpu = (double)meta->end.target_cpu_ns / (double)res->threads_ns;
+	vec_for_each (&res->blocks, const struct block, b) {
+		const struct offcpu *off = b->sums ? &b->sums->own_off : NULL;
+		double share;
+
+		if (!off || b->total_ns == BLOCK_NONE || b->timed_calls < CALLS_MIN ||
+		    !b->observed_ns || !b->function || !b->object || !b->function->symbol ||
+		    runtime_work_of_call(b->object->path, b->function->symbol) != work)
+			continue;
+		share = (double)offcpu_running_ns(b->total_ns, off) /
+			((double)b->observed_ns * cpu);
+		most = fmax(most, fmin(share, 1));
+	}
+	return most;
+}
+
 /* Returns the share of the CPU time. All time in Go's mutexes is of that kind of which there is
  * more. */
 static double share_of(const struct untold *u, enum runtime_work work)
@@ -88,6 +122,7 @@ static struct runtime most(const struct view *v)
 			continue;
 		if (w == openmp && w != RUNTIME_OPENMP)
 			share += untold_runtime(u, RUNTIME_OPENMP);
+		share = fmax(share, traced_share(v->result, w));
 		if (share >= RUNTIME_LEAST && share > most.share)
 			most = (struct runtime){ w, share };
 	}
