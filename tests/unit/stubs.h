@@ -268,9 +268,14 @@ static void test_forked(void **state)
 
 /* ---- arguments ---- */
 
+static long shifted(long a)
+{
+	return (long)((unsigned long)a << 40);
+}
+
 static long call_valued(long a)
 {
-	return valued(a, -a, a << 40, 3 * a, 5 * a, 7 * a);
+	return valued(a, -a, shifted(a), 3 * a, 5 * a, 7 * a);
 }
 
 /* Counts of records in the file that belong to the calls of one function. */
@@ -283,7 +288,7 @@ static bool has_values_of_a_call(const struct record *r)
 {
 	const uint64_t a = r->values[1];
 
-	return r->n_values == 7 && r->values[2] == -a && r->values[3] == a << 40 &&
+	return r->n_values == 7 && r->values[2] == -a && r->values[3] == (uint64_t)shifted(a) &&
 	       r->values[4] == 3 * a && r->values[5] == 5 * a && r->values[6] == 7 * a;
 }
 
