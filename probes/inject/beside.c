@@ -234,6 +234,7 @@ static void begin(void *ctx, struct trace_writer *w, uint32_t cpu,
 
 	inproc_drain_init(&b->drain, NULL, b->ring.n, w);
 	b->drain.cpu = cpu;
+	b->drain.ring_memory_most = b->ring.most;
 	b->drain.addresses = addresses;
 	b->drain.kernel_has_ends = true;
 	if (stubcost_measure(&b->cost)) {
@@ -399,7 +400,7 @@ int inject_beside_new(struct inject_beside **out, const struct session_options *
 	if (!ret)
 		ret = inject_targets_find_objects(&b->targets, o, &n_programs, err);
 	if (!ret)
-		ret = ring_bytes_choose(&b->ring, o->ring_bytes, &b->targets, err);
+		ret = ring_bytes_choose(&b->ring, o, &b->targets, err);
 	if (ret) {
 		inject_beside_free(b);
 		return ret;

@@ -396,6 +396,7 @@ static int open_file(struct recording *r, struct err *err)
 
 	inproc_drain_init(&r->drain, NULL, r->ring.n, r->writer);
 	r->drain.cpu = cpus;
+	r->drain.ring_memory_most = r->ring.most;
 	r->drain.addresses = &r->given;
 	r->drain.kernel_has_ends = cpus > 0;
 	if (!ret)
@@ -421,7 +422,7 @@ int inject_record(const struct session_options *o, struct session_result *result
 	drain_addresses_init(&r.given);
 	spaces_init(&r.spaces, r.targets.dsos);
 	if (!ret)
-		ret = ring_bytes_choose(&r.ring, o->ring_bytes, &r.targets, err);
+		ret = ring_bytes_choose(&r.ring, o, &r.targets, err);
 	if (!ret) {
 		if (java_switches_open(&r.switches, &r.no_switches) && !geteuid())
 			log_failure("context switches are not recorded", &r.no_switches);

@@ -9,13 +9,17 @@
 #include "probes/inject/targets.h"
 #include "probes/inproc/lines.h"
 #include "probes/process/usable.h"
+#include "probes/recording/options.h"
 
 #define RING_BYTES	  (4u << 20) /* enough for 13 ms of ten million calls a second */
 #define RING_BYTES_LEAST  (64u << 10)
 #define RING_BYTES_LOCKED (16u << 10) /* for a program that may keep all 4,096 rings in memory */
-/* RINGS_OF_CPU rings for each CPU may be full at the same time. Together they may take one in
- * MEMORY_PART bytes of the memory of the machine, or of ispot's cgroup, to which a command belongs,
- * too: a program whose group is full is killed. */
+/*
+ * The rings together may keep one in MEMORY_PART bytes of the memory of the machine, or of the
+ * program's cgroup: a program whose group is full is killed. That suffices for RINGS_OF_CPU rings
+ * for each CPU. If there are more, memory is given back once it is read
+ * (probes/inproc/ringmemory.h).
+ */
 #define RINGS_OF_CPU 8
 #define MEMORY_PART  16
 
@@ -28,14 +32,17 @@ uint64_t ring_bytes_default(double memory, unsigned cpus)
 	return n;
 }
 
-static uint64_t default_ring_bytes(void)
+/* Returns the memory that the processes may use, or a command, which will be in ispot's cgroup. */
+static double usable(const pid_t *pids, size_t n)
 {
 	const uint64_t pages = (uint64_t)sysconf(_SC_PHYS_PAGES);
-	const double machine = (double)pages * (double)sysconf(_SC_PAGESIZE);
-	const double group = usable_memory("/proc", "/sys/fs/cgroup", getpid());
-	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	double least = (double)pages * (double)sysconf(_SC_PAGESIZE);
 
-	return ring_bytes_default(fmin(machine, group), (unsigned)(cpus > 0 ? cpus : 1));
+	if (!n)
+		return fmin(least, usable_memory("/proc", "/sys/fs/cgroup", getpid()));
+	for (size_t i = 0; i < n; i++)
+		least = fmin(least, usable_memory("/proc", "/sys/fs/cgroup", pids[i]));
+	return least;
 }
 
 static uint64_t power_of_two(uint64_t wanted)
@@ -47,13 +54,19 @@ static uint64_t power_of_two(uint64_t wanted)
 	return n;
 }
 
-int ring_bytes_choose(struct ring_bytes *b, uint64_t wanted, const struct inject_targets *targets,
-		      struct err *err)
+int ring_bytes_choose(struct ring_bytes *b, const struct session_options *o,
+		      const struct inject_targets *targets, struct err *err)
 {
+	const double memory = usable(o->pids, o->n_pids);
+	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	const uint64_t wanted =
+		o->ring_bytes ? o->ring_bytes
+			      : ring_bytes_default(memory, (unsigned)(cpus > 0 ? cpus : 1));
 	const char *program = targets->program ? targets->program : "the program";
 	int ret = targets->may_lock ? refusal_of_locking(program, err) : 0;
 
-	b->n = power_of_two(wanted ? wanted : default_ring_bytes());
+	b->n = power_of_two(wanted);
+	b->most = (uint64_t)(memory / MEMORY_PART);
 	b->has_shrunk = targets->may_lock && b->n > RING_BYTES_LOCKED;
 	if (b->has_shrunk)
 		b->n = RING_BYTES_LOCKED;

@@ -8,23 +8,25 @@
 
 struct err;
 struct inject_targets;
+struct session_options;
 struct trace_writer;
 
 struct ring_bytes {
 	uint64_t n;	 /* bytes of a thread's ring, a power of two */
+	uint64_t most;	 /* bytes that all rings together may keep */
 	bool has_shrunk; /* n is less than the wanted size */
 };
 
 /* Returns the size by default, for so many bytes of memory. */
 uint64_t ring_bytes_default(double memory, unsigned cpus);
 /*
- * Chooses the size of a ring. wanted: 0 for a default that depends on the memory of this machine
- * and of ispot's cgroup. Every thread may have a ring, so the rings of a program that may lock all
- * its memory are small. Returns 0, or -ENOTSUP if such a program could not lock its memory in
- * addition to the rings.
+ * Chooses the size of a ring: the wanted one, or a default that depends on the memory of this
+ * machine and of the program's cgroup. Every thread may have a ring, so the rings of a program that
+ * may lock all its memory are small. Returns 0, or -ENOTSUP if such a program could not lock its
+ * memory in addition to the rings.
  */
-int ring_bytes_choose(struct ring_bytes *b, uint64_t wanted, const struct inject_targets *targets,
-		      struct err *err);
+int ring_bytes_choose(struct ring_bytes *b, const struct session_options *o,
+		      const struct inject_targets *targets, struct err *err);
 /* Notes for the user and in the file that the rings are smaller than wanted, if they are. */
 void ring_bytes_report(const struct ring_bytes *b, struct trace_writer *w);
 

@@ -11,6 +11,7 @@
 #include "probes/inproc/lock.h"
 #include "probes/inproc/names.h"
 #include "probes/inproc/records.h"
+#include "probes/inproc/ringmemory.h"
 #include "probes/inproc/region.h"
 #include "probes/inproc/stamped.h"
 #include "probes/inproc/whose.h"
@@ -420,6 +421,8 @@ static void end_thread(struct inproc_drain *d, struct inproc_region *g, uint32_t
 	seen->is_gone = seen->is_read = false;
 	seen->last_ns = g->is_stamped ? 0 : seen->last_ns;
 	seen->alive_ns = 0;
+	if (g->is_stamped)
+		ringmemory_end_thread(d, g, i);
 	atomic_store_explicit(&g->slots[i].state, INPROC_FREE, memory_order_release);
 }
 

@@ -71,21 +71,27 @@ struct inproc_region {
 			uint64_t since_ns;    /* time of the record before from; 0: not read yet */
 		} gaps[INPROC_GAPS];
 		uint32_t n_gaps;
-		uint64_t n_missing;   /* records missing in all gaps */
-		uint64_t tail_before; /* the tail before the present one */
-		uint64_t run_at;      /* value of at when the run began */
-	} * seen;		      /* [slot], for the rings that are read */
-	uint32_t n_rings;	      /* rings that are read, from the first one on */
-	uint64_t records;	      /* including lost ones */
-	bool is_stamped;	      /* INPROC_CYCLES: ids are the file's */
-	uint32_t n_functions;	      /* if is_stamped: ids are below this */
-	uint32_t pair_ns;	      /* if is_stamped: cost of an entry and an exit; 0: unknown */
-	double passed_ns;	      /* cost of a call that is not recorded */
-	double page_ns;		      /* cost of the first record in a page of a ring */
-	double values_ns;	      /* cost of a recorded argument or returned value */
-	uint64_t valued;	      /* how many of these were recorded */
-	uint64_t first_records;	      /* where a ring had no record before */
-	uint64_t passed;	      /* calls that were not recorded, as written so far */
+		uint64_t n_missing;	    /* records missing in all gaps */
+		uint64_t tail, tail_before; /* the tail that the thread knows; the one before */
+		/* The ring's memory (ringmemory.h): for how many records it has some; the position
+		 * before which it was given back at once; whether it is given back after each read,
+		 * and from which position on. */
+		uint64_t held, emptied, gives_since;
+		bool gives_back;
+		uint64_t free_since_ns; /* when its last thread had ended */
+		uint64_t run_at;	/* value of at when the run began */
+	} * seen;			/* [slot], for the rings that are read */
+	uint32_t n_rings;		/* rings that are read, from the first one on */
+	uint64_t records;		/* including lost ones */
+	bool is_stamped;		/* INPROC_CYCLES: ids are the file's */
+	uint32_t n_functions;		/* if is_stamped: ids are below this */
+	uint32_t pair_ns;	/* if is_stamped: cost of an entry and an exit; 0: unknown */
+	double passed_ns;	/* cost of a call that is not recorded */
+	double page_ns;		/* cost of the first record in a page of a ring */
+	double values_ns;	/* cost of a recorded argument or returned value */
+	uint64_t valued;	/* how many of these were recorded */
+	uint64_t first_records; /* where a ring had no record before */
+	uint64_t passed;	/* calls that were not recorded, as written so far */
 	struct {
 		VEC(uint32_t)
 	} ids, frames, stacks; /* [the producer's id]: the file's id, MAP_NONE */
@@ -141,6 +147,8 @@ struct inproc_drain {
 	uint64_t calls, records, lost_records, pauses, pause_ns, waited;
 	/* [function], of stamped regions: the recorded arguments; NULL: none, or of no function */
 	const struct arguments **arguments;
+	uint64_t ring_memory,
+		ring_memory_most;	   /* bytes of all stamped rings; most of 0: no limit */
 	struct drain_addresses *addresses; /* arguments that are addresses; NULL: not kept */
 	uint64_t *calls_of;		   /* [function], of stamped regions; NULL: not counted */
 	uint64_t *last_of_ns; /* [function]: time of its latest record; NULL: not counted */

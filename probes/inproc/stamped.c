@@ -16,6 +16,7 @@
 #include "probes/drain/keep.h"
 #include "probes/inproc/drain.h"
 #include "probes/inproc/records.h"
+#include "probes/inproc/ringmemory.h"
 #include "trace/record.h"
 #include "trace/write/writer.h"
 
@@ -293,12 +294,12 @@ static void add_gap(struct inproc_seen *seen, uint64_t lost, uint64_t room)
 		return;
 	seen->n_missing += n;
 	if (seen->n_gaps == INPROC_GAPS) {
-		last->to = seen->at + room;
+		last->to = seen->tail + room;
 		last->n += n;
 		return;
 	}
 	seen->gaps[seen->n_gaps++] = (struct inproc_gap){ .from = seen->tail_before + room,
-							  .to = seen->at + room,
+							  .to = seen->tail + room,
 							  .n = n };
 }
 
@@ -427,16 +428,15 @@ void inproc_stamped_read(struct inproc_drain *d, uint32_t region, uint32_t slot)
 	while (seen->at - at < room && d->slice.n < SLICE_MOST &&
 	       read_record(d, g, slot, first, &none))
 		;
-	if (at < room)
-		g->first_records += (seen->at < room ? seen->at : room) - at;
 	d->behind |= d->slice.n == SLICE_MOST;
 	if (seen->n_gaps && !cycles_at(g, slot, seen->at))
 		write_gaps(d, g, seen, first);
 	sort_by_time(d->slice.data + first, d->slice.n - first);
 	write_invalid(d, g, slot, none);
 	seen->is_read = seen->at == seen->run_at && !has_records(g, slot);
-	seen->tail_before = at;
-	atomic_store_explicit(&s->tail, seen->at, memory_order_release);
+	seen->tail_before = seen->tail;
+	seen->tail = ringmemory_after_read(d, g, slot, at);
+	atomic_store_explicit(&s->tail, seen->tail, memory_order_release);
 	if (d->slice.n > first)
 		*vec_add(&d->heap) =
 			(struct inproc_cursor){ .region = region,
@@ -466,10 +466,13 @@ void inproc_stamped_check_threads(struct inproc_drain *d)
 	if (d->last.ns - d->threads_checked_ns < CHECK_NS)
 		return;
 	d->threads_checked_ns = d->last.ns;
-	vec_for_each (&d->regions, struct inproc_region, g)
-		for (uint32_t i = 0;
-		     g->is_stamped && g->shared && i < INPROC_SLOTS && g->slots[i].tid; i++)
+	vec_for_each (&d->regions, struct inproc_region, g) {
+		if (!g->is_stamped || !g->shared)
+			continue;
+		for (uint32_t i = 0; i < INPROC_SLOTS && g->slots[i].tid; i++)
 			check_thread(d, g, i);
+		ringmemory_check(d, g);
+	}
 }
 
 static void write_call_count(struct inproc_drain *d, uint32_t tgid, uint32_t tid, uint64_t time_ns,
