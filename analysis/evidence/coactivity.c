@@ -380,7 +380,8 @@ static void add_row(struct coactivity *co, const struct coactivity_thread *t,
 				.seen_ns = seen,
 				.asleep_ns = c->off.blocked_ns + c->off.idle_ns,
 				.first = (uint32_t)s->cells.n,
-				.group = co->group ? co->group->number : MAP_NONE };
+				.group = co->group ? co->group->number : MAP_NONE,
+				.thread = (uint32_t)(t - co->threads.data) };
 
 	if (!seen)
 		return;

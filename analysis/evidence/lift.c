@@ -6,11 +6,13 @@
 #include "analysis/stat/stats.h"
 #include "base/mem.h"
 
-#define ALPHA	     0.05
-#define ASLEEP_MIN   0.1 /* share of the slow calls' time; less sleep frees no relevant CPU time */
-#define GROUPS	     2
-#define ROWS_MIN     (LIFT_SLOW_MIN * 10)
-#define LIFT_LOW_MIN 1.1
+#define ALPHA		0.05
+#define ASLEEP_MIN	0.1 /* share of the slow calls' time; less sleep frees no relevant CPU time */
+#define GROUPS		2
+#define ROWS_MIN	(LIFT_SLOW_MIN * 10)
+#define LIFT_LOW_MIN	1.1
+#define FAST_LEAST	0.1 /* fast calls of a thread for each slow one: with less it makes none */
+#define NEVER_FAST_MOST 0.5 /* of the slow calls, by such threads */
 
 enum { FAST, SLOW };
 
@@ -364,6 +366,50 @@ static void compare_all(const struct lift_sample *s, const struct lift_question 
 	}
 }
 
+static int by_row_thread(const void *a, const void *b)
+{
+	const struct lift_row *const *x = a, *const *y = b;
+
+	return ((*x)->thread > (*y)->thread) - ((*x)->thread < (*y)->thread);
+}
+
+/* Returns the rows by thread; the caller frees them. */
+static const struct lift_row **rows_by_thread(const struct lift_sample *s)
+{
+	const struct lift_row **rows = xcalloc(s->rows.n, sizeof(const struct lift_row *));
+
+	for (size_t i = 0; i < s->rows.n; i++)
+		rows[i] = &s->rows.data[i];
+	qsort(rows, s->rows.n, sizeof(const struct lift_row *), by_row_thread);
+	return rows;
+}
+
+/* Returns the share of the slow calls' weight that is of threads which make hardly any fast calls.
+ */
+static double never_fast(const struct lift_sample *s, const struct split *split)
+{
+	const struct lift_row **rows = rows_by_thread(s);
+	double all = 0, never = 0;
+
+	for (size_t from = 0, to; from < s->rows.n; from = to) {
+		double n[GROUPS] = { 0 }, weight = 0;
+
+		for (to = from; to < s->rows.n && rows[to]->thread == rows[from]->thread; to++) {
+			int g = group_of(split, rows[to]);
+
+			if (g >= 0)
+				n[g]++;
+			if (g == SLOW)
+				weight += weight_of(split, rows[to]);
+		}
+		all += weight;
+		if (n[FAST] < FAST_LEAST * n[SLOW])
+			never += weight;
+	}
+	free(rows);
+	return all > 0 ? never / all : 0;
+}
+
 static void find(const struct lift_sample *s, const struct lift_question *q, bool whole,
 		 struct lifts *out)
 {
@@ -371,7 +417,7 @@ static void find(const struct lift_sample *s, const struct lift_question *q, boo
 	struct asked a;
 
 	ask(s, q, whole, &a);
-	if (a.named && find_split(s, &split, whole)) {
+	if (a.named && find_split(s, &split, whole) && never_fast(s, &split) < NEVER_FAST_MOST) {
 		add_up(s, &a, &split);
 		compare_all(s, q, whole, &a, &split, out);
 	}

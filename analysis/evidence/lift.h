@@ -16,6 +16,10 @@
  * cause. So the fast rate is first raised by that: the rise of all other threads' running time, at
  * most cpus / (cpus - 1).
  *
+ * If most slow calls are made by threads that make no fast ones, nothing is compared: such threads
+ *do something else, and what runs beside them is different for that reason. (A producer's calls
+ *never meet the producer itself, and a consumer's do.)
+ *
  * The intervals are Wilson's on both rates, with an effective number of calls. Calls near in time
  * see the same activity, so the recording is cut into LIFT_BATCHES stretches, and the number of
  * calls is divided by the variance between the stretches over that of independent calls. The
@@ -52,6 +56,7 @@ struct lift_row {
 	uint64_t asleep_ns; /* part of seen_ns */
 	uint32_t first, n;  /* its range in cells */
 	uint32_t group;	    /* group of the call; MAP_NONE: none */
+	uint32_t thread;    /* index of the thread that made the call */
 };
 
 /* A sample of one block's calls, in time order. */

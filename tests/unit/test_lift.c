@@ -85,6 +85,38 @@ static void the_cause_is_named_and_nobody_else(void **unused)
 	release(&s);
 }
 
+/* One thread's calls take longer than another's, and meet what that one does. own: which part of
+ * the slow calls another thread makes that also makes fast ones. */
+static size_t named_of_threads(double own)
+{
+	struct lift_sample s = { 0 };
+	struct lifts found;
+	size_t named;
+
+	seed(3);
+	for (unsigned i = 0; i < CALLS; i++) {
+		bool slow = uniform() < 0.2;
+
+		add_call(&s, (uint64_t)((slow ? 200 : 100) + 10 * uniform()), 0);
+		vec_last(&s.rows)->thread = slow && uniform() >= own ? 2 : 1;
+		add_rate(&s, 0, slow ? 1 : uniform() < 0.1);
+	}
+	found = ask(&s, 1, 4);
+	named = found.n;
+	vec_release(&found);
+	release(&s);
+	return named;
+}
+
+static void threads_that_are_never_fast_do_something_else(void **unused)
+{
+	(void)unused;
+	assert_int_equal(named_of_threads(1), 1);
+	assert_int_equal(named_of_threads(0.8), 1);
+	assert_int_equal(named_of_threads(0.2), 0);
+	assert_int_equal(named_of_threads(0), 0);
+}
+
 /* Activity that comes in stretches of calls, durations that do so too, neither because of the
  * other. */
 static unsigned chance(uint64_t n, unsigned candidates, double change, double slow_part)
@@ -257,6 +289,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_cause_is_named_and_nobody_else),
+		cmocka_unit_test(threads_that_are_never_fast_do_something_else),
 		cmocka_unit_test(independent_activity_is_not_named),
 		cmocka_unit_test(a_cause_of_most_calls_is_named),
 		cmocka_unit_test(longer_calls_meet_more_but_not_more_often),
