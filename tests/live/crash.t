@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The recorder killed at random moments: the target goes on, what it called more than a second
-# before is in the file, nothing traps any more, the next start sweeps. And files that cannot grow.
+# The recorder killed at random moments: the target goes on, what it called more than a second before (not counted what
+# the recorder waited for a CPU) is in the file, nothing traps any more, the next start sweeps. And files that cannot grow.
 # ROUNDS: how many kills (12; 100 for a long run), SEED: of their moments.
 . "$(dirname "$0")/lib.sh"
 needs_probes
@@ -48,6 +48,7 @@ for i in $(seq "$ROUNDS"); do
 	[ $((i % 2)) = 0 ] || eventually begun "$i"
 	sleep "$((RANDOM % 3)).$((RANDOM % 10))"
 	planted=$((planted + $(traps "$target")))
+	waited_ns=$(cat "/proc/$recorder"/task/*/schedstat | awk '{ n += $2 } END { printf "%.0f", n }')
 	read_now # before it: what was called a second before this was so before the kill, too
 	killed_ns=$now_ns
 	kill -KILL "$recorder"
@@ -66,8 +67,8 @@ for i in $(seq "$ROUNDS"); do
 	"$ISPOT" report --json -i "$i.data" >/dev/null 2>"$i.err" || unread=$((unread + 1))
 	age_ms=$(((killed_ns - $(awk '$1 ~ /^[0-9]+$/ && $1 > last { last = $1 } END { printf "%.0f", last }' "$i.dump")) / 1000000))
 	oldest_ms=$((age_ms > oldest_ms ? age_ms : oldest_ms))
-	# What was called until a second before.
-	awk -v end=$((killed_ns - 1000000000)) '$4 < end' "$i.log" >"$i.held"
+	# What was called until a second before. In the time that it waited for a CPU it wrote nothing.
+	awk -v end=$((killed_ns - 1000000000 - waited_ns)) '$4 < end' "$i.log" >"$i.held"
 	echo "$killed_ns 0 0/0 entry end" >>"$i.dump"
 	read -r n lacking < <(awk -f "$ROOT/tests/live/missed.awk" "$i.dump" "$i.held")
 	calls=$((calls + n)) missing=$((missing + lacking))
