@@ -51,7 +51,7 @@ void coactive_code(const struct coactive *c, const char *name, struct text *out)
 	if (c->part != COACTIVE_AFTER)
 		text_add(out, name);
 	else if (running)
-		text_printf(out, "%s (after %s)", running, name);
+		text_printf(out, "%s (after its %s)", running, name);
 	else
 		text_printf(out, "code after %s", name);
 	free(running);

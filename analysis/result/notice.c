@@ -385,6 +385,8 @@ void result_find_notices(struct result *res)
 		"calls have keys beyond the 4096 kept per function: they are in `other`");
 	result_count_notice(res, overflow, "call took a path beyond the 64 kept per function",
 			    "calls took paths beyond the 64 kept per function");
+	if (overflow) /* the first screen has no scores by path */
+		vec_last(&res->notices)->small = true;
 	result_count_notice(res, res->calls.unknown_ids,
 			    "record is of a function that the trace does not name",
 			    "records are of functions that the trace does not name");

@@ -69,7 +69,7 @@ const char *report_elsewhere(const struct view *v)
 	return v->result->sequences ? "in none of the sequences"
 	       : kind == BLOCK_LOCK ? "in none of the locks"
 	       : kind == BLOCK_SITE ? "in none of the call sites"
-				    : "in other calls of split functions";
+				    : "in other calls of functions with a row per argument";
 }
 
 #define LOST_MUCH 0.05 /* of thread time */

@@ -385,6 +385,15 @@ static bool is_traced(const struct meta *meta, const char *symbol)
 	return false;
 }
 
+/* Whether the lines above name loops to mark. */
+static bool names_loops(const struct view *v)
+{
+	for (size_t i = 0; i < v->n_rows; i++)
+		if (block_loop(v->rows[i]))
+			return true;
+	return false;
+}
+
 /* Suggests how to score the function that takes the most CPU time without a score. */
 static void next_for_untold(const struct view *v, struct text *out)
 {
@@ -396,7 +405,7 @@ static void next_for_untold(const struct view *v, struct text *out)
 	f = untold.n && untold.data[0].share >= UNTOLD_WORTH ? untold.data[0].frame : NULL;
 	/* what is inlined cannot be traced by itself */
 	if (f && *f->symbol && (f->inlined || is_traced(v->result->meta, f->symbol))) {
-		if (loop_can_be_marked(f))
+		if (loop_can_be_marked(f) && !names_loops(v))
 			text_detail(
 				v, "Try",
 				"mark the iterations of its loop (ISPOT_LOOP_BEGIN in ispot.h): they are "

@@ -253,10 +253,10 @@ static void longest_place(const struct view *v, struct text *line)
 			most = v->rows[i];
 	if (!most || !(most->lost_threads >= PLACE_LEAST))
 		return;
-	text_printf(line, ", %s of thread time in %s",
+	text_printf(line, " (most thread time: %s, %s)",
+		    name_brief(name, sizeof(name), most->name, NAME_MAX_COLUMNS),
 		    text_share(share, most->lost_threads * (double)v->result->probed_ns /
-					      (double)v->result->threads_ns),
-		    name_brief(name, sizeof(name), most->name, NAME_MAX_COLUMNS));
+					      (double)v->result->threads_ns));
 }
 
 static void few_calls(const struct view *v, struct text *line)
@@ -374,7 +374,10 @@ static void loops_to_mark(const struct view *v, struct text *out)
 	if (n > NAMED_MAX)
 		text_printf(&line, "; %u more", n - NAMED_MAX);
 	if (n) {
-		text_add(&line, ": too few calls; mark iterations, ISPOT_LOOP_BEGIN in ispot.h");
+		text_printf(&line,
+			    ". %s calls are too few to judge; marked iterations count as calls "
+			    "(ISPOT_LOOP_BEGIN in ispot.h)",
+			    n > 1 ? "Their" : "Its");
 		print_labelled(v, "Loops to mark", line.s, out);
 	}
 	text_release(&line);

@@ -536,13 +536,13 @@ static void print_more(const struct view *v, const struct unseen *u, struct text
 	if (!u->rows)
 		return;
 	text_printf(&more, " %llu more", u->rows);
-	if (u->ns > 0 && all > 0) {
+	if (u->ns >= 1 && all > 0) {
 		table_right(&t, text_lost_share(cell, u->ns / all), LOST_WIDTH);
 		table_right(&t, text_time(cell, (uint64_t)u->ns), TIME_WIDTH);
 	} else {
 		table_left(&t, "", LOST_WIDTH + TIME_WIDTH + 1);
 	}
-	if (u->ns > 0 && all > 0 && u->rows > 1)
+	if (u->ns >= 1 && all > 0 && u->rows > 1)
 		text_printf(&more, ", %s%s each", text_lost_share(most, u->most_ns / all),
 			    *most == '<' ? "" : " or less");
 	text_add(&more, u->hidden ? " (--top, -v)" : " (-v)");
