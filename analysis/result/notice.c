@@ -55,8 +55,8 @@ static void cost_notice(struct result *res)
 	if (res->lost_most_in_process && !meta_has_notice(res->meta, "over-budget"))
 		result_notice(res,
 			      "how much recording slowed the program is n/a, as most calls that "
-			      "were timed in process were dropped; trace fewer functions, or "
-			      "one call in several (-c)");
+			      "were timed in process were dropped; trace fewer functions (-F), or "
+			      "one call in several (-c N)");
 }
 
 /* Whether the analysis leaves out the start of the recording, as that of `ispot stat` if functions

@@ -170,7 +170,7 @@ static void add_advice(const struct overhead *o, const struct recording *r, cons
 	else if (r->is_hybrid)
 		text_add(out, "allow more with --overhead, or name the functions to trace with -F");
 	else
-		text_add(out, "trace fewer functions, or functions that are called less often");
+		text_add(out, "trace fewer functions (-F), or one call in several (-c N)");
 }
 
 /*

@@ -25,7 +25,7 @@ void text_slow_less(const struct meta *meta, struct text *out)
 
 	if (result_costs_elsewhere(meta))
 		return;
-	if (meta_has_both_engines(meta))
+	if (meta_has_both_engines(meta) || (producer && !strcmp(producer, "in-process")))
 		text_add(out, " Trace fewer functions (-F), or sample calls (-c N).");
 	else if (producer && !strcmp(producer, "bpf"))
 		text_add(out, " Trace fewer functions (-F), use --engine in-process, or sample "
