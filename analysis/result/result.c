@@ -382,6 +382,7 @@ static void conclude(struct result *res, const struct block_options *o)
 		coactivity_release(&res->coactivity);
 	vec_for_each (&res->blocks, struct block, b)
 		b->in_lost = block_counts(b);
+	sites_leave_out(&res->site_sums, &res->blocks);
 	sites_build(&res->site_sums, o, &res->sites, res->waits_lost_ns);
 	result_add_threads(res);
 	scale_sampled(res);

@@ -19,6 +19,7 @@
 void sites_init(struct sites *s, const struct calls *calls)
 {
 	*s = (struct sites){ .calls = calls };
+	s->entered = xcalloc(calls->n_functions + 1, sizeof(*s->entered));
 }
 
 void sites_release(struct sites *s)
@@ -30,6 +31,7 @@ void sites_release(struct sites *s)
 	vec_release(&s->all);
 	vec_release(&s->cells);
 	vec_release(&s->asleep);
+	free(s->entered);
 	vec_release(&s->stacks);
 	map_release(&s->stack_of);
 	map_release(&s->traced);
@@ -185,11 +187,12 @@ static enum futex_class class_of(const struct sites *s, const struct thread *t)
 				    : futex_judge(&s->calls->threads.futexes.all.data[word]).class;
 }
 
-static uint32_t site_of(struct sites *s, uint32_t path, const struct thread *t)
+static uint32_t site_of(struct sites *s, uint32_t path, uint32_t inside, const struct thread *t)
 {
 	uint32_t word = t->sleep.word, i = MAP_NONE;
 	enum futex_class class = class_of(s, t);
-	uint64_t key = (uint64_t)path << 32;
+	uint64_t key =
+		(uint64_t)path << 32 ^ (inside ? hash_u64(inside) & ~(uint64_t)UINT32_MAX : 0);
 
 	if (word != SLEEP_NOBODY)
 		i = map_get(&s->site_of, key | (word + FUTEX_CLASSES));
@@ -203,7 +206,8 @@ static uint32_t site_of(struct sites *s, uint32_t path, const struct thread *t)
 		return i;
 	i = (uint32_t)s->all.n;
 	map_put(&s->site_of, key, i);
-	*vec_add(&s->all) = (struct site){ .path = path, .class = class, .word = word };
+	*vec_add(&s->all) =
+		(struct site){ .path = path, .inside = inside, .class = class, .word = word };
 	return i;
 }
 
@@ -227,14 +231,22 @@ static struct site_sleep *sleep_of(struct sites *s, const struct thread *t)
 	return &s->asleep.data[t->index];
 }
 
+/* Returns whether the function may still have too few calls for a verdict at the end. */
+static bool is_seldom(const struct sites *s, uint32_t id)
+{
+	return id < s->calls->n_functions && s->entered[id] < CALLS_MIN;
+}
+
 static void fall_asleep(struct sites *s, const struct thread *t)
 {
 	struct site_sleep *sleep = sleep_of(s, t);
+	const struct call *innermost = t->n_open ? &t->open[t->n_open - 1] : NULL;
 
 	*sleep = (struct site_sleep){ .stack = MAP_NONE,
+				      .inside = innermost ? innermost->id + 1 : 0,
 				      .off = t->off,
 				      .since_ns = t->sleep.since_ns };
-	sleep->asleep = !t->n_open && thread_sleeps(t);
+	sleep->asleep = thread_sleeps(t) && (!innermost || is_seldom(s, innermost->id));
 	sleep->on = sleep->asleep && setclocks_any_on(t->all, t->tgid);
 }
 
@@ -319,7 +331,7 @@ static void wake(struct sites *s, const struct thread *t, bool ended)
 	if (sleep->stack == MAP_NONE)
 		return;
 	sleep->on = false;
-	index = site_of(s, s->stacks.data[sleep->stack].path, t);
+	index = site_of(s, s->stacks.data[sleep->stack].path, sleep->inside, t);
 	count_visit(s, index, sleep->stack);
 	site = &s->all.data[index];
 	cell = cell_of(s, index, t->index);
@@ -374,6 +386,15 @@ static void note_left(struct sites *s)
 {
 	for (size_t i = 0; i < s->asleep.n; i++)
 		s->asleep.data[i].left = s->calls->threads.all.data[i]->off;
+}
+
+static void on_enter(void *self, const struct thread *t, const struct call *c)
+{
+	struct sites *s = self;
+
+	(void)t;
+	if (c->id < s->calls->n_functions)
+		s->entered[c->id]++;
 }
 
 static void on_record(void *self, const struct thread *t, const struct record *r)
@@ -449,9 +470,11 @@ static void on_sum_up(void *self, const struct ended_threads *e)
 
 struct call_visitor sites_visitor(struct sites *s)
 {
-	return (struct call_visitor){
-		.self = s, .record = on_record, .unseen = on_unseen, .sum_up = on_sum_up
-	};
+	return (struct call_visitor){ .self = s,
+				      .enter = on_enter,
+				      .record = on_record,
+				      .unseen = on_unseen,
+				      .sum_up = on_sum_up };
 }
 
 void sites_end(struct sites *s)
@@ -799,6 +822,65 @@ static void join_visits(struct sites *s, const uint32_t *whole_of)
 	}
 	s->visits.n = n;
 }
+
+/* ---- sleeps in calls of functions that account for them ---- */
+
+/* Returns whether the functions account for what their calls sleep, [id + 1]; 0: no function does.
+ */
+static bool *accounting(const struct sites *s, const struct blocks *functions)
+{
+	bool *accounts = xcalloc(s->calls->n_functions + 1, sizeof(*accounts));
+
+	vec_for_each (functions, const struct block, b)
+		if (b->id < s->calls->n_functions && b->verdict != VERDICT_TOO_FEW_CALLS)
+			accounts[b->id + 1] = true;
+	return accounts;
+}
+
+static void leave_out_cells(struct sites *s, const uint32_t *now)
+{
+	size_t n = 0;
+
+	vec_for_each (&s->cells, struct site_cell, c) {
+		if (now[c->site] == MAP_NONE)
+			continue;
+		s->cells.data[n] = *c;
+		s->cells.data[n++].site = now[c->site];
+	}
+	s->cells.n = n;
+	n = 0;
+	vec_for_each (&s->visits, struct site_visit, v) {
+		if (now[v->site] == MAP_NONE)
+			continue;
+		s->visits.data[n] = *v;
+		s->visits.data[n++].site = now[v->site];
+	}
+	s->visits.n = n;
+}
+
+void sites_leave_out(struct sites *s, const struct blocks *functions)
+{
+	bool *accounts = accounting(s, functions);
+	uint32_t *now = xcalloc(s->all.n + 1, sizeof(*now)), n = 0;
+
+	for (uint32_t i = 0; i < s->all.n; i++) {
+		struct site *part = &s->all.data[i];
+
+		now[i] = accounts[part->inside] ? MAP_NONE : n;
+		if (!accounts[part->inside]) {
+			s->all.data[n++] = *part;
+			continue;
+		}
+		hist_release(&part->sleeps);
+		vec_release(&part->waits);
+	}
+	s->all.n = n;
+	leave_out_cells(s, now);
+	free(now);
+	free(accounts);
+}
+
+/* ---- the sites' blocks ---- */
 
 static bool is_there(const struct sites *s, uint32_t name, enum futex_class class, bool idle)
 {

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Time off the CPU, not runnable, outside every traced call, by the stack with which the thread
- * went to sleep: the time that the traced functions do not cover.
+ * went to sleep: the time that the traced functions do not cover. If the innermost call is of a
+ * function that has too few calls for a verdict, as that in which a thread spends its life, the
+ * function does not account for the sleep either: it counts as if it were outside. That is known
+ * only at the end.
  *
  * A visitor collects it. Stacks whose innermost SITE_FRAMES functions are the same become a block
  * of kind `site` whose "calls" are its sleeps. A sleep lasts from leaving the CPU to the wakeup if
@@ -50,7 +53,8 @@ struct sites {
 		VEC(struct site_path)
 	} paths;
 	struct map path_of; /* longest name -> index of paths */
-	struct map site_of; /* path, futex or class -> index of all */
+	struct map site_of; /* path, futex or class, function -> index of all */
+	uint32_t *entered;  /* [function id]: its calls so far */
 	struct {
 		VEC(struct site)
 	} all; /* parts; sites_build() joins them to whole sites by name, class and whether they are
@@ -88,6 +92,7 @@ struct site {
 	 * the end
 	 */
 	uint32_t name, said;
+	uint32_t inside; /* id + 1 of the function whose call is the innermost; 0: outside of all */
 	enum futex_class class; /* FUTEX_CONDITION also stands for waits that are not at a futex */
 	uint32_t word;		/* the futex of a part; SLEEP_NOBODY: not at one futex */
 	bool idle;		/* threads are idle here for most of the time; known at the end */
@@ -108,9 +113,10 @@ struct site_cell {
 };
 
 struct site_sleep {
-	bool asleep;	   /* the thread sleeps outside every recorded call */
+	bool asleep;	   /* the thread sleeps outside every recorded call, or in a seldom one */
 	bool on;	   /* probes are on as well */
 	uint32_t stack;	   /* index of stacks; MAP_NONE: unknown */
+	uint32_t inside;   /* as in struct site */
 	uint64_t since_ns; /* of the thread's sleep */
 	struct offcpu off;
 	struct offcpu left; /* the same when switches last ceased to have records */
@@ -120,6 +126,9 @@ void sites_init(struct sites *s, const struct calls *calls);
 struct call_visitor sites_visitor(struct sites *s);
 /* Counts the sleeps that last to the end of the recording. Is called after calls_end(). */
 void sites_end(struct sites *s);
+/* Leaves out the sleeps in calls of functions that account for them. Is called before
+ * sites_build(), with the judged functions. */
+void sites_leave_out(struct sites *s, const struct blocks *functions);
 /*
  * Appends a block for each site; the blocks borrow names from s. Adds to lost_ns [thread index] the
  * excess of each thread at the sites whose verdict is interference, which are in_lost.
