@@ -141,7 +141,7 @@ void imbalance_left_out(const struct imbalance_view *v, struct text *out)
 
 	if (!n)
 		return;
-	text_printf(out, "No lines were looked for in %s, ", text_counted(number, n, "section"));
+	text_printf(out, "No lines were looked for in %s, ", text_counted(number, n, "region"));
 	if (v->counted->min_idle > 0)
 		text_printf(out,
 			    "where what the threads do is uneven by less than %g%% (--min-idle)",

@@ -267,7 +267,7 @@ static void report_why_slow(const struct imbalance_view *v, const struct paralle
 	else if (worst->cpu_wait > CPU_WAIT * worst->time)
 		text_printf(out,
 			    "%s waits for a CPU during %.0f%% of that: the work may be even, and "
-			    "the CPUs too few",
+			    "too few CPUs free",
 			    but, 100 * worst->cpu_wait / worst->time);
 }
 

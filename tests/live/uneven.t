@@ -82,9 +82,9 @@ is "$(slight slight.json) $(jq -c '[.min_idle, .left_out]' slight.json)" "[$line
 	"--min-idle 0.5: the planted line" || diag slight.json
 "$ISPOT" imbalance --html slight.html -- "$MB/uneven" --case slight 2>/dev/null
 "$ISPOT" imbalance -- "$MB/uneven" --case slight >text 2>/dev/null
-tr '\n' ' ' <text | grep -q 'No lines were looked for in 3 sections, where .* uneven by less than 2% (--min-idle)'
+tr '\n' ' ' <text | grep -q 'No lines were looked for in 3 regions, where .* uneven by less than 2% (--min-idle)'
 ok $? "the screen says how many sections are left out" || diag text
-like slight.html 'No lines were looked for in 3 sections' "and so does the page"
+like slight.html 'No lines were looked for in 3 regions' "and so does the page"
 "$ISPOT" imbalance --min-idle 100 -- "$MB/uneven" >none 2>none.err
 is $? 2 "--min-idle 100 is refused"
 

@@ -32,7 +32,7 @@
 #define FEWER_PAUSES "for fewer pauses allow more overhead: ispot record --overhead 50"
 #define AT_THE_SAME_TIME                                                           \
 	"record a function that they run at the same time, ispot record -F NAME, " \
-	"and take its calls as sections: ispot imbalance --section NAME"
+	"and take its calls as regions: ispot imbalance --section NAME"
 
 /* Returns what to do about a recording in which no section was found. */
 static char *advice(const struct parallel *p)
@@ -53,7 +53,7 @@ static char *advice(const struct parallel *p)
 		return xasprintf("%s were seen, but no place at which they wait for each other. If "
 				 "there is one (CyclicBarrier, Phaser, parallel stream), record a "
 				 "method that they run at the same time, ispot record --java -F "
-				 "CLASS.METHOD, and take its calls as sections: ispot imbalance "
+				 "CLASS.METHOD, and take its calls as regions: ispot imbalance "
 				 "--section CLASS.METHOD",
 				 text_counted(threads, n, "thread"));
 	return xasprintf("%s were seen, but no place at which they wait for each other. "
@@ -99,7 +99,7 @@ size_t imbalance_notices(const struct parallel *p, struct trace_reader *r, bool 
 					 text_counted(number, p->lost_records, "event"));
 	if (p->sampled)
 		notices[n++] = xasprintf("%s of barriers left no record, because calls were "
-					 "sampled: sections are too few and too long",
+					 "sampled: regions are too few and too long",
 					 text_counted(number, p->sampled, "call"));
 	if (p->bodiless)
 		notices[n++] = xasprintf("of %s no thread's part was recorded; record them with "
@@ -246,7 +246,7 @@ static void report_samples(struct counting *k)
 	char samples[TEXT_COUNTED], within[TEXT_NUMBER];
 	struct text s = { 0 };
 
-	text_printf(&s, "counts are estimates from %s, %s in sections:",
+	text_printf(&s, "counts are estimates from %s, %s in regions:",
 		    text_counted(samples, k->state->branch_samples.samples.n, "sample"),
 		    text_count(within, k->state->branch_samples.within));
 	if (h->has_branches)

@@ -286,7 +286,7 @@ static int check_counted(const struct edges *e, const char *program, int status,
 	if (e->logs.n)
 		return err_set(err, -ENODATA,
 			       "%s met at no barrier, no OpenMP region's and no thread's end "
-			       "(status %d), so there is no section; leave out --count",
+			       "(status %d), so there is no parallel region; leave out --count",
 			       program, status);
 	return err_set(err, -ENODATA,
 		       "%s counted no edge (status %d); compile it with gcc -g "
