@@ -42,6 +42,7 @@
 #define NAME_BYTES	 128 /* a longer name would fill the paragraph */
 #define NAME_COLUMNS	 64
 #define SEQUENCE_COLUMNS 96
+#define WORD_COLUMNS	 80 /* of the usual screen, on which a longer word has no room */
 #define PLACE_COLUMNS	 96 /* its callers distinguish a place */
 
 /* Adds the name without templates and parameters, which would fill the paragraph. */
@@ -69,11 +70,23 @@ static void place_name(const char *s, struct text *out)
 	free(name);
 }
 
+/* Names the calls of a sequence. Templates are left out if a word with them fits on no line. */
+static void sequence_name(const char *s, struct text *out)
+{
+	char sequence[4 * SEQUENCE_COLUMNS + 1];
+
+	text_shortened(sequence, sizeof(sequence), s, SEQUENCE_COLUMNS);
+	if (text_widest_word(sequence) > WORD_COLUMNS)
+		short_name(s, SEQUENCE_COLUMNS, out);
+	else
+		text_add(out, sequence);
+}
+
 /* Names the block. A lock is a place in memory and a sequence has several functions. A bare address
  * helps only in the block's own row. */
 static void name(const struct block *b, struct text *out)
 {
-	char buf[NAME_BYTES], sequence[4 * SEQUENCE_COLUMNS + 1];
+	char buf[NAME_BYTES];
 
 	if (row_lock(b)) {
 		text_printf(
@@ -85,8 +98,7 @@ static void name(const struct block *b, struct text *out)
 	if (b->kind == BLOCK_LOCK && strcmp(b->name, b->function->name))
 		text_printf(out, "%s ", text_printable(buf, sizeof(buf), b->function->name));
 	if (b->kind == BLOCK_SEQUENCE)
-		text_add(out,
-			 text_shortened(sequence, sizeof(sequence), b->name, SEQUENCE_COLUMNS));
+		sequence_name(b->name, out);
 	else if (block_is_wait(b))
 		place_name(b->name, out);
 	else

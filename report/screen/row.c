@@ -275,28 +275,12 @@ static void add_lines(struct table *t, const char *name)
 	text_release(&wrapped);
 }
 
-/* Returns the columns of the widest word. */
-static unsigned widest_word(const char *s)
-{
-	unsigned most = 0;
-
-	while (*s) {
-		unsigned wide = 0;
-
-		for (; *s && *s != ' '; s++)
-			wide += (*s & 0xc0) != 0x80;
-		s += strspn(s, " ");
-		most = wide > most ? wide : most;
-	}
-	return most;
-}
-
 /* Adds a name to lines of its own. One that they cannot be broken for is shortened to one line. */
 static void add_own_lines(struct table *t, const char *name)
 {
 	char brief[VALUE_SCRATCH];
 
-	if (widest_word(name) <= t->width - INDENT)
+	if (text_widest_word(name) <= t->width - INDENT)
 		add_lines(t, name);
 	else
 		add_lines(t, name_brief(brief, sizeof(brief), name, t->width - INDENT));

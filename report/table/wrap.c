@@ -44,3 +44,18 @@ void text_wrap(const char *s, unsigned width, struct text *out)
 	}
 	text_add(out, "\n");
 }
+
+unsigned text_widest_word(const char *s)
+{
+	unsigned most = 0;
+
+	while (*s) {
+		unsigned wide = 0;
+
+		for (; *s && *s != ' '; s++)
+			wide += (*s & 0xc0) != 0x80;
+		s += strspn(s, " ");
+		most = wide > most ? wide : most;
+	}
+	return most;
+}
