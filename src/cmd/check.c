@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analysis/cause/kind.h"
 #include "base/err.h"
@@ -48,7 +49,7 @@ static const struct option_row options[] = {
 	{ 'p', "pid", "PID", ARG_STRING, offsetof(struct check_options, pid),
 	  "look at a running process", NULL },
 	{ 0, "engine", "ENGINE", ARG_STRING, offsetof(struct check_options, engine),
-	  "show what record --engine would do: kernel (default), in-process or auto", NULL },
+	  "show what record --engine would do: auto, kernel or in-process", NULL },
 	{ 0, "stats", NULL, ARG_FLAG, offsetof(struct check_options, stats),
 	  "count the functions of each object that are cheap to probe", NULL },
 	{ 0, "perf-script", NULL, ARG_FLAG, offsetof(struct check_options, perf_script),
@@ -77,7 +78,8 @@ static const char *const examples[] = {
 struct checked {
 	struct inspection in;
 	enum engine engine;
-	bool engine_is_given;
+	bool is_asked;	       /* the user chose the engine */
+	bool names_engine;     /* the last column is the engine */
 	struct err no_patches; /* why no function can be patched; code 0: functions can be */
 	double in_process_ns;  /* cost of a call; NAN: unknown */
 };
@@ -208,11 +210,11 @@ static void add_probe(const struct planned *p, struct text *out)
 	text_printf(out, "+0x%x (%s)", p->place.entry_offset, base_name(p->what.dso));
 }
 
-/* Returns the last column: which engine times the function or, if the user chose none, whether the
- * function can be patched. */
+/* Returns the last column: which engine times the function or, if kernel probes time all, whether
+ * the function can be patched. */
 static const char *engine_column(const struct checked *c, const struct planned *p)
 {
-	if (c->engine_is_given)
+	if (c->names_engine)
 		return engine_of(c, p);
 	return not_in_process(&c->in, p) ? "no" : "yes";
 }
@@ -381,7 +383,7 @@ static void print_legend(const struct checked *c)
 		"(ret-sites, single-stepped), or not (none: calls are counted, not timed).",
 		COLUMNS, &out);
 	text_wrap(
-		c->engine_is_given
+		c->names_engine
 			? "ENGINE: times the calls, by kernel probes or in process."
 			: "IN PROCESS: whether record --engine in-process could trace it for less.",
 		COLUMNS, &out);
@@ -397,7 +399,7 @@ static void print_text(const struct checked *c)
 	print_traits(&in->traits);
 	if (count_possible(c))
 		printf("\n%9s  %-11s %-9s %-10s %s\n", "COST/CALL", "PROBE", "EXIT",
-		       c->engine_is_given ? "ENGINE" : "IN PROCESS", "FUNCTION (OBJECT)");
+		       c->names_engine ? "ENGINE" : "IN PROCESS", "FUNCTION (OBJECT)");
 	for (size_t i = 0; i < in->plan.n; i++)
 		if (engine_of(c, in->plan.data[i]))
 			print_planned(c, in->plan.data[i]);
@@ -730,12 +732,27 @@ static int prepare_engine(struct checked *c, const struct inspect_options *io, s
 		*err = c->no_patches;
 		return err->code;
 	}
-	if (c->no_patches.code) {
+	if (c->no_patches.code == -EACCES && !c->is_asked)
+		c->names_engine = false; /* a library, which nothing runs */
+	else if (c->no_patches.code) {
 		session_beside_refusal(&c->no_patches, words, sizeof(words));
 		*vec_add(&c->in.notices) = xstrdup(words);
 	} else if (!stubcost_measure(&cost))
 		c->in_process_ns = cost.call.full_p50_ns;
 	return 0;
+}
+
+/* Without the option that is the engine of ispot record, which as root times commands by both. */
+static int choose_engine(const struct check_options *o, struct checked *c, struct err *err)
+{
+	const bool is_command = !o->pid && !o->perf_script && !o->stats;
+	int ret = engine_parse(o->engine, &c->engine, err);
+
+	if (!ret && !o->engine && is_command && !geteuid())
+		c->engine = ENGINE_AUTO;
+	c->is_asked = o->engine;
+	c->names_engine = o->engine || c->engine != ENGINE_KERNEL;
+	return ret;
 }
 
 static int run_check(int argc, char **argv, struct err *err)
@@ -749,9 +766,8 @@ static int run_check(int argc, char **argv, struct err *err)
 	if (!ret)
 		ret = parse_target(&o, argv + first, &io, err);
 	if (!ret)
-		ret = engine_parse(o.engine, &c.engine, err);
+		ret = choose_engine(&o, &c, err);
 	if (!ret) {
-		c.engine_is_given = o.engine != NULL;
 		io.patterns = o.patterns.data;
 		io.n_patterns = o.patterns.n;
 		io.measure = true;

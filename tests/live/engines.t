@@ -486,7 +486,7 @@ for asked in kernel in-process auto; do
 	is "$(engines_of check.json)" "$wanted" "check --engine $asked: what would time which function" || diag check.err
 done
 "$ISPOT" check --json -F often -F jumps ./both >check.json 2>check.err
-is "$(engines_of check.json)" "jumps kernel, often kernel" "check says what record does by itself" || diag check.err
+is "$(engines_of check.json)" "jumps kernel, often in-process" "check says what record does by itself" || diag check.err
 "$ISPOT" check --engine auto -F often -F jumps ./both >check.out 2>&1
 like check.out 'ENGINE +FUNCTION' "check --engine has a column of engines"
 like check.out 'in-process often' "in which it stands"

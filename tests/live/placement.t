@@ -71,7 +71,9 @@ is "$(of classes entry_push .in_process_reason)" null "and there is no reason ag
 is "$(of looped looped .in_process_reason)" "begins with its own loop" "in process: not the head of a loop"
 is "$(of harm __sigsetjmp .in_process_reason)" "returns more than once for one call" "in process: not setjmp"
 is "$(of harm swapcontext .in_process)" false "in process: not what changes stacks"
-like text.out '^ +[0-9a-z/.]+ +[a-z0-9-]+ +[a-z-]+ +yes +read\+0x' "as text: the column"
+like text.out '^ +[0-9a-z/.]+ +[a-z0-9-]+ +[a-z-]+ +kernel +read\+0x' "as text: the engine"
+"$ISPOT" check -F read -p $$ >running.out 2>&1
+like running.out '^ +[0-9a-z/.]+ +[a-z0-9-]+ +[a-z-]+ +(yes|no) +read\+0x' "of a running process: whether it could be patched"
 like text.out '1 of the 2 that match in libc.so.6' "as text: the total of an object"
 
 # ---- processes ----
