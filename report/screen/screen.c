@@ -522,11 +522,11 @@ static void nothing_lost(const struct view *v, struct text *out)
 }
 
 /* Returns whether no function and no place has enough calls for a verdict. Then it is unknown
- * whether time is lost. */
+ * whether time is lost. A single wait may be known to be idle, which tells nothing of others. */
 static bool none_of(const struct blocks *blocks)
 {
 	vec_for_each (blocks, const struct block, b)
-		if (b->calls && b->verdict != VERDICT_TOO_FEW_CALLS)
+		if (b->calls >= CALLS_MIN && b->verdict != VERDICT_TOO_FEW_CALLS)
 			return false;
 	return true;
 }
