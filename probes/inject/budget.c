@@ -256,7 +256,8 @@ bool budget_is_exceeded(struct budget *b, const struct inproc_drain *d,
 	memset(wanted, 0, b->n * sizeof(*wanted));
 	if (b->debt_ns < DEBT_MAX_NS)
 		return give_up_passed(b, d, wanted);
-	b->debt_ns = 0;
+	/* It is not forgiven: the next costly function is found at the next check. */
+	b->debt_ns = DEBT_MAX_NS;
 	budget_choose(b, functions, ROOM * b->share, wanted);
 	for (size_t i = 0; i < b->n; i++) {
 		any |= wanted[i];

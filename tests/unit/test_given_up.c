@@ -98,6 +98,21 @@ static void few_calls_cost_little(void **state)
 	assert_false(out[1] || out[2] || out[3]);
 }
 
+/* A program whose phases each have other costly functions would be over the budget all the time if
+ * each of them might owe as much as the first. */
+static void debt_is_not_forgiven(void **state)
+{
+	(void)state;
+	budget_begin(&budget, &drain, 100 * MS);
+	call(0, 800000);
+	assert_true(budget_is_exceeded(&budget, &drain, &functions, 110 * MS, out));
+	call(2, 16000);
+	assert_true(budget_is_exceeded(&budget, &drain, &functions, 120 * MS, out));
+	assert_true(out[2]);
+	assert_false(out[0]);
+	assert_false(budget_is_exceeded(&budget, &drain, &functions, 130 * MS, out));
+}
+
 static void a_process_that_cannot_be_stopped_is_let_alone_for_a_while(void **state)
 {
 	(void)state;
@@ -191,6 +206,7 @@ int main(void)
 		TEST(locks_stay_before_others),
 		TEST(what_is_out_is_not_given_up_again),
 		TEST(few_calls_cost_little),
+		TEST(debt_is_not_forgiven),
 		TEST(a_process_that_cannot_be_stopped_is_let_alone_for_a_while),
 		TEST(lost_calls_cost_too),
 		TEST(calls_being_lost_cost_too),
