@@ -92,6 +92,22 @@ static const char *semaphore(const struct meta *meta)
 	return NULL;
 }
 
+static void note_releases(struct sections *s, enum lock_kind kind, uint64_t until_ns)
+{
+	if (until_ns > s->released_until_ns[kind])
+		s->released_until_ns[kind] = until_ns;
+}
+
+/*
+ * Whether the releases of such locks are recorded at that time. Those in a wait for a condition do
+ * not suffice: without the function that releases the lock otherwise, they end holds that another
+ * release has ended, or that began after one.
+ */
+static bool records_releases(const struct sections *s, enum lock_kind kind, uint64_t time_ns)
+{
+	return time_ns < s->released_until_ns[kind];
+}
+
 static int find_functions(struct sections *s, struct err *err)
 {
 	const struct meta_function *without = NULL;
@@ -108,8 +124,8 @@ static int find_functions(struct sections *s, struct err *err)
 			continue;
 		}
 		s->functions[id] = row;
-		if (row->action == LOCK_RELEASE || row->action == LOCK_WAIT)
-			s->released |= 1u << row->kind;
+		if (row->action == LOCK_RELEASE)
+			note_releases(s, row->kind, meta_gone_ns(s->meta, f));
 		found++;
 	}
 	if (found)
@@ -431,20 +447,24 @@ static void remove_hold(struct sections *s, struct lock *l, size_t i)
 	l->holds.data[i] = l->holds.data[--l->holds.n];
 }
 
-static void release(struct sections *s, const struct thread *t, uint32_t lock, uint64_t time_ns)
+/* Ends the thread's hold. known: whether it held the lock since then, so that the hold counts. */
+static void release(struct sections *s, const struct thread *t, uint32_t lock, uint64_t time_ns,
+		    bool known)
 {
 	struct lock *l = &s->locks.data[lock];
 
-	s->locks.data[l->first].released = true;
+	s->locks.data[l->first].released |= known;
 	for (size_t i = 0; i < l->holds.n; i++) {
 		struct hold *h = &l->holds.data[i];
 		struct offcpu off;
 
-		if (h->thread != t->index || h->depth-- > 1)
+		if (h->thread != t->index || (known && h->depth-- > 1))
 			continue;
 		off = offcpu_between(&h->off, &t->off);
-		count_waiters(s, l, h, &off, time_ns);
-		count_hold(s, t, lock, h, time_ns, CALL_TIMED);
+		if (known) {
+			count_waiters(s, l, h, &off, time_ns);
+			count_hold(s, t, lock, h, time_ns, CALL_TIMED);
+		}
 		remove_hold(s, l, i);
 		return;
 	}
@@ -490,7 +510,7 @@ static bool begin_hold(struct sections *s, const struct thread *t, uint32_t lock
 					     .cpu = c->exit_cpu,
 					     .off = t->off };
 	/* without releases what its holders do is never told */
-	if (s->released & 1u << s->functions[c->id]->kind)
+	if (records_releases(s, s->functions[c->id]->kind, c->exit_ns))
 		note_held(now, lock);
 	return true;
 }
@@ -516,7 +536,8 @@ static void begin(struct sections *s, const struct thread *t, const struct call 
 	}
 	if (row->action == LOCK_RELEASE || row->action == LOCK_WAIT) {
 		if (!s->partial)
-			release(s, t, lock, c->entry_ns);
+			release(s, t, lock, c->entry_ns,
+				records_releases(s, row->kind, c->entry_ns));
 		return;
 	}
 	s->locks.data[lock].function = c->id;
@@ -678,7 +699,7 @@ static void add_to_holds(struct sections *s, const struct section_thread *now,
 static bool sees_releases(const struct sections *s, const struct lock_function *row,
 			  uint64_t time_ns)
 {
-	return time_ns >= s->unseen_until_ns[row->kind];
+	return time_ns >= s->unseen_until_ns[row->kind] && records_releases(s, row->kind, time_ns);
 }
 
 static void on_call(void *self, const struct thread *t, const struct call *c)
@@ -714,7 +735,7 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 			note_taken(s, lock, &s->all.data[group], contended, unclear);
 	}
 	/* how long the lock is held is unknown while releases have no records */
-	if (has && sees_releases(s, row, c->exit_ns) &&
+	if (has && c->exit_ns >= s->unseen_until_ns[row->kind] &&
 	    begin_hold(s, t, lock, c, row->shared, site) && s->hook.taken)
 		s->hook.taken(s->hook.self, t, lock, hold_group(s, c->id, lock, site), c,
 			      contended && !unclear);
@@ -1099,7 +1120,7 @@ static const char *main_place(const struct section_places *takers)
 
 void sections_finish(struct sections *s, const struct block_options *o, struct blocks *blocks)
 {
-	struct map holds = { 0 };
+	struct map holds = { 0 }, none = { 0 };
 
 	keyed_build(&s->holds, NULL, o, &s->hold_blocks);
 	map_holds(s, &holds);
@@ -1110,11 +1131,15 @@ void sections_finish(struct sections *s, const struct block_options *o, struct b
 		struct section *section = &s->all.data[b->id];
 		char hex[24];
 
-		section->hold = g->rest ? NULL : hold_at(s, &holds, g->key | ALL_SITES);
 		section->is_clear =
 			g->rest || is_clear(&s->locks.data[s->locks.data[g->key >> 32].first]);
-		name_places(s, &section->holders, &holds, g);
-		name_places(s, &section->takers, &holds, g);
+		section->released =
+			!g->rest && s->locks.data[s->locks.data[g->key >> 32].first].released;
+		section->hold = g->rest || !section->is_clear
+					? NULL
+					: hold_at(s, &holds, g->key | ALL_SITES);
+		name_places(s, &section->holders, section->is_clear ? &holds : &none, g);
+		name_places(s, &section->takers, section->is_clear ? &holds : &none, g);
 		b->section = section;
 		if (!g->rest)
 			b->key = main_place(&section->takers);

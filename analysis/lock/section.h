@@ -50,10 +50,10 @@ struct section {
 	uint64_t acquired, contended; /* contended: another thread held the lock when the call
 				       * began */
 	bool contended_only;	      /* only contended acquisitions were recorded */
-	const struct block *hold;     /* block of the hold times; NULL: no release was recorded */
+	const struct block *hold;     /* block of the hold times; NULL: not is_clear, or no hold */
 	/* The holder is known for at least 99% of the acquisitions, because the releases were
-	 * recorded. Set by sections_finish(). */
-	bool is_clear;
+	 * recorded. released: some were. Set by sections_finish(). */
+	bool is_clear, released;
 	struct holding_sums doing;     /* what its holders did while others waited */
 	struct section_places holders; /* who held the lock during the waits */
 	struct section_places takers;  /* who took it; waits: the calls */
@@ -87,7 +87,8 @@ struct sections {
 	struct argkeys places;
 	struct callsites sites;
 	const struct lock_function **functions; /* [function id]; NULL: no lock function */
-	uint32_t released; /* bits of enum lock_kind: a function that releases such was recorded */
+	uint64_t released_until_ns[LOCK_KINDS]; /* until then a function was recorded that releases
+						 * such locks and does not wait; 0: none was */
 	struct {
 		VEC(struct lock)
 	} locks;

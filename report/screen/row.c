@@ -208,7 +208,8 @@ static void add_never_released(const struct view *v, struct text *out)
 	    meta_has_notice(v->result->meta, "keep-slower"))
 		return;
 	l = without->function ? lock_function_of(without->function) : NULL;
-	text_printf(out, " HOLD n/a: no release of %s was recorded", some ? "that lock" : "locks");
+	text_printf(out, " HOLD n/a: %s release of %s was recorded",
+		    without->section->released ? "not every" : "no", some ? "that lock" : "locks");
 	if (l && !traces_release(v->result->meta, l->kind))
 		text_printf(out, " (record -F %s@arg1 -F %s@arg1)", l->name,
 			    lock_release_of(l->kind));

@@ -414,6 +414,8 @@ static void unseen_releases_are_unclear(void **state)
 	assert_int_equal(b->section->contended, 1);
 	assert_false(b->section->is_clear);
 	assert_int_equal(s.sections.unclear, 1);
+	assert_true(b->section->released);
+	assert_null(b->section->hold); /* a sleep in pthread_cond_wait() would be part of it */
 	/* one lock is one block, whichever function takes it */
 	assert_int_equal(s.blocks.n, 1);
 	end(&s);
@@ -435,6 +437,38 @@ static void without_releases(void **state)
 	assert_false(b->section->is_clear);
 	assert_int_equal(s.sections.unclear, 0); /* it is not one release that was missed */
 	assert_null(b->section->hold);
+	end(&s);
+}
+
+/* A wait for a condition releases the lock, too, but its holds are few, and not like the others. */
+static void with_releases_in_waits_only(void **state)
+{
+	const struct block *b;
+	struct story s;
+
+	begin(&s);
+	s.sections.released_until_ns[LOCK_OF_MUTEX] = 5000; /* its probes are out from then on */
+	for (uint32_t i = 0; i < 10; i++) {
+		calls(&s, 1000 + 1000 * i, 1100 + 1000 * i, 1, LOCK, MUTEX);
+		calls(&s, 1200 + 1000 * i, 1300 + 1000 * i, 1, i < 4 ? UNLOCK : WAIT, MUTEX);
+	}
+	b = finish(&s, LOCK);
+	assert_int_equal(b->calls, 10);
+	assert_true(b->section->is_clear);
+	assert_non_null(b->section->hold);
+	assert_int_equal(b->section->hold->calls, 4);
+	end(&s);
+
+	begin(&s);
+	s.sections.released_until_ns[LOCK_OF_MUTEX] = 0;
+	for (uint32_t i = 0; i < 10; i++) {
+		calls(&s, 1000 + 1000 * i, 1100 + 1000 * i, 1, LOCK, MUTEX);
+		calls(&s, 1200 + 1000 * i, 1300 + 1000 * i, 1, WAIT, MUTEX);
+	}
+	b = finish(&s, LOCK);
+	assert_false(b->section->is_clear);
+	assert_null(b->section->hold);
+	assert_int_equal(b->section->holders.n, 0);
 	end(&s);
 }
 
@@ -506,6 +540,7 @@ int main(void)
 		cmocka_unit_test(releases_that_join_late),
 		cmocka_unit_test(unseen_releases_are_unclear),
 		cmocka_unit_test(without_releases),
+		cmocka_unit_test(with_releases_in_waits_only),
 		cmocka_unit_test(only_the_latest_locks_tell_what_is_done),
 		cmocka_unit_test(needs_the_argument),
 	};
