@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "symbol/name.h"
 #include "trace/meta/meta.h"
 #include "trace/read/reader.h"
 
@@ -152,6 +154,31 @@ static void fit_keys(const struct blocks *blocks, const char *name, struct fit *
 	}
 }
 
+static bool matches(const char *pattern, const char *name, const char *key)
+{
+	struct text title = { 0 };
+	bool is_match;
+
+	text_printf(&title, "%s%s%s", name, key ? " " : "", key ? key : "");
+	is_match = !fnmatch(pattern, title.s, 0);
+	text_release(&title);
+	return is_match;
+}
+
+/* Of the rows whose names the pattern matches, in full or as the screen shortens them, the one that
+ * loses most is meant. */
+static void fit_pattern(const struct blocks *blocks, const char *pattern, struct fit *fit)
+{
+	struct text brief = { 0 };
+
+	vec_for_each (blocks, const struct block, b) {
+		name_add_short(&brief, b->name);
+		note(fit, b, b->name,
+		     matches(pattern, b->name, b->key) || matches(pattern, brief.s, b->key), false);
+		text_release(&brief);
+	}
+}
+
 static int find_block(const struct result *res, const char *name, const struct block **block,
 		      struct err *err)
 {
@@ -163,6 +190,10 @@ static int find_block(const struct result *res, const char *name, const struct b
 	if (!fit.exact && !fit.parts) {
 		fit_keys(&res->blocks, name, &fit);
 		fit_keys(&res->groups, name, &fit);
+	}
+	if (!fit.exact && strchr(name, '*')) {
+		fit_pattern(&res->blocks, name, &fit);
+		fit_pattern(&res->groups, name, &fit);
 	}
 	*block = fit.block;
 	if (fit.parts > FITS_NAMED)

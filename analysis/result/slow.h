@@ -59,10 +59,11 @@ struct slow {
 };
 
 /*
- * Rewinds r. name is the demangled name or the symbol of a function, in full, or a part that only
- * one block has. For a per-argument row (argkey.h) name is the function and its key, such as
- * "pthread_mutex_lock locks+0x28". -ENOENT: there is no such block (the message names the nearest).
- * -EINVAL: several blocks match.
+ * Rewinds r. name is the demangled name or the symbol of a function, in full, or a pattern with
+ * stars, or a part that only one block has. Of the blocks that a pattern matches, also by the
+ * short names of the screen, the one that loses most is shown. For a per-argument row (argkey.h)
+ * name is the function and its key, such as "pthread_mutex_lock locks+0x28". -ENOENT: there is no
+ * such block (the message names the nearest). -EINVAL: several blocks match.
  */
 int slow_read(struct slow *slow, const struct result *result, struct trace_reader *r,
 	      const struct result_options *o, const char *name, struct err *err);

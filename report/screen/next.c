@@ -210,26 +210,32 @@ static bool is_nap(const struct meta_not_traced *f)
 #define NAME_MOST \
 	64 /* columns of a function in a command: of a longer name templates are left out */
 
-/* Adds a name for -F. Names with long templates become patterns: nobody can read a command of ten
- * lines. */
-static void add_for_f(const char *name, struct text *out)
+/* Adds a name to a command. Names with long templates become patterns: nobody can read a command of
+ * ten lines. */
+static void add_pattern(const char *name, struct text *out)
 {
-	struct text brief = { 0 }, pattern = { 0 };
-	char printable[1024];
+	struct text brief = { 0 };
 
 	name_add_short(&brief, name);
 	/* a thread's first function has another name there */
 	if (table_columns(name) <= NAME_MOST || !strstr(brief.s, "<>") ||
-	    strstr(name, "_State_impl") || *name == '<' || strstr(name, "[abi:")) {
-		text_shell_word(out, text_printable(printable, sizeof(printable), name));
-	} else {
+	    strstr(name, "_State_impl") || *name == '<' || strstr(name, "[abi:"))
+		text_add(out, name);
+	else
 		for (const char *c = brief.s; *c; c++)
-			text_printf(&pattern, "%s%c",
+			text_printf(out, "%s%c",
 				    c > brief.s && c[-1] == '<' && *c == '>' ? "*" : "", *c);
-		text_shell_word(out, text_printable(printable, sizeof(printable), pattern.s));
-	}
-	text_release(&pattern);
 	text_release(&brief);
+}
+
+static void add_for_f(const char *name, struct text *out)
+{
+	struct text pattern = { 0 };
+	char printable[1024];
+
+	add_pattern(name, &pattern);
+	text_shell_word(out, text_printable(printable, sizeof(printable), pattern.s));
+	text_release(&pattern);
 }
 
 #define NAMELESS_MOST 0.5 /* of the CPU time: with more of it, symbols are what is missing */
@@ -569,7 +575,7 @@ void text_slow_name(const struct block *b, struct text *out)
 	struct text whole = { 0 };
 	char name[2048];
 
-	text_add(&whole, function);
+	add_pattern(function, &whole);
 	if (key)
 		text_printf(&whole, " %s", key);
 	/* unprintable characters become '?': such a name is safe to show, but cannot be pasted */
