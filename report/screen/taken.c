@@ -97,7 +97,7 @@ static void add_part(const char *who, double part, const char **before, struct t
 
 	if (part < PART_LEAST)
 		return;
-	text_printf(out, "%s%s behind %s", *before, text_share(share, part), who);
+	text_printf(out, "%s%s %s", *before, who, text_share(share, part));
 	*before = ", ";
 }
 
@@ -156,7 +156,7 @@ static void add_taken(const struct result *res, bool names, struct text *out)
 {
 	const struct takers *t = &res->calls.threads.takers;
 	const double other = (double)sum_of(t, TAKER_OTHER);
-	const char *before = names ? ": " : ", ";
+	const char *before = "; the CPUs ran ";
 	char share[TEXT_NUMBER];
 	struct queued q;
 
@@ -192,7 +192,7 @@ void text_mostly_taken(const struct result *res, struct text *out)
 		return;
 	text_printf(
 		out,
-		"Threads wait for a CPU for %s of thread time, mostly behind other programs: stop "
-		"these, or record on a quiet machine.",
+		"Threads wait for a CPU for %s of thread time, mostly while other programs run: "
+		"stop these, or record on a quiet machine.",
 		text_share(share, q.ready));
 }

@@ -68,7 +68,7 @@ static const struct option_row options[] = {
 	{ 0, "two-pass", NULL, ARG_FLAG, offsetof(struct record_options, two_pass),
 	  "run CMD twice, to choose functions and then to trace them", NULL },
 	{ 0, "engine", "ENGINE", ARG_STRING, offsetof(struct record_options, engine),
-	  "time calls by kernel probes (kernel, root's default), patched code (in-process) or both (auto)",
+	  "time calls by kernel probes (kernel, for -p), patched code (in-process) or both (auto, for CMD)",
 	  NULL },
 	{ 0, "java", NULL, ARG_FLAG, offsetof(struct record_options, java),
 	  "record methods of Java programs: synchronized ones, or those of -F", NULL },
