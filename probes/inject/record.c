@@ -31,13 +31,15 @@
 #include "probes/process/target.h"
 #include "probes/recording/addresses.h"
 #include "probes/recording/options.h"
+#include "probes/select/arguments.h"
 #include "symbol/dso/dso.h"
 #include "symbol/package.h"
 #include "trace/meta/meta.h"
 #include "trace/meta/print.h"
 #include "trace/write/writer.h"
 
-#define FLUSH_NS 100000000ull /* longest time whose records are lost if ispot is killed */
+#define MAPPED_NS 1000000000ull /* between two looks at what processes have mapped */
+#define FLUSH_NS  100000000ull	/* longest time whose records are lost if ispot is killed */
 
 struct recording {
 	const struct session_options *o;
@@ -46,6 +48,7 @@ struct recording {
 	struct spaces spaces;	      /* for addresses */
 	struct drain_addresses given; /* arguments that are addresses */
 	struct recorded_addresses addresses;
+	uint64_t mapped_ns; /* when what processes have mapped was read last */
 	struct java_switches switches;
 	struct err no_switches; /* why they are not recorded; code 0: they are */
 	struct ownswitches own; /* without them: switches of the processes' own threads */
@@ -202,6 +205,14 @@ static void write_end(struct recording *r, const struct session_result *result)
 
 /* ---- the processes ---- */
 
+static bool has_addresses(const struct recording *r)
+{
+	vec_for_each (&r->targets.functions, const struct patched_function, f)
+		if (f->arguments && f->arguments->addresses)
+			return true;
+	return false;
+}
+
 static int watch(void *ctx, pid_t pid, struct inproc_region *g)
 {
 	struct recording *r = ctx;
@@ -211,8 +222,9 @@ static int watch(void *ctx, pid_t pid, struct inproc_region *g)
 	g->passed_ns = r->cost.passed_ns;
 	g->values_ns = r->cost.values_ns;
 	g->page_ns = r->cost.page_ns;
-	spaces_get(&r->spaces, pid,
-		   0); /* a short-lived process has ended when its calls are read */
+	/* A short-lived process has ended when its calls are read. */
+	if (has_addresses(r))
+		spaces_get(&r->spaces, pid, 0);
 	ret = java_switches_watch(&r->switches, pid, false);
 	if (!ret && ownswitches_watch(&r->own, pid, r->writer, &r->no_own))
 		log_failure("context switches are not recorded", &r->no_own);
@@ -282,9 +294,14 @@ static const char *reason_to_stop(struct recording *r)
 /* Looks up new addresses, also in files that a process has mapped since it was patched. */
 static void add_addresses(struct recording *r)
 {
+	const uint64_t now = clock_now_ns();
+
 	if (!drain_addresses_left(&r->given))
 		return;
-	spaces_reread(&r->spaces);
+	if (now - r->mapped_ns > MAPPED_NS) {
+		r->mapped_ns = now;
+		spaces_reread(&r->spaces);
+	}
 	addresses_add(&r->addresses, &r->given, &r->spaces);
 }
 

@@ -598,6 +598,8 @@ static void give_up_torn(struct inproc_drain *d)
 			continue;
 		d->torn_regions++;
 		d->lost_records++;
+		if (g->is_stamped)
+			ringmemory_forget(d, g);
 		write_record(d, g, 0, REC_LOST, clock_now_ns(), 0, 0);
 		g->shared = NULL;
 	}

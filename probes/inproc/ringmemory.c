@@ -20,7 +20,8 @@ static uint64_t records_of_page(void)
 	return (uint64_t)sysconf(_SC_PAGESIZE) / sizeof(struct inproc_stamp);
 }
 
-/* Returns whether rings consist of whole pages, and are not full for want of a part of one. */
+/* Returns whether rings consist of whole pages, and are not full for want of a part of one. On
+ * machines with large pages they do not, and nothing is given back. */
 static bool has_pages(const struct inproc_region *g)
 {
 	return (uintptr_t)g->rings % (uintptr_t)sysconf(_SC_PAGESIZE) == 0 &&
@@ -57,16 +58,17 @@ static void count(struct inproc_drain *d, const struct inproc_region *g, struct 
 	seen->held = now;
 }
 
-/* Both positions are beginnings of pages, and at most a ring apart. */
-static void give_back(const struct inproc_region *g, uint32_t slot, uint64_t from, uint64_t to)
+/* Both positions are beginnings of pages, and at most a ring apart. Returns whether the system took
+ * the memory back. */
+static bool give_back(const struct inproc_region *g, uint32_t slot, uint64_t from, uint64_t to)
 {
 	const uint64_t first = from % records_of_ring(g), n = to - from;
 	const uint64_t before_end = least(records_of_ring(g) - first, n);
 	const size_t record = sizeof(struct inproc_stamp);
 	char *ring = (char *)g->rings + slot * g->header.ring_bytes;
 
-	if (!madvise(ring + first * record, before_end * record, MADV_REMOVE) && before_end < n)
-		madvise(ring, (n - before_end) * record, MADV_REMOVE);
+	return !madvise(ring + first * record, before_end * record, MADV_REMOVE) &&
+	       (before_end == n || !madvise(ring, (n - before_end) * record, MADV_REMOVE));
 }
 
 static void decide(const struct inproc_drain *d, const struct inproc_region *g,
@@ -108,6 +110,12 @@ void ringmemory_end_thread(struct inproc_drain *d, struct inproc_region *g, uint
 	seen->free_since_ns = d->last.ns;
 }
 
+void ringmemory_forget(struct inproc_drain *d, const struct inproc_region *g)
+{
+	for (uint32_t i = 0; i < g->n_rings; i++)
+		d->ring_memory -= g->seen[i].held * sizeof(struct inproc_stamp);
+}
+
 /* Claims the slot meanwhile, as a thread would. */
 static void give_back_all(struct inproc_drain *d, struct inproc_region *g, uint32_t slot)
 {
@@ -115,19 +123,27 @@ static void give_back_all(struct inproc_drain *d, struct inproc_region *g, uint3
 	struct inproc_seen *seen = &g->seen[slot];
 	uint32_t free = INPROC_FREE;
 
-	if (!atomic_compare_exchange_strong(&s->state, &free, INPROC_TAKEN))
+	if (!has_pages(g) || !atomic_compare_exchange_strong(&s->state, &free, INPROC_TAKEN))
 		return;
-	give_back(g, slot, 0, records_of_ring(g));
-	seen->emptied = seen->at;
-	seen->gives_back = false;
-	count(d, g, seen);
+	if (give_back(g, slot, 0, records_of_ring(g))) {
+		seen->emptied = seen->at;
+		seen->gives_back = false;
+		count(d, g, seen);
+	}
+	seen->free_since_ns = d->last.ns; /* if it did not, the next try is as far away */
 	atomic_store(&s->state, INPROC_FREE);
+}
+
+/* A ring that gives back keeps parts of pages. */
+static bool may_have_memory(const struct inproc_seen *seen)
+{
+	return seen->held || seen->gives_back;
 }
 
 void ringmemory_check(struct inproc_drain *d, struct inproc_region *g)
 {
 	for (uint32_t i = 0; i < INPROC_SLOTS && g->slots[i].tid; i++)
-		if (g->slots[i].state == INPROC_FREE && g->seen[i].held &&
+		if (g->slots[i].state == INPROC_FREE && may_have_memory(&g->seen[i]) &&
 		    d->last.ns - g->seen[i].free_since_ns > FREE_NS)
 			give_back_all(d, g, i);
 }

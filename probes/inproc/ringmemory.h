@@ -22,6 +22,8 @@ uint64_t ringmemory_after_read(struct inproc_drain *d, struct inproc_region *g, 
 			       uint64_t before);
 /* Called before the slot of a thread that has ended becomes free. */
 void ringmemory_end_thread(struct inproc_drain *d, struct inproc_region *g, uint32_t slot);
+/* Called when the region is given up. */
+void ringmemory_forget(struct inproc_drain *d, const struct inproc_region *g);
 /* Gives back the memory of rings that have been free for a while. */
 void ringmemory_check(struct inproc_drain *d, struct inproc_region *g);
 

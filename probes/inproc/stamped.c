@@ -236,7 +236,7 @@ static bool is_never_coming(struct inproc_drain *d, struct inproc_region *g, uin
 	if (!seen->missing_since_ns)
 		seen->missing_since_ns = d->last.ns;
 	return seen->is_gone || d->last.ns - seen->missing_since_ns > MISSING_NS ||
-	       cycles_at(g, slot, seen->at + n - 1);
+	       cycles_at(g, slot, seen->tail + n - 1);
 }
 
 static void write_gap(struct inproc_drain *d, struct inproc_region *g, struct inproc_seen *seen,

@@ -28,6 +28,8 @@ traps() {
 		wc -l
 }
 no_traps() { [ "$(traps "$1")" = 0 ]; }
+# waited PID: how long its first thread, which writes the file, has waited for a CPU so far, in ns
+waited() { awk '{ print $2 }' "/proc/$1/schedstat"; }
 # $now_ns; no process is started for it, which takes longer the busier the machine is
 read_now() {
 	local seconds rest
@@ -46,9 +48,12 @@ for i in $(seq "$ROUNDS"); do
 	children+=("$recorder")
 	# Every other one certainly while it records, however long it took to begin.
 	[ $((i % 2)) = 0 ] || eventually begun "$i"
-	sleep "$((RANDOM % 3)).$((RANDOM % 10))"
+	tenths=$((RANDOM % 30))
+	[ "$tenths" -le 10 ] || sleep "$((tenths / 10 - 1)).$((tenths % 10))"
+	waited_ns=$(waited "$recorder")
+	sleep "$(awk -v t="$tenths" 'BEGIN { print (t < 10 ? t : 10) / 10 }')"
 	planted=$((planted + $(traps "$target")))
-	waited_ns=$(cat "/proc/$recorder"/task/*/schedstat | awk '{ n += $2 } END { printf "%.0f", n }')
+	waited_ns=$(($(waited "$recorder") - waited_ns))
 	read_now # before it: what was called a second before this was so before the kill, too
 	killed_ns=$now_ns
 	kill -KILL "$recorder"
@@ -67,7 +72,7 @@ for i in $(seq "$ROUNDS"); do
 	"$ISPOT" report --json -i "$i.data" >/dev/null 2>"$i.err" || unread=$((unread + 1))
 	age_ms=$(((killed_ns - $(awk '$1 ~ /^[0-9]+$/ && $1 > last { last = $1 } END { printf "%.0f", last }' "$i.dump")) / 1000000))
 	oldest_ms=$((age_ms > oldest_ms ? age_ms : oldest_ms))
-	# What was called until a second before. In the time that it waited for a CPU it wrote nothing.
+	# What was called until a second before. In the time that it waited for a CPU meanwhile it wrote nothing.
 	awk -v end=$((killed_ns - 1000000000 - waited_ns)) '$4 < end' "$i.log" >"$i.held"
 	echo "$killed_ns 0 0/0 entry end" >>"$i.dump"
 	read -r n lacking < <(awk -f "$ROOT/tests/live/missed.awk" "$i.dump" "$i.held")

@@ -195,6 +195,50 @@ static void test_ended(void **state)
 	assert_int_equal(drain.records, 2 * N + 5);
 }
 
+/* A record that a thread has reserved never comes: what is behind it is read as soon as the ring is
+ * full, though the thread does not know of the last part of a page. */
+static void test_hole(void **state)
+{
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE) / sizeof(struct inproc_stamp);
+	uint64_t at;
+
+	(void)state;
+	drain.ring_memory_most = 1;
+	claim(0, (uint32_t)gettid());
+	at = fill(0, 0, page + 10);
+	run();
+	at = fill(0, at, 10);
+	run();
+	assert_int_equal(slots[0].tail, page);
+	fill(0, at + 1, N);
+	run();
+	assert_int_equal(drain.records + drain.lost_records, page + N);
+	assert_int_equal(drain.lost_records, 1);
+}
+
+/* The next thread of a slot has its memory for itself again. */
+static void test_gives_back_no_longer(void **state)
+{
+	const struct inproc_seen *seen = drain.regions.data[0].seen;
+	uint64_t at = 0;
+
+	(void)state;
+	drain.ring_memory_most = 1;
+	claim(0, NOBODY);
+	for (int i = 0; i < 3; i++) {
+		at = fill(0, at, N);
+		run();
+	}
+	assert_true(seen->gives_back);
+	for (int i = 0; i < 30 && seen->gives_back; i++) {
+		usleep(110000);
+		run();
+	}
+	assert_false(seen->gives_back);
+	assert_int_equal(slots[0].state, INPROC_FREE);
+	assert_int_equal(drain.ring_memory, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -202,6 +246,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_limit, begin, end),
 		cmocka_unit_test_setup_teardown(test_ended_above_limit, begin, end),
 		cmocka_unit_test_setup_teardown(test_ended, begin, end),
+		cmocka_unit_test_setup_teardown(test_hole, begin, end),
+		cmocka_unit_test_setup_teardown(test_gives_back_no_longer, begin, end),
 	};
 
 	if (!clock_cycles()) {

@@ -38,6 +38,7 @@ _Static_assert(BLOCK_KEY == 0 && BLOCK_POS == 8 && BLOCK_LIMIT == 16 && BLOCK_BA
 _Static_assert(offsetof(struct blob_facts, table) == 56 && offsetof(struct blob_facts, tid_below) == 64 &&
 		       offsetof(struct blob_facts, misses_most) == 72,
 	       "as in the code");
+_Static_assert(BLOCK_WIPED_MOST == 4 << 12, "as in the code");
 _Static_assert(INPROC_PASSED_AT == 2048 && BLOCK_MISS_BYTES == 2 && INPROC_PASSED_IDS == 16384 &&
 		       sizeof(struct inproc_header) <= INPROC_PASSED_AT,
 	       "as in the code");

@@ -54,8 +54,10 @@ _Static_assert(INPROC_VALUE == 0x40000000u && INPROC_VALUE_SHIFT == 22 && INPROC
 	       "as in the code");
 
 #define TEXT_(x) #x
-#define WIPED_MOST 16384 /* BLOCK_WIPED_MOST */
+#define WIPED_MOST 16384
 #define TEXT(x)	 TEXT_(x)
+
+_Static_assert(BLOCK_WIPED_MOST == WIPED_MOST, "as in the code");
 
 /* The stub has its registers in the 128 bytes below the stack pointer, so this code saves its own
  * below those. */
