@@ -5,7 +5,7 @@ TURN says where in NAMES the functions begin, so that each of them is called by 
 A standard library's functions keep their names: what these wait for is known, and nobody else can be called so there.
 So do those of Ruby's interpreter, which are known to wait for its lock.
 Those of C++'s and Rust's are known by their namespace, which is theirs alone, as they are in the program itself, and
-those of OCaml's and Go's runtimes by a prefix.
+those of OCaml's and Go's runtimes by a prefix, and SQLite's busy handler by its name, also in the program itself.
 """
 import json
 import re
@@ -17,7 +17,7 @@ NAMES = [
     "sched_yield", "recv", "page_fault", "memcpy", "pthread_spin_lock", "malloc", "pthread_join", "worker_main",
 ]
 STANDARD = re.compile(r"lib(c|stdc\+\+|gomp|omp|tbb|ruby)[.-]")
-NAMESPACE = re.compile(r"(std|core|alloc|__gnu_cxx)::|caml_|runtime\.")
+NAMESPACE = re.compile(r"(std|core|alloc|__gnu_cxx)::|_ZN?K?St|caml_|runtime\.|sqliteDefaultBusyCallback$")
 EVENT = re.compile(r'(\S+ \S+ \S+ \S+ )("(?:[^"\\]|\\.)*"|\S+)(.*)', re.S)
 
 
@@ -28,7 +28,8 @@ def standard_names(meta):
     within += [(m, m["object"]) for m in meta if m["kind"] == "frame"]
     standard = [m for m, file in within if STANDARD.match(file.rpartition("/")[2])]
     names = {m.get(key) for m in standard for key in ("name", "symbol")}
-    return names | {m["symbol"] for m, _ in within if NAMESPACE.match(m.get("symbol") or "")}
+    known = [m for m, _ in within if NAMESPACE.match(m.get("symbol") or "")]
+    return names | {m.get(key) for m in known for key in ("name", "symbol")}
 
 
 def renamed(old, turn):
