@@ -298,9 +298,10 @@ void imbalance_headline(const struct imbalance_view *v, struct text *out)
 
 void imbalance_no_section(const struct imbalance_view *v, struct text *out)
 {
+	const double paused = (double)v->paused_ns / (double)v->duration_ns;
 	char share[TEXT_NUMBER];
 
-	if (!v->paused_ns || v->paused_ns > v->duration_ns) {
+	if (!v->paused_ns) {
 		text_add(out,
 			 "No parallel region was seen: no barrier, no threads that were created "
 			 "and joined, and no team of two or more threads.");
@@ -311,7 +312,7 @@ void imbalance_no_section(const struct imbalance_view *v, struct text *out)
 		"Unknown if threads wait for each other at a barrier or a join. Context switches "
 		"were not recorded for %s of the time, and the rest of the time has no parallel "
 		"region.",
-		text_share(share, (double)v->paused_ns / (double)v->duration_ns));
+		text_share(share, paused < 1 ? paused : 1));
 }
 
 static void amount(const struct imbalance_view *v, struct table *t, double x, unsigned width)
