@@ -17,8 +17,8 @@
  * most cpus / (cpus - 1).
  *
  * If most slow calls are made by threads that make no fast ones, nothing is compared: such threads
- *do something else, and what runs beside them is different for that reason. (A producer's calls
- *never meet the producer itself, and a consumer's do.)
+ * do something else, and what runs beside them is different for that reason. (A producer's calls
+ * never meet the producer itself, and a consumer's do.)
  *
  * The intervals are Wilson's on both rates, with an effective number of calls. Calls near in time
  * see the same activity, so the recording is cut into LIFT_BATCHES stretches, and the number of

@@ -116,7 +116,7 @@ struct wire_sleep {
 
 /* Stands for an enum wait_kind: the kind depends on the file of the first argument. */
 #define WIRE_WAIT_BY_FILE 32
-/* the call gives the CPU up, and so waits for nothing that the kernel knows */
+/* The call gives the CPU up, and so waits for nothing that the kernel knows. */
 #define WIRE_YIELDS 33
 
 /*
