@@ -381,9 +381,24 @@ static int record(struct recording *r, struct session_result *result, struct err
 	return 0;
 }
 
+/* The program's CPU time is known if ispot started it and it has ended. */
+static void fill_cost(const struct recording *r, struct session_result *result)
+{
+	const uint64_t cost_ns = inproc_drain_cost_ns(&r->drain);
+
+	result->lost_most_in_process = inproc_drain_lost_most(&r->drain);
+	if (r->o->n_pids || !r->launch.ended || cost_ns == UINT64_MAX)
+		return;
+	result->target_cpu_ns = r->launch.cpu_ns;
+	result->probes_cost_ns = cost_ns + java_switches_cost_ns(&r->switches);
+	result->trapped_calls = r->drain.calls;
+}
+
 static void fill_result(struct recording *r, struct session_result *result)
 {
 	result->calls = r->drain.calls;
+	result->duration_ns = r->end_ns - r->start_ns;
+	fill_cost(r, result);
 	result->lost_records = r->drain.lost_records + r->own.lost;
 	vec_for_each (&r->targets.functions, const struct patched_function, f)
 		result->functions += f->is_in;

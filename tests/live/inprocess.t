@@ -265,6 +265,8 @@ calls_of_key() {
 if cc -O2 -o chosen chosen.c -pthread 2>compile.err; then
 	record chosen --engine in-process -- ./chosen 211 7
 	is "$status/$(calls chosen often)/$(calls chosen round_of)" 0/1477/211 "without -F: functions of the program" || diag chosen.err
+	like chosen.err '^ispot: .* calls of .* in [0-9.]+ s, none dropped' "without -F: how long"
+	like chosen.err '(overhead|probes took) ' "without -F: at what cost"
 	[ "$(calls chosen pthread_mutex_lock)" -ge 211 ] # its libraries lock, too
 	ok $? "without -F: and those that wait"
 	report chosen

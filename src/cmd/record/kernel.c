@@ -33,7 +33,7 @@ static void no_calls_notice(const struct session_result *r, const struct session
 static void fill_end(struct recorder_end *end, const struct session_result *r,
 		     const struct session_options *so)
 {
-	char calls[TEXT_COUNTED], words[META_COST_WORDS];
+	char calls[TEXT_COUNTED];
 
 	/* If nothing was probed, the session has reported why. */
 	if (!r->calls && r->trapped_calls)
@@ -44,12 +44,6 @@ static void fill_end(struct recorder_end *end, const struct session_result *r,
 	else if (!r->calls && !r->cut_short && !r->began_at_end && r->functions)
 		no_calls_notice(r, so);
 	recorder_fill_end(end, r);
-	if (r->lost_most_in_process)
-		snprintf(end->slowed, sizeof(end->slowed), "overhead n/a: most were dropped");
-	else if (r->target_cpu_ns && (r->trapped_calls || r->scheduling_cost_ns))
-		snprintf(end->slowed, sizeof(end->slowed), "%s",
-			 meta_cost_words(words, (double)r->target_cpu_ns, (double)r->probes_cost_ns,
-					 (double)r->duration_ns));
 }
 
 /* Runs one session. choice: for a scout, the functions that it would trace; NULL otherwise. */

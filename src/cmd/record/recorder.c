@@ -14,6 +14,7 @@
 #include "probes/select/select.h"
 #include "probes/session/session.h"
 #include "report/table/table.h"
+#include "trace/meta/meta.h"
 
 /* An option, and why each recorder refuses it. No recorder ignores an option. */
 struct refusal {
@@ -216,6 +217,18 @@ static void report_end(const struct recorder_end *end, const char *output)
 	text_release(&part);
 }
 
+static void add_slowed(struct recorder_end *end, const struct session_result *r)
+{
+	char words[META_COST_WORDS];
+
+	if (r->lost_most_in_process)
+		snprintf(end->slowed, sizeof(end->slowed), "overhead n/a: most were dropped");
+	else if (r->target_cpu_ns && (r->trapped_calls || r->scheduling_cost_ns))
+		snprintf(end->slowed, sizeof(end->slowed), "%s",
+			 meta_cost_words(words, (double)r->target_cpu_ns, (double)r->probes_cost_ns,
+					 (double)r->duration_ns));
+}
+
 void recorder_fill_end(struct recorder_end *end, const struct session_result *r)
 {
 	*end = (struct recorder_end){ .calls = r->calls,
@@ -225,6 +238,7 @@ void recorder_fill_end(struct recorder_end *end, const struct session_result *r)
 				      .duration_ns = r->duration_ns,
 				      .reason = r->reason,
 				      .exit_status = r->exit_status };
+	add_slowed(end, r);
 }
 
 int recorder_run(const struct recorder *r, const struct record_options *o,
