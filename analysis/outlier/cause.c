@@ -201,15 +201,33 @@ static double first(const struct outliers *o, const struct outlier_block *b,
 	return x->residual_ns;
 }
 
+/* Says how long the call ran. Time off the CPU that no one cause explains is no reason to blame the
+ * input or the machine, unless it is the smaller part. */
+static void ran(const struct outlier *x, struct text *evidence)
+{
+	uint64_t off_ns = offcpu_ns(&x->off);
+	uint64_t ran_ns = x->duration_ns > off_ns ? x->duration_ns - off_ns : 0;
+	char time[TEXT_NUMBER];
+
+	if (off_ns < x->duration_ns / OUTLIER_FELT_PART || !off_ns)
+		text_add(evidence, "it ran on a CPU all the time");
+	else
+		text_printf(evidence, "it ran on a CPU for %s", text_time(time, ran_ns));
+	text_add(evidence,
+		 (double)off_ns < OUTLIER_EXPLAINS * x->residual_ns
+			 ? ": its input or the machine made it slow"
+			 : ", and no one cause explains half of the time above the trend");
+}
+
 static double running(const struct outliers *o, const struct outlier_block *b,
 		      const struct outlier *x, const char **kind, struct text *evidence)
 {
 	(void)b;
 	*kind = "unknown";
-	text_add(evidence,
-		 o->calls.threads.have_switch
-			 ? "it ran on a CPU all the time: its input or the machine made it slow"
-			 : "nothing recorded says why");
+	if (o->calls.threads.have_switch)
+		ran(x, evidence);
+	else
+		text_add(evidence, "nothing recorded says why");
 	return x->residual_ns;
 }
 

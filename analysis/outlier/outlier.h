@@ -251,6 +251,7 @@ void outlier_reconsider(const struct threads *th, struct outlier_block *b);
 void outlier_name(struct outliers *o, struct outlier_block *b);
 
 #define OUTLIER_EXPLAINS   0.5 /* share of the residual that is enough for a cause */
+#define OUTLIER_FELT_PART  100 /* less than 1/100 of a call's time is not mentioned */
 #define OUTLIER_TIMES_MORE 2   /* a count is evidence if it is so many times the typical one */
 
 static inline double outlier_typical_count(const struct outlier_block *b, unsigned i)

@@ -21,7 +21,6 @@
 
 #define CALLS_DEFAULT 10
 #define STACK_FRAMES  8
-#define FELT_PART     100 /* less than 1/100 of a call's time is not mentioned */
 #define NAME_COLUMNS  30  /* of the program in the first line */
 
 const char *outlier_kind_name(const struct outlier_block *b)
@@ -270,7 +269,7 @@ static void add_clause(const struct outlier *x, const char *subject, const char 
 
 static bool is_felt(const struct outlier *x, uint64_t ns)
 {
-	return ns && ns >= x->duration_ns / FELT_PART;
+	return ns && ns >= x->duration_ns / OUTLIER_FELT_PART;
 }
 
 void outlier_meanwhile(const struct outlier *x, struct text *out)
