@@ -119,11 +119,11 @@ static void headline(const struct outlier_view *v, const struct outlier_block *b
 	char took[TEXT_NUMBER], p50[TEXT_NUMBER], n[TEXT_COUNTED];
 	struct text line = { 0 };
 
-	text_printf(&line, "%llu of %s of %s%s %s. The longest, number %llu, took %s",
+	text_printf(&line, "%llu of %s of %s%s %s. The longest, number %llu, took %s%s",
 		    (unsigned long long)b->own,
 		    text_counted(n, b->durations.count, outlier_unit(b)), kind_words(b), b->name,
 		    b->own == 1 ? "is an outlier" : "are outliers", (unsigned long long)x->index,
-		    text_time(took, x->duration_ns));
+		    text_time(took, busy_ns(x)), x->off.idle_ns ? " without idle time" : "");
 	if (b->durations.count > 2)
 		text_printf(&line, "; the median is %s",
 			    text_time(p50, hist_quantile(&b->durations, 0.5)));
@@ -195,7 +195,7 @@ static void short_row(struct table *t, const struct outlier_block *b)
 	table_right(t, text_count(cell, b->own), 8);
 	table_right(t, text_count(cell, b->durations.count), 6);
 	table_right(t, text_time(cell, hist_quantile(&b->durations, 0.5)), 6);
-	table_right(t, x ? text_time(cell, x->duration_ns) : "", 6);
+	table_right(t, x ? text_time(cell, busy_ns(x)) : "", 6);
 	cause_cell(t, b);
 	text_whole(t, b->name);
 }
@@ -307,9 +307,13 @@ static void ending(const struct outlier_view *v, struct text *out)
 	struct text note = { 0 };
 
 	text_printf(&note,
-		    "TIME: of all outliers, without idle time. An outlier takes longer than the "
+		    "%s. An outlier takes longer than the "
 		    "trend of its function by more than %s. If a call in it explains that, it "
 		    "counts there alone.%s",
+		    v->evidence
+			    ? "TIME: of all outliers, without idle time. MAX: the longest "
+			      "call, with idle time"
+			    : "TIME, MAX: of all outliers and of the longest, without idle time",
 		    v->outliers->rule == OUTLIER_PAPER ? "one standard deviation"
 						       : "five robust standard deviations",
 		    v->evidence ? " SHARE: of all calls. Behaviors: see "
