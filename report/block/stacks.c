@@ -150,7 +150,7 @@ void text_called_from(const struct view *v, const struct block *b, unsigned inde
 	if (list.n && all > 0) {
 		const struct callstack *c = &list.data[0];
 		const struct meta_stack *m = &meta->stacks.data[c->stack];
-		uint32_t first = c->taken ? 1 : 0;
+		uint32_t first = c->taken ? meta_stack_own(meta, m) : 0;
 
 		for (uint32_t i = first; i < m->n_frames && i < first + OUTER_FRAMES; i++) {
 			text_add(&line, i == first ? "from " : ", ");
@@ -189,7 +189,7 @@ static void print_stack(const struct view *v, const struct callstack *c, double 
 {
 	const struct meta *meta = v->result->meta;
 	const struct meta_stack *m = &meta->stacks.data[c->stack];
-	uint32_t first = c->taken ? 1 : 0;
+	uint32_t first = c->taken ? meta_stack_own(meta, m) : 0;
 
 	for (uint32_t i = first; i < m->n_frames || i == first; i++) {
 		struct table t = { .out = out, .width = v->width };

@@ -74,10 +74,10 @@ static void add_stack(struct flame *fl, const struct callstack *c, uint64_t min_
 	if (excess < 0)
 		excess = 0;
 	add(&fl->data[0], c->ns, excess);
-	/* a recorded stack begins with the block's own frame; without one, only the call site is
+	/* a recorded stack begins with the block's own frames; without one, only the call site is
 	 * known */
-	for (uint32_t i = c->taken ? 1 : 0; i < m->n_frames && fl->data[at].depth < DEPTH_MAX;
-	     i++) {
+	for (uint32_t i = c->taken ? meta_stack_own(fl->meta, m) : 0;
+	     i < m->n_frames && fl->data[at].depth < DEPTH_MAX; i++) {
 		at = child_of(fl, at, m->frames[i]);
 		add(&fl->data[at], c->ns, excess);
 	}

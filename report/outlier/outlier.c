@@ -21,7 +21,7 @@
 
 #define CALLS_DEFAULT 10
 #define STACK_FRAMES  8
-#define NAME_COLUMNS  30  /* of the program in the first line */
+#define NAME_COLUMNS  30 /* of the program in the first line */
 
 const char *outlier_kind_name(const struct outlier_block *b)
 {
@@ -225,8 +225,8 @@ void outlier_called_from(const struct outlier_view *v, const struct outlier *x, 
 {
 	const struct meta *meta = v->outliers->meta;
 	const struct meta_stack *s = meta_stack(meta, x->stack ? x->stack : x->site);
-	/* frame 0 of the call's own stack is the function itself */
-	uint32_t first = x->stack ? 1 : 0;
+	/* the call's own stack begins with the function itself */
+	uint32_t first = x->stack ? meta_stack_own(meta, s) : 0;
 
 	if (!s || s->n_frames <= first)
 		return;

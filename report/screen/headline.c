@@ -174,7 +174,7 @@ static const struct meta_frame *named_caller(const struct meta *meta, const stru
 	const struct meta_stack *m = &meta->stacks.data[c->stack];
 
 	*direct = true;
-	for (uint32_t i = c->taken ? 1 : 0; i < m->n_frames; i++) {
+	for (uint32_t i = c->taken ? meta_stack_own(meta, m) : 0; i < m->n_frames; i++) {
 		const struct meta_frame *f = meta_frame_at(meta, m, i);
 
 		if (f && f->symbol && *f->symbol && !is_put_there(f) &&
@@ -255,8 +255,8 @@ static void other_takers(const struct block *b, struct text *out)
 		text_printf(out, " and %u more place%s", n - 1, n == 2 ? "" : "s");
 }
 
-/* Adds the traced function that makes the calls, with the line of the call, if stacks show it, or
- * else that of the function. */
+/* Adds the traced function that makes the calls, with the line of the call, if stacks show it. The
+ * line of the function's beginning would be read as that of the call. */
 static void traced_caller(const struct result *res, const struct block *b,
 			  const struct block *caller, struct text *out)
 {
@@ -264,14 +264,14 @@ static void traced_caller(const struct result *res, const struct block *b,
 	const struct meta_frame *f = stack_caller(res, b, &direct);
 	char file[128];
 
-	if (caller->kind == BLOCK_MARKER || !f || !f->line || !*f->file ||
-	    strcmp(f->symbol, caller->function->name) != 0) {
+	if (caller->kind == BLOCK_MARKER) {
 		place(res->meta, caller, out);
 		return;
 	}
 	name(caller, out);
-	text_printf(out, " (%s:%u)", text_printable(file, sizeof(file), text_base_name(f->file)),
-		    f->line);
+	if (f && f->line && *f->file && !strcmp(f->symbol, caller->function->name))
+		text_printf(out, " (%s:%u)",
+			    text_printable(file, sizeof(file), text_base_name(f->file)), f->line);
 }
 
 /* Adds where the calls come from: the row's call site, or else the traced function around them. */

@@ -374,6 +374,21 @@ static inline const struct meta_frame *meta_frame_at(const struct meta *meta,
 	return stack && i < stack->n_frames ? meta_frame(meta, stack->frames[i]) : NULL;
 }
 
+/*
+ * Returns the number of frames that the innermost function has in the stack: its own, and before it
+ * one for each function that is inlined at this place. Its caller's frame follows.
+ */
+static inline uint32_t meta_stack_own(const struct meta *meta, const struct meta_stack *stack)
+{
+	const struct meta_frame *f;
+	uint32_t n = 0;
+
+	do
+		f = meta_frame_at(meta, stack, n++);
+	while (f && f->inlined && n < stack->n_frames);
+	return n;
+}
+
 /* NULL: no line described it. Its function may be unknown. */
 static inline const struct meta_site *meta_site(const struct meta *meta, uint32_t id)
 {
