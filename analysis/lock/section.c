@@ -1023,16 +1023,16 @@ void sections_name(struct sections *s, uint32_t group, struct text *name)
 	const struct keyed_group *g = &s->holds.groups.data[group];
 	char hex[24];
 
-	if (g->rest) {
-		text_add(name, "other locks");
+	text_add(name,
+		 g->rest ? "other locks"
+			 : argkeys_place(&s->places, s->locks.data[g->key >> 32].address, hex));
+	if (!g->rest && (uint32_t)g->key) {
+		text_add(name, " taken in ");
+		callsites_name(&s->sites, (uint32_t)g->key - 1, name);
 		return;
 	}
-	text_printf(name, "%s taken in ",
-		    argkeys_place(&s->places, s->locks.data[g->key >> 32].address, hex));
-	if ((uint32_t)g->key)
-		callsites_name(&s->sites, (uint32_t)g->key - 1, name);
-	else
-		text_add(name, "an unrecorded place");
+	/* without a place, groups differ only in the function that takes the lock */
+	text_printf(name, " taken by %s", s->meta->functions.data[g->function].name);
 }
 
 static bool is_clear(const struct lock *first)
