@@ -301,6 +301,14 @@ void imbalance_no_section(const struct imbalance_view *v, struct text *out)
 	const double paused = (double)v->paused_ns / (double)v->duration_ns;
 	char share[TEXT_NUMBER];
 
+	if (v->joins_unknown && !v->paused_ns) {
+		text_add(out,
+			 "No parallel region was seen: no barrier, and no team of two or more "
+			 "threads. Unknown if the program waited for the end of threads that it "
+			 "created: neither joins nor the reasons for sleeps were recorded (sudo "
+			 "ispot record adds them).");
+		return;
+	}
 	if (!v->paused_ns) {
 		text_add(out,
 			 "No parallel region was seen: no barrier, no threads that were created "

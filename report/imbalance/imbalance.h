@@ -26,6 +26,7 @@ struct imbalance_view {
 	uint64_t start_ns, duration_ns; /* of the recording */
 	uint64_t paused_ns; /* part of duration_ns in which switches had no records, so that no
 			     * region of that part is known */
+	bool joins_unknown; /* threads were created, and a wait for their end has no record */
 	bool each;	    /* lists every iteration, which imbalance keeps then */
 	const char *const *notices; /* sentences; the last element is NULL */
 	uint64_t top;		    /* number of sections; 0: the default */

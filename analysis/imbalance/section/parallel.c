@@ -337,6 +337,7 @@ static void on_birth(struct parallel *p, const struct thread *parent, const stru
 	if (!child || child->tgid != parent->tgid)
 		return;
 	state_of(p, child->index)->since_ns = r->time_ns;
+	p->births++;
 }
 
 static void on_joined(void *self, const struct forkjoin_part *parts, size_t n, uint32_t site)
@@ -382,6 +383,7 @@ static void on_record(void *self, const struct thread *t, const struct record *r
 		on_set(p, r);
 	else if (t && r->kind == REC_FORK)
 		on_birth(p, t, r);
+	p->sees_joins |= r->kind == REC_WAIT;
 	if (t && !p->named)
 		forkjoin_record(&p->forkjoin, t, r);
 }
@@ -427,6 +429,7 @@ int parallel_init(struct parallel *p, const struct meta *meta, const struct call
 			continue;
 		p->roles[f->id] = (uint8_t)parallel_role(f, named);
 		found |= p->roles[f->id] == ROLE_NAMED;
+		p->sees_joins |= p->roles[f->id] == ROLE_JOIN;
 	}
 	if (named && !found)
 		return err_set(err, -ENOENT,

@@ -53,6 +53,8 @@ struct parallel {
 	uint64_t lost_records;
 	uint64_t paused_ns; /* time in which switches had no records (unwatched.h) */
 	uint64_t bodiless;  /* regions of which no body was recorded */
+	uint64_t births;    /* threads that the program created */
+	bool sees_joins;    /* a function that joins was recorded, or the reasons for sleeps */
 };
 
 /* named: a function or marker whose calls are the sections; NULL: all sections that are found.

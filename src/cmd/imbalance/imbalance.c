@@ -133,6 +133,7 @@ static int show(const struct imbalance_options *o, const struct parallel *p, str
 	v.duration_ns = ro->to_ns < to - from ? ro->to_ns : to - from;
 	v.duration_ns -= ro->from_ns < v.duration_ns ? ro->from_ns : v.duration_ns;
 	v.paused_ns = p->paused_ns;
+	v.joins_unknown = p->births > 1 && !p->sees_joins && !p->named && !meta_is_java(meta);
 	rc = write_views(o, &v, err);
 	while (n)
 		free(notices[--n]);
