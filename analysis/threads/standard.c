@@ -182,6 +182,35 @@ static bool is_own(const struct meta_frame *f)
 	       !standard_is_start(f->object, f->symbol);
 }
 
+/* Returns the program's outermost function, or NULL if the stack does not reach the beginning of a
+ * thread. */
+static const struct meta_frame *first_own(const struct meta *meta, const struct meta_stack *stack)
+{
+	bool begins = false;
+
+	for (uint32_t i = stack->n_frames; i--;) {
+		const struct meta_frame *f = meta_frame_at(meta, stack, i);
+
+		if (f && begins && is_own(f))
+			return f;
+		begins |= f && standard_is_start(f->object, f->symbol);
+	}
+	return NULL;
+}
+
+bool standard_begins_thread(const struct meta *meta, const struct meta_function *f)
+{
+	const char *object = meta_object(meta, f->object)->path;
+
+	vec_for_each (&meta->stacks, const struct meta_stack, stack) {
+		const struct meta_frame *first = first_own(meta, stack);
+
+		if (first && !strcmp(first->symbol, f->name) && !strcmp(first->object, object))
+			return true;
+	}
+	return false;
+}
+
 const struct meta_frame *standard_own_function(const struct meta *meta,
 					       const struct meta_stack *stack)
 {

@@ -45,6 +45,10 @@ enum standard_wait standard_wait_of_function(const char *object, const struct me
  * to the first function of the program. */
 enum standard_wait standard_wait_in(const struct meta *meta, const struct meta_stack *stack);
 
+/* Whether a recorded stack shows that a thread begins in this function: it is the first one of the
+ * program, behind those of libraries. Whatever the thread does is inside of it. */
+bool standard_begins_thread(const struct meta *meta, const struct meta_function *f);
+
 /* Returns whether a thread with this stack is in the system call by which the C library makes
  * threads and processes. */
 bool standard_is_in_clone(const struct meta *meta, const struct meta_stack *stack);

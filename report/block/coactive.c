@@ -6,11 +6,13 @@
 
 #include "analysis/evidence/coactivity.h"
 #include "analysis/result/result.h"
+#include "analysis/threads/standard.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "report/block/column.h"
 #include "report/block/view.h"
 #include "report/table/table.h"
+#include "trace/meta/meta.h"
 #include "symbol/name.h"
 
 static const struct thread *thread_of(const struct result *res, const struct coactive *c)
@@ -83,6 +85,23 @@ static void who(const struct result *res, const struct coactive *c, struct text 
 	coactive_code(c, text_printable(name, sizeof(name), c->name), out);
 	if (t)
 		text_printf(out, " in %u %s", t->tid, text_printable(name, sizeof(name), t->comm));
+}
+
+static bool begins_thread(const struct result *res, const struct coactive *c)
+{
+	return c->part != COACTIVE_CPU &&
+	       standard_begins_thread(res->meta, &res->meta->functions.data[c->id]);
+}
+
+bool report_coactive_is_outer(const struct result *res, const struct block *b,
+			      const struct coactive *c)
+{
+	if (!begins_thread(res, c))
+		return false;
+	vec_for_each (&b->coactive, const struct coactive, other)
+		if (other->part != COACTIVE_CPU && other->name && !begins_thread(res, other))
+			return true;
+	return false;
 }
 
 #define NAME_COLUMNS 60

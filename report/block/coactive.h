@@ -6,6 +6,8 @@
 #ifndef ISPOT_REPORT_BLOCK_COACTIVE_H
 #define ISPOT_REPORT_BLOCK_COACTIVE_H
 
+#include <stdbool.h>
+
 struct block;
 struct coactive;
 struct json;
@@ -15,6 +17,10 @@ struct view;
 
 /* Sets the member "coactive", to null if it could not be measured. */
 void report_set_coactive(struct json *block, const struct result *res, const struct block *b);
+/* Whether it is only the function in which a thread begins, and what that thread does is listed,
+ * too. */
+bool report_coactive_is_outer(const struct result *res, const struct block *b,
+			      const struct coactive *c);
 /* Adds "another thread runs evict in 91% of slow calls, …". */
 void text_meanwhile(const struct coactive *c, struct text *out);
 /*

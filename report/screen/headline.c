@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/cause/coactivity_find.h"
 #include "analysis/cause/kind.h"
 #include "analysis/cause/verdict.h"
 #include "analysis/lock/section.h"
@@ -485,6 +484,13 @@ static bool is_release(const struct meta_function *f)
 	return l && l->action == LOCK_RELEASE;
 }
 
+/* Whether the thread that released a lock is all that is known: the function is its outermost. */
+static bool is_released_anywhere(const struct meta *meta, const char *kind,
+				 const struct meta_function *f)
+{
+	return !strcmp(kind, "lock") && standard_begins_thread(meta, f);
+}
+
 /* Adds which thread ends the waits. For a lock, that is the place where the holder releases it. */
 static void woken_by(const struct result *res, const struct block *b, struct text *out)
 {
@@ -496,7 +502,9 @@ static void woken_by(const struct result *res, const struct block *b, struct tex
 		return;
 	part = wait_part(b->all_threads, b->waits, cause->kind);
 	if (part.waker.function >= res->meta->functions.n || !part.waker.sleeps ||
-	    is_release(&res->meta->functions.data[part.waker.function]))
+	    is_release(&res->meta->functions.data[part.waker.function]) ||
+	    is_released_anywhere(res->meta, cause->kind,
+				 &res->meta->functions.data[part.waker.function]))
 		return;
 	if (b->function && part.waker.function == b->function->id) {
 		/* the holder of this lock releases it elsewhere, so this wakeup belongs to another
@@ -512,13 +520,17 @@ static void woken_by(const struct result *res, const struct block *b, struct tex
 
 /* Adds what runs concurrently. A thread in the run queue waits for any CPU, so what runs meanwhile
  * is no reason. */
-static void meanwhile(const struct block *b, struct text *out)
+static void meanwhile(const struct result *res, const struct block *b, struct text *out)
 {
 	const struct cause *cause = report_main_cause(b);
-	const struct coactive *c = coactive_interferer(&b->coactive);
 
-	if (c && !(cause && !strcmp(cause->kind, "cpu-wait")))
-		text_meanwhile(c, out);
+	if (cause && !strcmp(cause->kind, "cpu-wait"))
+		return;
+	vec_for_each (&b->coactive, const struct coactive, c)
+		if (c->part != COACTIVE_CPU && c->name && !report_coactive_is_outer(res, b, c)) {
+			text_meanwhile(c, out);
+			return;
+		}
 }
 
 #define LABEL_COLUMNS 12
@@ -602,7 +614,7 @@ void text_details(const struct view *v, struct text *out)
 			woken_by(v->result, b, &line);
 		detail(v, "Woken by", &line, out);
 		if (v->shortened < SHORTEN_MOST)
-			meanwhile(b, &line);
+			meanwhile(v->result, b, &line);
 		detail(v, "Meanwhile", &line, out);
 	}
 	advice(v, b, out);

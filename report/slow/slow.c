@@ -777,12 +777,16 @@ static void details(const struct view *v, const struct slow *s, struct text *out
  */
 static void meanwhile(const struct view *v, const struct block *b, struct text *out)
 {
-	for (size_t i = 0; i < b->coactive.n && i < NAMED_MEANWHILE; i++) {
+	unsigned named = 0;
+
+	for (size_t i = 0; i < b->coactive.n && named < NAMED_MEANWHILE; i++) {
 		struct text line = { 0 };
 
+		if (report_coactive_is_outer(v->result, b, &b->coactive.data[i]))
+			continue;
 		if (b->coactive.data[i].low < NAMED_SPECIFIC * b->coactive.data[0].low)
 			break;
-		text_add(&line, i ? "And " : "Meanwhile ");
+		text_add(&line, named++ ? "And " : "Meanwhile ");
 		text_meanwhile(&b->coactive.data[i], &line);
 		text_wrap(line.s, v->width, out);
 		text_release(&line);
