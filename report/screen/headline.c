@@ -533,6 +533,28 @@ static void meanwhile(const struct result *res, const struct block *b, struct te
 		}
 }
 
+/* Adds why nothing is known of the lock's holder, and how to record it. The view of locks has a
+ * note on that below its table. */
+static void unknown_holder(const struct view *v, const struct block *b, struct text *out)
+{
+	static const char release_ends[] = "unlock";
+	const struct cause *cause = report_main_cause(b);
+	const struct lock_function *lock = b->function ? lock_function_of(b->function) : NULL;
+	const struct holding_most most = holding_most(b->holding);
+	const struct meta_not_traced *costly;
+	const char *release;
+
+	if (!cause || strcmp(cause->kind, "lock") != 0 || !lock || b->kind == BLOCK_LOCK ||
+	    most.doing || holding_function(v->result->meta, &most))
+		return;
+	costly = next_costly_release(v->result->meta, lock);
+	if (!costly)
+		return;
+	release = lock_release_of(lock->kind);
+	text_printf(out, "unknown: %s is too costly (-F '%.*s*')", release,
+		    (int)(strlen(release) - strlen(release_ends)), release);
+}
+
 #define LABEL_COLUMNS 12
 
 void text_detail(const struct view *v, const char *label, const char *s, struct text *out)
@@ -610,6 +632,9 @@ void text_details(const struct view *v, struct text *out)
 		if (v->shortened < SHORTEN_MOST)
 			call_of_it(b, &line);
 		detail(v, "Why", &line, out);
+		if (v->shortened < SHORTEN_MOST)
+			unknown_holder(v, b, &line);
+		detail(v, "Holder", &line, out);
 		if (v->shortened < SHORTEN_MOST)
 			woken_by(v->result, b, &line);
 		detail(v, "Woken by", &line, out);

@@ -681,6 +681,17 @@ static bool any_queue_for_lock(const struct result *res)
 	return false;
 }
 
+const struct meta_not_traced *next_costly_release(const struct meta *meta,
+						  const struct lock_function *lock)
+{
+	vec_for_each (&meta->not_traced, const struct meta_not_traced, f)
+		if (f->cost_share > 0 && !f->traced_until_ns && is_release(f) &&
+		    lock_function_of(&(struct meta_function){ .symbol = f->name })->kind ==
+			    lock->kind)
+			return f;
+	return NULL;
+}
+
 const struct meta_not_traced *next_costly_lock(const struct meta *meta)
 {
 	vec_for_each (&meta->not_traced, const struct meta_not_traced, f) {

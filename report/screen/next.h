@@ -8,6 +8,7 @@
 
 struct block;
 struct meta;
+struct lock_function;
 struct meta_not_traced;
 struct text;
 struct view;
@@ -23,6 +24,9 @@ void text_what_to_try(const struct view *v, const struct block *worst, const cha
  * several lines with backslashes if it is too short for the command. */
 void text_next_command(unsigned width, const char *command, const char *what, struct text *out);
 void text_next_line(const struct view *v, const char *command, const char *what, struct text *out);
+/* Returns the function that releases such locks and was too costly to trace, or NULL. */
+const struct meta_not_traced *next_costly_release(const struct meta *meta,
+						  const struct lock_function *lock);
 /* Returns the function that takes locks and was too costly to trace, or NULL if none was. */
 const struct meta_not_traced *next_costly_lock(const struct meta *meta);
 void text_next(const struct view *v, struct text *out); /* adds the commands that show more */

@@ -325,7 +325,7 @@ def check_story(whole):
     if m and m[1] != "<0.1%":
         if BY == "thread" and m[3]:
             reads("paragraph", "lost", trace["lost_ns"], m[3])
-        why = re.search(r"Why ([\d.]+)% of its lost time is ([a-zA-Z/ -]+?)(?:;| Woken| Meanwhile| Try|$)", flat)
+        why = re.search(r"Why ([\d.]+)% of its lost time is ([a-zA-Z/ -]+?)(?:;| Holder| Woken| Meanwhile| Try|$)", flat)
         if BY != "thread" and not any(tells_of(trace, b, m.groups(), why) for b in rows):
             wrong.append(f"paragraph: no row loses what it says: {m[0]}, {why and why[0]}")
     gain = re.search(r"recovers at most ([\d.]+%)", flat)
