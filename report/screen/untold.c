@@ -104,6 +104,22 @@ static bool is_in_faults(const struct untold_function *f)
 	return f->faults >= FAULTS_LEAST && f->faults >= f->share / 2;
 }
 
+/* A function whose probes were removed may have a row: its calls until then. */
+static void add_traced_until(const struct result *res, const struct meta_frame *frame,
+			     struct text *out)
+{
+	const uint64_t start_ns = res->meta->session.start_ns;
+	char until[TEXT_NUMBER];
+
+	vec_for_each (&res->meta->not_traced, const struct meta_not_traced, n) {
+		if (n->traced_until_ns <= start_ns || strcmp(n->name, frame->symbol) != 0)
+			continue;
+		text_printf(out, " (not traced after %s)",
+			    text_time(until, n->traced_until_ns - start_ns));
+		return;
+	}
+}
+
 /* Adds "work (app.c:12) 61%". */
 static void name_function(const struct untold_function *f, struct text *out)
 {
@@ -134,6 +150,7 @@ void text_untold(const struct result *res, const struct untold_functions *untold
 			break;
 		text_add(out, i ? ", " : ", mostly in ");
 		name_function(&untold->data[i], out);
+		add_traced_until(res, untold->data[i].frame, out);
 	}
 	text_add(out, ".");
 }
