@@ -203,9 +203,10 @@ static double first(const struct outliers *o, const struct outlier_block *b,
 
 /* Says how long the call ran. Time off the CPU that no one cause explains is no reason to blame the
  * input or the machine, unless it is the smaller part. */
-static void ran(const struct outlier *x, struct text *evidence)
+static void ran(const struct outlier_block *b, const struct outlier *x, struct text *evidence)
 {
-	uint64_t off_ns = offcpu_ns(&x->off);
+	const uint64_t off_ns = offcpu_ns(&x->off);
+	const double more_ns = (double)off_ns - typical_mean(b, (double)offcpu_ns(&b->typical.off));
 	uint64_t ran_ns = x->duration_ns > off_ns ? x->duration_ns - off_ns : 0;
 	char time[TEXT_NUMBER];
 
@@ -214,7 +215,7 @@ static void ran(const struct outlier *x, struct text *evidence)
 	else
 		text_printf(evidence, "it ran on a CPU for %s", text_time(time, ran_ns));
 	text_add(evidence,
-		 (double)off_ns < OUTLIER_EXPLAINS * x->residual_ns
+		 more_ns < OUTLIER_EXPLAINS * x->residual_ns
 			 ? ": its input or the machine made it slow"
 			 : ", and no one cause explains half of the time above the trend");
 }
@@ -222,10 +223,9 @@ static void ran(const struct outlier *x, struct text *evidence)
 static double running(const struct outliers *o, const struct outlier_block *b,
 		      const struct outlier *x, const char **kind, struct text *evidence)
 {
-	(void)b;
 	*kind = "unknown";
 	if (o->calls.threads.have_switch)
-		ran(x, evidence);
+		ran(b, x, evidence);
 	else
 		text_add(evidence, "nothing recorded says why");
 	return x->residual_ns;
