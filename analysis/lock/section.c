@@ -736,7 +736,8 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 	}
 	/* how long the lock is held is unknown while releases have no records */
 	if (has && c->exit_ns >= s->unseen_until_ns[row->kind] &&
-	    begin_hold(s, t, lock, c, row->shared, site) && s->hook.taken)
+	    begin_hold(s, t, lock, c, row->shared, site) && s->hook.taken &&
+	    sees_releases(s, row, c->exit_ns))
 		s->hook.taken(s->hook.self, t, lock, hold_group(s, c->id, lock, site), c,
 			      contended && !unclear);
 }
