@@ -191,7 +191,7 @@ static int find_block(const struct result *res, const char *name, const struct b
 		fit_keys(&res->blocks, name, &fit);
 		fit_keys(&res->groups, name, &fit);
 	}
-	if (!fit.exact && strchr(name, '*')) {
+	if (!fit.exact && !fit.parts && strchr(name, '*')) {
 		fit_pattern(&res->blocks, name, &fit);
 		fit_pattern(&res->groups, name, &fit);
 	}

@@ -93,13 +93,19 @@ static bool begins_thread(const struct result *res, const struct coactive *c)
 	       standard_begins_thread(res->meta, &res->meta->functions.data[c->id]);
 }
 
+static bool may_be_of_one(const struct coactive *a, const struct coactive *b)
+{
+	return a->thread == b->thread || a->thread == UINT32_MAX || b->thread == UINT32_MAX;
+}
+
 bool report_coactive_is_outer(const struct result *res, const struct block *b,
 			      const struct coactive *c)
 {
 	if (!begins_thread(res, c))
 		return false;
 	vec_for_each (&b->coactive, const struct coactive, other)
-		if (other->part != COACTIVE_CPU && other->name && !begins_thread(res, other))
+		if (other->part == COACTIVE_INSIDE && other->name && !begins_thread(res, other) &&
+		    may_be_of_one(c, other))
 			return true;
 	return false;
 }

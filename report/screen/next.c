@@ -563,7 +563,23 @@ static bool split_by_place(const struct meta_function *f)
 	return key && key->class == ARGUMENT_ADDRESS;
 }
 
-void text_slow_name(const struct block *b, struct text *out)
+/* Returns whether the pattern matches one function's name only. */
+static bool is_only_one(const struct result *res, const char *function, const char *pattern)
+{
+	bool is_one = true;
+
+	for (size_t i = 0; is_one && i < res->meta->functions.n; i++) {
+		const char *name = res->meta->functions.data[i].name;
+		struct text other = { 0 };
+
+		add_pattern(name, &other);
+		is_one = !strcmp(name, function) || strcmp(other.s, pattern) != 0;
+		text_release(&other);
+	}
+	return is_one;
+}
+
+void text_slow_name(const struct result *res, const struct block *b, struct text *out)
 {
 	const char *function =
 		b->kind == BLOCK_SEQUENCE || b->kind == BLOCK_LOCK ? b->function->name : b->name;
@@ -576,6 +592,10 @@ void text_slow_name(const struct block *b, struct text *out)
 	char name[2048];
 
 	add_pattern(function, &whole);
+	if (!is_only_one(res, function, whole.s)) {
+		text_release(&whole);
+		text_add(&whole, function);
+	}
 	if (key)
 		text_printf(&whole, " %s", key);
 	/* unprintable characters become '?': such a name is safe to show, but cannot be pasted */
@@ -654,7 +674,7 @@ static void next_of_threads(const struct view *v, struct text *out)
 		return;
 	if (b) {
 		text_add(&line, "ispot report -v --slow ");
-		text_slow_name(b, &line);
+		text_slow_name(v->result, b, &line);
 		next_view(v, line.s, ALL_OF_SLOW, out);
 		text_release(&line);
 		return;
@@ -787,7 +807,7 @@ static void what_next(const struct view *v, struct text *out)
 		return;
 	}
 	text_add(&slow, locks ? "ispot report -v --slow " : "ispot report --slow ");
-	text_slow_name(worst, &slow);
+	text_slow_name(v->result, worst, &slow);
 	text_input_option(v, &slow);
 	text_add(&thread, "ispot report --by thread");
 	text_input_option(v, &thread);

@@ -7,6 +7,7 @@
 #define NEXT_COMMENT "  # "
 
 struct block;
+struct result;
 struct meta;
 struct lock_function;
 struct meta_not_traced;
@@ -16,7 +17,7 @@ struct view;
 /* Adds " -i FILE", quoted for a shell, unless commands read that file by default. */
 void text_input_option(const struct view *v, struct text *out);
 /* Adds the name by which --slow takes the row, as a shell takes it. */
-void text_slow_name(const struct block *b, struct text *out);
+void text_slow_name(const struct result *res, const struct block *b, struct text *out);
 /* Adds the advice for the block's cause, as lines of text_detail(), the first of them labelled. */
 void text_what_to_try(const struct view *v, const struct block *worst, const char *label,
 		      struct text *out);

@@ -430,7 +430,7 @@ static void add_next_command(const struct view *v, const struct slow *s, struct 
 		events_of_slowest(v, s, &line);
 	} else {
 		text_add(&line, "ispot report -v --slow ");
-		text_slow_name(s->block, &line);
+		text_slow_name(v->result, s->block, &line);
 	}
 	text_input_option(v, &line);
 	text_add(out, v->all ? "\n" : "");
@@ -778,14 +778,16 @@ static void details(const struct view *v, const struct slow *s, struct text *out
 static void meanwhile(const struct view *v, const struct block *b, struct text *out)
 {
 	unsigned named = 0;
+	double first = 0;
 
 	for (size_t i = 0; i < b->coactive.n && named < NAMED_MEANWHILE; i++) {
 		struct text line = { 0 };
 
 		if (report_coactive_is_outer(v->result, b, &b->coactive.data[i]))
 			continue;
-		if (b->coactive.data[i].low < NAMED_SPECIFIC * b->coactive.data[0].low)
+		if (b->coactive.data[i].low < NAMED_SPECIFIC * first)
 			break;
+		first = named ? first : b->coactive.data[i].low;
 		text_add(&line, named++ ? "And " : "Meanwhile ");
 		text_meanwhile(&b->coactive.data[i], &line);
 		text_wrap(line.s, v->width, out);
