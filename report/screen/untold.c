@@ -108,16 +108,15 @@ static bool is_in_faults(const struct untold_function *f)
 static void add_traced_until(const struct result *res, const struct meta_frame *frame,
 			     struct text *out)
 {
-	const uint64_t start_ns = res->meta->session.start_ns;
 	char until[TEXT_NUMBER];
 
-	vec_for_each (&res->meta->not_traced, const struct meta_not_traced, n) {
-		if (n->traced_until_ns <= start_ns || strcmp(n->name, frame->symbol) != 0)
-			continue;
-		text_printf(out, " (not traced after %s)",
-			    text_time(until, n->traced_until_ns - start_ns));
-		return;
-	}
+	vec_for_each (&res->meta->not_traced, const struct meta_not_traced, n)
+		if (n->traced_until_ns && !n->traced_again_ns && !strcmp(n->name, frame->symbol) &&
+		    !strcmp(n->object, frame->object)) {
+			text_printf(out, " (not traced after %s)",
+				    text_time(until, result_since_start(res, n->traced_until_ns)));
+			return;
+		}
 }
 
 /* Adds "work (app.c:12) 61%". */
