@@ -318,9 +318,11 @@ void imbalance_no_section(const struct imbalance_view *v, struct text *out)
 	text_printf(
 		out,
 		"Unknown if threads wait for each other at a barrier or a join. Context switches "
-		"were not recorded for %s of the time, and the rest of the time has no parallel "
-		"region.",
-		text_share(share, paused < 1 ? paused : 1));
+		"were not recorded for %s of the time%s.",
+		text_share(share, paused < 1 ? paused : 1),
+		v->joins_unknown || paused >= 1
+			? ""
+			: ", and the rest of the time has no parallel region");
 }
 
 static void amount(const struct imbalance_view *v, struct table *t, double x, unsigned width)
