@@ -38,8 +38,8 @@
 #include "trace/meta/print.h"
 #include "trace/write/writer.h"
 
-#define MAPPED_NS 1000000000ull /* between two looks at what processes have mapped */
-#define FLUSH_NS  100000000ull	/* longest time whose records are lost if ispot is killed */
+#define MAPPED_NS 500000000ull /* between two looks at what processes have mapped */
+#define FLUSH_NS  100000000ull /* longest time whose records are lost if ispot is killed */
 
 struct recording {
 	const struct session_options *o;
@@ -291,17 +291,16 @@ static const char *reason_to_stop(struct recording *r)
 	return ending_reason_now(&r->ending, &r->launch, &facts);
 }
 
-/* Looks up new addresses, also in files that a process has mapped since it was patched. */
-static void add_addresses(struct recording *r)
+/* Looks up the addresses that came since the last time, also in files that a process has mapped
+ * since it was patched. Reading what all processes have mapped takes long. */
+static void add_addresses(struct recording *r, bool at_end)
 {
 	const uint64_t now = clock_now_ns();
 
-	if (!drain_addresses_left(&r->given))
+	if (!drain_addresses_left(&r->given) || (!at_end && now - r->mapped_ns < MAPPED_NS))
 		return;
-	if (now - r->mapped_ns > MAPPED_NS) {
-		r->mapped_ns = now;
-		spaces_reread(&r->spaces);
-	}
+	r->mapped_ns = now;
+	spaces_reread(&r->spaces);
 	addresses_add(&r->addresses, &r->given, &r->spaces);
 }
 
@@ -310,7 +309,7 @@ static void drain(struct recording *r)
 	uint64_t now = clock_now_ns();
 
 	inproc_drain_run(&r->drain);
-	add_addresses(r);
+	add_addresses(r, false);
 	java_switches_drain(&r->switches);
 	inproc_note_error(&r->drain, ownswitches_drain(&r->own));
 	processes_enforce_budget(&r->processes, &r->budget, r->given_up, now);
@@ -331,7 +330,7 @@ static void run(struct recording *r)
 	processes_restore(&r->processes);
 	inproc_drain_stop(&r->drain);
 	processes_drain_rest(&r->processes);
-	add_addresses(r);
+	add_addresses(r, true);
 	processes_write_passed(&r->processes, &r->budget, r->given_up);
 	r->end_ns = clock_now_ns();
 	inproc_drain_finish(&r->drain, r->end_ns);
