@@ -57,6 +57,16 @@ for name in sched_yield syscall clock_gettime; do
 	if [ "$switch_ns" = 0 ] || [ "$untraced_ns" = 0 ]; then
 		skip "$name: a switch does not cost what a traced call of it does" "no measurement was long enough"
 	elif [ $name = clock_gettime ]; then # called now and then only
+		for _ in 1 2; do # on a loud machine both are measured again, one after the other
+			[ "$switch_ns" -lt $((3 * untraced_ns)) ] && break
+			switch_cost main main
+			untraced_ns=$switch_ns
+			switch_cost $name "libc.so.6:$name"
+		done
+		if [ "$switch_ns" = 0 ] || [ "$untraced_ns" = 0 ]; then
+			skip "$name: a switch costs what it costs when others are traced" "no measurement was long enough"
+			continue
+		fi
 		[ "$switch_ns" -gt 0 ] && [ "$switch_ns" -lt $((3 * untraced_ns)) ]
 		ok $? "$name: a switch costs what it costs when others are traced" || diag "$switch_ns ns and $untraced_ns ns"
 	elif [[ $class == *single-step* ]]; then
