@@ -8,6 +8,7 @@
 #include "analysis/cause/kind.h"
 #include "analysis/imbalance/count/counted.h"
 #include "base/json.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "report/block/view.h"
 #include "report/imbalance/imbalance.h"
@@ -58,12 +59,16 @@ const char *imbalance_function(const struct imbalance_view *v, uint32_t place)
 	return name(v, v->counted->run->places.data[place].function);
 }
 
-/* Shortens the name, because the argument types make some names very long. */
+/* Shortens the name, because the argument types make some names very long. The version of a
+ * library's symbol, behind an @, is left out. */
 static void function_name(const struct imbalance_view *v, uint32_t number, struct text *out)
 {
+	const char *whole = name(v, number);
+	char *function = xstrndup(whole, strcspn(whole, "@"));
 	char buf[NAME_BYTES];
 
-	text_add(out, text_shortened(buf, sizeof(buf), name(v, number), FUNCTION_COLUMNS));
+	text_add(out, text_shortened(buf, sizeof(buf), function, FUNCTION_COLUMNS));
+	free(function);
 }
 
 void imbalance_inlined(const struct imbalance_view *v, const struct counted_cause *c,
@@ -193,7 +198,7 @@ static void cause_text(const struct imbalance_view *v, const struct parallel_sec
 		       const struct counted_cause *c, struct text *out)
 {
 	const struct counts_place *p = &v->counted->run->places.data[c->place];
-	char buf[NAME_BYTES], low[TEXT_NUMBER], high[TEXT_NUMBER];
+	char low[TEXT_NUMBER], high[TEXT_NUMBER];
 	double least = c->counts[0], most = c->counts[0];
 
 	for (size_t t = 0; t < s->threads.n; t++) {
@@ -202,10 +207,9 @@ static void cause_text(const struct imbalance_view *v, const struct parallel_sec
 	}
 	text_printf(out, "  %5.2f  ", c->score);
 	imbalance_place(v, c->place, out);
-	text_printf(
-		out, " (%s): %s\n",
-		text_shortened(buf, sizeof(buf), imbalance_function(v, c->place), FUNCTION_COLUMNS),
-		imbalance_kind(c));
+	text_add(out, " (");
+	function_name(v, p->function, out);
+	text_printf(out, "): %s\n", imbalance_kind(c));
 	source_line(v, p->file, p->line, out);
 	way_lines(v, c, out);
 	text_add(out, "         by thread  ");
