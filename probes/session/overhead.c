@@ -165,8 +165,7 @@ static void add_advice(const struct overhead *o, const struct recording *r, cons
 	if (is_mostly_scheduling(o, r))
 		text_add(out, scheduling_advice(o, r));
 	else if (r->is_hybrid && x->span_ns < SHORT_NS) /* the user has named no functions */
-		text_add(out, "record for longer: ispot needs a moment to leave out the functions "
-			      "that cost too much");
+		text_add(out, "record for longer: the costliest functions are left out with time");
 	else if (r->is_hybrid)
 		text_add(out, "allow more with --overhead, or name the functions to trace with -F");
 	else
