@@ -568,6 +568,8 @@ static bool is_only_one(const struct result *res, const char *function, const ch
 {
 	bool is_one = true;
 
+	if (!strcmp(function, pattern)) /* the name has no long template */
+		return true;
 	for (size_t i = 0; is_one && i < res->meta->functions.n; i++) {
 		const char *name = res->meta->functions.data[i].name;
 		struct text other = { 0 };
