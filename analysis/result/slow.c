@@ -165,8 +165,8 @@ static bool matches(const char *pattern, const char *name, const char *key)
 	return is_match;
 }
 
-/* Of the rows whose names the pattern matches, in full or as the screen shortens them, the one that
- * loses most is meant. */
+/* Chooses the row that loses most among those whose names match the pattern, either in full or as
+ * the screen shortens them. */
 static void fit_pattern(const struct blocks *blocks, const char *pattern, struct fit *fit)
 {
 	struct text brief = { 0 };

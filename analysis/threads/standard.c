@@ -65,7 +65,7 @@ static const struct {
 	{ INLINE, STANDARD_RESULT, "std::latch::*" },
 	{ INLINE, STANDARD_BARRIER, "std::barrier<*" },
 	{ INLINE, STANDARD_SEMAPHORE, "std::counting_semaphore<*" },
-	/* what these are made of, and stays where they are inlined without DWARF's names */
+	/* Parts of the classes above. Where a compiler inlines a class, its parts may remain. */
 	{ INLINE, STANDARD_RESULT, "std::__atomic_wait_address<long, std::latch::*" },
 	{ INLINE, STANDARD_BARRIER, "std::__atomic_wait_address<std::__barrier_phase_t*" },
 	{ INLINE, STANDARD_BARRIER, "std::__tree_barrier<*" },

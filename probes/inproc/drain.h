@@ -147,8 +147,6 @@ struct inproc_drain {
 	uint64_t calls, records, lost_records, pauses, pause_ns, waited;
 	/* [function], of stamped regions: the recorded arguments; NULL: none, or of no function */
 	const struct arguments **arguments;
-	uint64_t ring_memory,
-		ring_memory_most;	   /* bytes of all stamped rings; most of 0: no limit */
 	struct drain_addresses *addresses; /* arguments that are addresses; NULL: not kept */
 	uint64_t *calls_of;		   /* [function], of stamped regions; NULL: not counted */
 	uint64_t *last_of_ns; /* [function]: time of its latest record; NULL: not counted */
@@ -162,11 +160,13 @@ struct inproc_drain {
 	uint64_t full_users;			/* users who have more regions than are read */
 	uint64_t refused_regions, torn_regions; /* torn: the program made its file shorter */
 	struct strtab frames;			/* places, by the file's ids */
-	uint32_t n_stacks;    /* stacks in the file so far; their ids start from 1 */
-	struct keep *keep;    /* NULL: every call is written */
-	uint64_t slower_ns;   /* with keep: shorter hold times are not written, either */
-	uint64_t rest_ns;     /* time of the records for what keep left out */
-	uint64_t run_records; /* records of one run, at most */
+	uint32_t n_stacks;	   /* stacks in the file so far; their ids start from 1 */
+	struct keep *keep;	   /* NULL: every call is written */
+	uint64_t slower_ns;	   /* with keep: shorter hold times are not written, either */
+	uint64_t rest_ns;	   /* time of the records for what keep left out */
+	uint64_t run_records;	   /* records of one run, at most */
+	uint64_t ring_memory;	   /* bytes that all stamped rings have (ringmemory.h) */
+	uint64_t ring_memory_most; /* bytes that they may keep; 0: no limit */
 	uint64_t names_bytes, names_bytes_max; /* of all regions, and of their tables of ids */
 	struct {
 		VEC(struct inproc_stamped_record)

@@ -33,7 +33,8 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Returns how many of the n records before a position have memory. */
+/* Returns for how many records before the position the ring has memory, if none of it was given
+ * back after a read. */
 static uint64_t held_before(const struct inproc_region *g, const struct inproc_seen *seen,
 			    uint64_t position)
 {

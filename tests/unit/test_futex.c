@@ -661,7 +661,7 @@ static void functions_count_in_their_own_library(void **state)
 			 STANDARD_BARRIER);
 	assert_int_equal(standard_wait_of("/usr/bin/app", "std::counting_semaphore<8l>::acquire()"),
 			 STANDARD_SEMAPHORE);
-	/* What these are made of remains as a function of the program. */
+	/* A function of which these classes are made may remain where they are inlined. */
 	assert_int_equal(
 		standard_wait_of("/usr/bin/app",
 				 "void std::__atomic_wait_address<std::__barrier_phase_t, X>(X)"),
