@@ -279,7 +279,7 @@ static void short_rows(const struct outlier_view *v, size_t others, struct text 
 	size_t most = v->top ? v->top : BLOCKS_DEFAULT, n = 0, rest = 0, lines = 0;
 	double rest_ns = 0;
 
-	text_add(out, "    TIME OUTLIERS  CALLS    P50    MAX CAUSE              FUNCTION\n");
+	text_add(out, "    TIME OUTLIERS  CALLS    P50    MAX CAUSE                FUNCTION\n");
 	vec_for_each (&v->outliers->blocks, const struct outlier_block, b) {
 		struct text row = { 0 };
 		struct table t = { .out = &row, .width = v->width, .colours = v->colours };

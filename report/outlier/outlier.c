@@ -18,6 +18,7 @@
 #include "report/table/table.h"
 #include "report/table/wrap.h"
 #include "trace/meta/meta.h"
+#include "trace/meta/wrapper.h"
 
 #define CALLS_DEFAULT 10
 #define STACK_FRAMES  8
@@ -221,27 +222,41 @@ static void callees(const struct outlier_view *v, const struct outlier_block *b,
 		text_printf(out, "%*sand others\n", indent, "");
 }
 
+/* Whether a frame is more than a wrapper, such as the C++ library's std::mutex::lock(). */
+static bool any_tells(const struct meta *meta, const struct meta_stack *s, uint32_t first)
+{
+	for (uint32_t i = first; i < s->n_frames; i++) {
+		const struct meta_frame *f = meta_frame_at(meta, s, i);
+
+		if (f && f->symbol && *f->symbol && !meta_frame_is_wrapper(f))
+			return true;
+	}
+	return false;
+}
+
 void outlier_called_from(const struct outlier_view *v, const struct outlier *x, struct text *out)
 {
 	const struct meta *meta = v->outliers->meta;
 	const struct meta_stack *s = meta_stack(meta, x->stack ? x->stack : x->site);
 	/* the call's own stack begins with the function itself */
-	uint32_t first = x->stack ? meta_stack_own(meta, s) : 0;
+	uint32_t first = x->stack ? meta_stack_own(meta, s) : 0, i, n = 0;
+	bool skips;
 
 	if (!s || s->n_frames <= first)
 		return;
+	skips = any_tells(meta, s, first);
 	text_add(out, "called from");
-	for (uint32_t i = first; i < s->n_frames && i < first + STACK_FRAMES; i++) {
+	for (i = first; i < s->n_frames && n < STACK_FRAMES; i++) {
 		const struct meta_frame *f = meta_frame_at(meta, s, i);
 
-		if (!f || !f->symbol)
+		if (!f || !f->symbol || (skips && meta_frame_is_wrapper(f)))
 			continue;
-		text_printf(out, "%s %s", i > first ? " <" : "",
+		text_printf(out, "%s %s", n++ ? " <" : "",
 			    *f->symbol ? f->symbol : text_base_name(f->object));
 		if (*f->file && f->line)
 			text_printf(out, " (%s:%u)", text_base_name(f->file), f->line);
 	}
-	if (!x->stack || s->n_frames > first + STACK_FRAMES)
+	if (!x->stack || i < s->n_frames)
 		text_add(out, " < …");
 }
 
