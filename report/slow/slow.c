@@ -462,15 +462,6 @@ static void slowest_one(const struct view *v, const struct slow *s, struct text 
 #define INDENT	    10
 #define FACT_INDENT 6
 
-static void head(const struct view *v, const char *s, struct text *out)
-{
-	struct table t = { .out = out, .width = v->width, .colours = v->colours };
-
-	text_add(out, "\n");
-	table_style(&t, TABLE_BOLD);
-	table_last(&t, s);
-}
-
 /* Adds an indented paragraph. */
 static void evidence(const char *s, unsigned width, struct text *out)
 {
@@ -511,9 +502,15 @@ static void slow_causes(const struct view *v, const struct block *b, struct text
 {
 	struct table t = { .out = out, .width = v->width };
 
+	char all[TEXT_NUMBER];
+	struct text why = { 0 };
+
 	if (!b->causes.n)
 		return;
-	head(v, "Why slow calls are slow", out);
+	text_printf(&why, "Why slow calls are slow (shares of the %s beyond the fastest call)",
+		    text_time(all, (uint64_t)llround(block_pools_ns(b))));
+	title(v, why.s, out);
+	text_release(&why);
 	if (!v->all) {
 		causes_in_brief(v, b, out);
 		return;
@@ -556,14 +553,14 @@ static void per_call(struct table *t, double ns)
 	table_right(t, text_time(number, (uint64_t)(ns + 0.5)), 7);
 }
 
-static void places(const struct view *v, const char *title, const struct places *p, bool line,
+static void places(const struct view *v, const char *head, const struct places *p, bool line,
 		   struct text *out)
 {
 	struct table t = { .out = out, .width = v->width };
 
 	if (!p->n)
 		return;
-	head(v, title, out);
+	title(v, head, out);
 	vec_for_each (p, const struct place, place) {
 		struct text name = { 0 };
 		char cell[16];

@@ -24,8 +24,9 @@ HEADS = {"LATENCY    CALLS": "durations", "Why slow calls are slow": "causes",
 def sections(lines):
     found, name = {"": []}, ""
     for line in lines:
-        name = HEADS.get(line, name if line else None)
-        if line and line not in HEADS and name is not None:
+        head = HEADS.get(line.partition(" (shares of ")[0])
+        name = head or (name if line else None)
+        if line and not head and name is not None:
             found.setdefault(name, []).append(line)
     return found
 
