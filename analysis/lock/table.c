@@ -63,3 +63,13 @@ const char *lock_release_of(enum lock_kind kind)
 		i++; /* each kind has one */
 	return rows[i].name;
 }
+
+const char *lock_pattern_of(enum lock_kind kind)
+{
+	static const char *const patterns[LOCK_KINDS] = { [LOCK_OF_MUTEX] = "pthread_mutex_*",
+							  [LOCK_OF_RWLOCK] = "pthread_rwlock_*",
+							  [LOCK_OF_SPIN] = "pthread_spin_*",
+							  [LOCK_OF_C11] = "mtx_*" };
+
+	return patterns[kind];
+}

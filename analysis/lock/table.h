@@ -31,5 +31,7 @@ struct lock_function {
 const struct lock_function *lock_function_of(const struct meta_function *f);
 /* Returns the name of the function that releases such locks. */
 const char *lock_release_of(enum lock_kind kind);
+/* Returns the pattern of all functions of such locks, "pthread_rwlock_*". */
+const char *lock_pattern_of(enum lock_kind kind);
 
 #endif

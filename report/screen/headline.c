@@ -537,12 +537,10 @@ static void meanwhile(const struct result *res, const struct block *b, struct te
  * note on that below its table. */
 static void unknown_holder(const struct view *v, const struct block *b, struct text *out)
 {
-	static const char release_ends[] = "unlock";
 	const struct cause *cause = report_main_cause(b);
 	const struct lock_function *lock = b->function ? lock_function_of(b->function) : NULL;
 	const struct holding_most most = holding_most(b->holding);
 	const struct meta_not_traced *costly;
-	const char *release;
 
 	if (!cause || strcmp(cause->kind, "lock") != 0 || !lock || b->kind == BLOCK_LOCK ||
 	    most.doing || holding_function(v->result->meta, &most))
@@ -550,9 +548,8 @@ static void unknown_holder(const struct view *v, const struct block *b, struct t
 	costly = next_costly_release(v->result->meta, lock);
 	if (!costly)
 		return;
-	release = lock_release_of(lock->kind);
-	text_printf(out, "unknown: %s is too costly (-F '%.*s*')", release,
-		    (int)(strlen(release) - strlen(release_ends)), release);
+	text_printf(out, "unknown: %s is too costly (-F '%s')", lock_release_of(lock->kind),
+		    lock_pattern_of(lock->kind));
 }
 
 #define LABEL_COLUMNS 12

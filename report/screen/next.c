@@ -732,14 +732,12 @@ static bool next_is_burst_of_locks(const struct view *v, struct text *out)
 {
 	const struct meta_not_traced *f = next_costly_lock(v->result->meta);
 	struct text line = { 0 };
-	char name[1024];
 
 	if (!f || is_in_process(v))
 		return false;
 	/* without the release there are no hold times */
-	text_printf(&line, "ispot record --burst 50ms/500ms -F %s@arg1 -F %s@arg1",
-		    text_printable(name, sizeof(name), f->name),
-		    lock_release_of(
+	text_printf(&line, "ispot record --burst 50ms/500ms -F '%s'",
+		    lock_pattern_of(
 			    lock_function_of(&(struct meta_function){ .symbol = f->name })->kind));
 	same_program(v, &line);
 	next_line(out, v->width, line.n, "Next:", line.s, "waits for locks, in bursts");

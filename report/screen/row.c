@@ -211,8 +211,7 @@ static void add_never_released(const struct view *v, struct text *out)
 	text_printf(out, " HOLD n/a: %s release of %s was recorded",
 		    without->section->released ? "not every" : "no", some ? "that lock" : "locks");
 	if (l && !traces_release(v->result->meta, l->kind))
-		text_printf(out, " (record -F %s@arg1 -F %s@arg1)", l->name,
-			    lock_release_of(l->kind));
+		text_printf(out, " (record -F '%s')", lock_pattern_of(l->kind));
 	text_add(out, ".");
 }
 
@@ -387,9 +386,9 @@ const char *row_lock(const struct block *b)
 
 	if (!l || l->action > LOCK_TRY || (!is_function && b->kind != BLOCK_LOCK))
 		return NULL;
-	return strstr(l->name, "rwlock") ? "rwlock"
-	       : strstr(l->name, "spin") ? "spinlock"
-					 : "mutex";
+	if (l->kind == LOCK_OF_RWLOCK)
+		return !is_function ? "rwlock" : l->shared ? "rdlock" : "wrlock";
+	return l->kind == LOCK_OF_SPIN ? "spinlock" : "mutex";
 }
 
 void text_sites_note(const struct view *v, struct text *out)

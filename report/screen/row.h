@@ -22,7 +22,8 @@ void text_title(const struct block *b, unsigned room, struct text *out);
 struct holding_most text_holding(const struct view *v, const struct block *b, struct text *out);
 /* Adds a call site without the directories of its file: "cache_get (contended.c:66) +0x65". */
 void text_place(const char *s, struct text *out);
-/* Returns "mutex", "rwlock" or "spinlock" if the key of the row is a lock, or else NULL. */
+/* Returns "mutex", "spinlock" or "rwlock" if the key of the row is a lock, or else NULL. The row of
+ * a function that takes it for reading is "rdlock", for writing "wrlock". */
 const char *row_lock(const struct block *b);
 /* Ends the line with a name that is never cut. If it does not fit, it gets lines of its own. */
 void text_whole(struct table *t, const char *name);
