@@ -33,7 +33,7 @@ enum shortening {
 	SHORTEN_NO_COUNTERS, /* a line where they are shown */
 	SHORTEN_REMARKS,
 	SHORTEN_CALLS,	   /* how long calls take: the table says it as well */
-	SHORTEN_NOTES,	   /* one note, and how many more there are */
+	SHORTEN_NOTES,	   /* one note, and how many more there are; no loops to mark */
 	SHORTEN_OTHERS,	   /* sentences about other things than the worst function */
 	SHORTEN_LEGEND,	   /* but a line of what the words of the table mean */
 	SHORTEN_MOST,	   /* beside the note, the worst function's cause and advice is all */

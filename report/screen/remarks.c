@@ -565,7 +565,7 @@ void text_to_do(const struct view *v, struct text *out)
 {
 	struct text loops = { 0 };
 
-	if (!v->all && !v->by_thread)
+	if (!v->all && !v->by_thread && v->shortened < SHORTEN_NOTES)
 		loops_to_mark(v, &loops);
 	if (loops.n)
 		text_wrap(loops.s, v->width, out);

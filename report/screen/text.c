@@ -792,7 +792,7 @@ static void make_room(const struct view *fitting, void (*print)(const struct vie
 {
 	struct view shorter = *fitting;
 
-	while (shorter.shortened < (fitting->by_thread ? SHORTEN_OTHERS : SHORTEN_CALLS)) {
+	while (shorter.shortened < (fitting->by_thread ? SHORTEN_OTHERS : SHORTEN_NOTES)) {
 		struct text text = { 0 };
 
 		shorter.shortened++;
