@@ -427,6 +427,23 @@ static void next_for_untold(const struct view *v, struct text *out)
 	vec_release(&untold);
 }
 
+/* Suggests what shows more of any program, if nothing else is known to. */
+static void next_of_last_resort(const struct view *v, struct text *out)
+{
+	struct text line = { 0 };
+
+	if (v->result->threads.n < 2)
+		return;
+	if (is_in_process(v) && !v->result->meta->session.attached) {
+		text_add(&line, "sudo ispot record");
+		same_program(v, &line);
+		next_line(out, v->width, line.n, "Next:", line.s, "who wakes whom, and causes");
+	} else if (v->file) {
+		next_view(v, "ispot report --by thread", "what each thread does", out);
+	}
+	text_release(&line);
+}
+
 #define GROUPS_MAX 2 /* suggested at most; the most telling groups come first */
 
 static void groups_to_try(const struct view *v, const char *label, struct text *out)
@@ -787,8 +804,12 @@ static void what_next(const struct view *v, struct text *out)
 		return;
 	}
 	if (!worst) {
+		const size_t before = out->n;
+
 		if (!next_is_imbalance(v, out) && !next_is_burst(v, out) && !next_is_solo(v, out))
 			next_for_untold(v, out);
+		if (out->n == before)
+			next_of_last_resort(v, out);
 		return;
 	}
 	if (v->file && is_at_barrier(worst) &&

@@ -348,6 +348,14 @@ void text_header(const struct view *v, struct text *out)
 	notes(v, out);
 }
 
+/* What to do about time outside every traced function. */
+static const char *how_to_trace_more(const struct result *res)
+{
+	return meta_has_notice(res->meta, "no-symbols") ? "only the program's symbols make them "
+							  "known"
+							: "trace more of them (-F)";
+}
+
 #define MOST 0.5 /* of thread time outside of all blocks: from here on worth a sentence */
 
 /* Reports how much thread time is neither in a traced block nor a wait, and where it is. */
@@ -362,10 +370,8 @@ static void outside(const struct result *res, struct text *out)
 		return;
 	if (res->outside_cpu_ns == BLOCK_NONE) {
 		if (1 - res->coverage > MOST)
-			text_printf(out,
-				    " %s of thread time is outside every traced function: trace "
-				    "more of them (-F).",
-				    text_share(number, 1 - res->coverage));
+			text_printf(out, " %s of thread time is outside every traced function: %s.",
+				    text_share(number, 1 - res->coverage), how_to_trace_more(res));
 	} else if (cpu + runnable > MOST && runnable > cpu) {
 		text_printf(
 			out,
@@ -373,10 +379,8 @@ static void outside(const struct result *res, struct text *out)
 			"threads are ready to run than there are CPUs, or other programs have them.",
 			text_share(number, runnable));
 	} else if (cpu + runnable > MOST) {
-		text_printf(out,
-			    " %s of thread time runs outside every traced function: trace more of "
-			    "them (-F).",
-			    text_share(number, cpu));
+		text_printf(out, " %s of thread time runs outside every traced function: %s.",
+			    text_share(number, cpu), how_to_trace_more(res));
 	}
 }
 
@@ -584,11 +588,9 @@ static double mostly_outside(const struct result *res)
 static void runs_elsewhere(const struct result *res, struct text *out)
 {
 	text_new_sentence(out);
-	text_printf(
-		out,
-		"Cannot tell whether threads interfere: %.0f%% of the CPU time is outside every "
-		"traced function. Trace more of them (-F).",
-		100 * mostly_outside(res));
+	text_add(out, report_alone(res));
+	text_printf(out, "%.0f%% of the CPU time is outside every traced function: %s.",
+		    100 * mostly_outside(res), how_to_trace_more(res));
 }
 
 #define UNTOLD_SLEEP 0.1 /* of thread time: with more, nothing can be said of all threads */

@@ -128,10 +128,12 @@ static void name_function(const struct untold_function *f, struct text *out)
 		text_add(out, " (mostly in the kernel, likely in page faults)");
 }
 
-/* Returns whether the program has never had a second thread; without switches that is not known. */
-static bool has_one_thread(const struct result *res)
+const char *report_alone(const struct result *res)
 {
-	return res->threads.n == 1 && res->calls.threads.have_switch;
+	/* without switches it is unknown whether there was a second thread */
+	return res->threads.n == 1 && res->calls.threads.have_switch
+		       ? "The program has one thread, so none waits for another. "
+		       : "Cannot tell whether threads interfere: ";
 }
 
 void text_untold(const struct result *res, const struct untold_functions *untold, bool alone,
@@ -139,9 +141,7 @@ void text_untold(const struct result *res, const struct untold_functions *untold
 {
 	text_new_sentence(out);
 	if (alone)
-		text_add(out, has_one_thread(res)
-				      ? "The program has one thread, so none waits for another. "
-				      : "Cannot tell whether threads interfere: ");
+		text_add(out, report_alone(res));
 	text_printf(out, "%.0f%% of the CPU time is outside the calls that were compared",
 		    100 * untold->share);
 	for (size_t i = 0; i < untold->n && i < NAMES_MAX; i++) {

@@ -25,6 +25,9 @@ const struct cause *text_cache_misses(const struct block *b);
 /* Adds a paragraph on running time that nothing explains. */
 void text_unexplained(const struct view *v, const struct block *b, struct text *out);
 
+/* Returns how a sentence begins on time without a score: that it is unknown whether threads
+ * interfere, or that there is but one. */
+const char *report_alone(const struct result *res);
 /* Adds which functions take CPU time without a score. alone: no other sentence precedes it. */
 void text_untold(const struct result *res, const struct untold_functions *untold, bool alone,
 		 struct text *out);
