@@ -527,10 +527,11 @@ static bool is_yield(const struct block *b)
 	       standard_is_yield(b->object->path, b->function->symbol);
 }
 
-/* Whether most of the block's run queue time begins with giving up the CPU. */
-static bool gives_up(const struct block *b)
+bool cause_gives_up(const struct block *b)
 {
-	return b->sums && 2 * b->sums->own_off.yielded_ns > b->sums->own_off.preempted_ns;
+	const struct offcpu *off = b->sums ? &b->sums->own_off : NULL;
+
+	return is_yield(b) || (off && 2 * off->yielded_ns > off->preempted_ns);
 }
 
 static bool yields_most(const struct block *b)
@@ -547,7 +548,7 @@ const struct cause_kind *cause_kind_of(const struct block *b, const char *kind)
 	enum inside_lock inside;
 	const struct wait_cell *most;
 
-	if (!strcmp(kind, giving_up.kind) && (is_yield(b) || gives_up(b)))
+	if (!strcmp(kind, giving_up.kind) && cause_gives_up(b))
 		return &giving_up;
 	if (lock && spins_in_openmp(b))
 		return &in_openmp;

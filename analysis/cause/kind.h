@@ -74,5 +74,7 @@ const char *cause_advice(const struct block *b, const char *kind, size_t n);
 bool cause_cpus_crowded(const struct block *b); /* mainly the program's own threads */
 /* mainly other programs, or the program may not use all CPUs */
 bool cause_cpus_taken(const struct block *b);
+/* Most of the block's run queue time begins with giving up the CPU, only to look again. */
+bool cause_gives_up(const struct block *b);
 
 #endif

@@ -682,51 +682,54 @@ static double cpu_asked(const struct result *res, const struct block *worst)
 								 : 1;
 }
 
+/* Returns how many CPUs the program does not ask for if the block loses nothing. Threads that spin
+ * free the CPU that they run on; without other programs, it serves the threads behind them in the
+ * run queue. Threads that give up the CPU only to look again do not ask for it any more. */
+static double unasked_without(const struct result *res, const struct block *worst)
+{
+	double freed = worst->pools[POOL_RUNNING] - worst->unexplained[POOL_RUNNING];
+
+	if (cause_gives_up(worst))
+		freed += worst->pools[POOL_PREEMPTED];
+	return unasked_cpus(res) + freed / (double)res->probed_ns;
+}
+
 /* Returns the most threads' time that can be recovered. Threads that are blocked less do more of
- * their other work, as far as there are CPUs for it. Threads that spin free the CPU that they run
- * on; without other programs, it serves the threads behind them in the run queue. */
+ * their other work, as far as there are CPUs for it. */
 static double most_gained(const struct result *res, const struct block *worst)
 {
 	double told = report_told_share(worst) * worst->lost_threads;
-	double running = (worst->pools[POOL_RUNNING] - worst->unexplained[POOL_RUNNING]) /
-			 (double)res->probed_ns;
-	double gained = unasked_cpus(res) / cpu_asked(res, worst) + running;
+	double gained = unasked_without(res, worst) / cpu_asked(res, worst);
 
 	if (isnan(gained) || !res->meta->session.cpus || waits_behind_others(worst))
 		return told;
 	return fmin(told, fmax(0, gained));
 }
 
-/* Returns whether most of the lost time is running time that only other threads cause. */
-static bool frees_cpus(const struct block *worst)
-{
-	const struct cause *cause = report_main_cause(worst);
-
-	return cause && !strcmp(cause->kind, "concurrency");
-}
-
-/* How busy the CPUs are that the program may use; shares of their time. */
+/* How busy the CPUs are that the program may use; shares of their time. worst may be NULL. */
 struct load {
 	bool full;    /* threads that wait less find no CPU free */
 	bool foreign; /* other programs have most of them */
 	double busy, own;
 };
 
-static struct load load_of(const struct result *res)
+static struct load load_of(const struct result *res, const struct block *worst)
 {
+	double unasked = worst ? unasked_without(res, worst) : unasked_cpus(res);
 	double cpus = res->usable_cpus, free = free_cpus(res);
 	struct load l = { .busy = 1 - fmax(0, free) / cpus, .own = fmin(1, res->busy_cpus / cpus) };
 
 	l.full = cpus > 0 && !isnan(free) && l.busy >= CPUS_FULL &&
-		 unasked_cpus(res) <= (1 - CPUS_FULL) * cpus;
+		 unasked <= (1 - CPUS_FULL) * cpus;
 	l.foreign = l.busy - l.own > OTHERS_LEAST && l.own < l.busy / 2;
 	return l;
 }
 
 /* spins: another sentence says what else keeps CPUs busy than work. */
-static void full_cpus(const struct result *res, bool spins, struct text *out)
+static void full_cpus(const struct result *res, const struct block *worst, bool spins,
+		      struct text *out)
 {
-	const struct load l = load_of(res);
+	const struct load l = load_of(res, worst);
 	const bool others = l.busy - l.own > OTHERS_LEAST;
 	double cpus = res->usable_cpus;
 	char all[TEXT_NUMBER], part[TEXT_NUMBER];
@@ -768,7 +771,7 @@ static bool mostly_idle(const struct result *res)
 
 bool report_cpus_limit(const struct result *res, const struct block *worst)
 {
-	const struct load l = load_of(res);
+	const struct load l = load_of(res, worst);
 
 	return (l.full && !l.foreign) ||
 	       most_gained(res, worst) * (double)res->probed_ns < NOTHING * (double)res->threads_ns;
@@ -847,8 +850,7 @@ static void holder(const struct view *v, const struct block *worst, struct text 
 static bool busy_cpus(const struct result *res, const struct block *worst, bool spins,
 		      struct text *out)
 {
-	if (!worst || !frees_cpus(worst))
-		full_cpus(res, spins, out);
+	full_cpus(res, worst, spins, out);
 	if (out->n)
 		return true;
 	text_mostly_taken(res, out);
