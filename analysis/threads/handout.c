@@ -991,6 +991,22 @@ static bool gives_most_sleeps(const struct threads *th, const struct thread *giv
 	return (double)own >= GIVER_SHARE * (double)(own + others);
 }
 
+/*
+ * Returns whether threads that work as much as the giver do so for longer than others wait for it.
+ * A first thread that waits until several threads have worked in parallel is released by one of
+ * them, which limits no more than the others.
+ */
+static bool works_among_equals(const struct threads *th, const struct thread *giver,
+			       uint64_t waited_ns)
+{
+	double equals_ns = 0;
+
+	vec_for_each (&th->all, struct thread *const, t)
+		if (*t != giver && *t != th->rest && busy_ns(*t) >= GIVER_SHARE * busy_ns(giver))
+			equals_ns += busy_ns(*t);
+	return equals_ns >= (double)waited_ns;
+}
+
 const struct thread *handouts_giver(const struct threads *th, uint64_t *waited_ns)
 {
 	struct given *given = xcalloc(th->all.n + 1, sizeof(*given));
@@ -1011,7 +1027,8 @@ const struct thread *handouts_giver(const struct threads *th, uint64_t *waited_n
 	}
 	vec_for_each (&th->all, struct thread *, t)
 		if (*t != th->rest && given[(*t)->index].own_ns > *waited_ns &&
-		    gives_alone(&given[(*t)->index]) && gives_most_sleeps(th, *t)) {
+		    gives_alone(&given[(*t)->index]) && gives_most_sleeps(th, *t) &&
+		    !works_among_equals(th, *t, given[(*t)->index].own_ns)) {
 			giver = *t;
 			*waited_ns = given[giver->index].own_ns;
 		}

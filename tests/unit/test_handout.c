@@ -127,6 +127,7 @@ static bool is_given_by_one(bool second_sleeps)
 	struct scene s;
 
 	begin_stacks(&s);
+	sleep_in(&s, 2, 4, WAIT_POLL, 0, 0, 0);
 	for (unsigned round = 0; round < 20; round++, us += 200) {
 		sleep_at(&s, us, 1, LOOP, NEAR);
 		wake_up(&s, us + 100, 1, 2, 0);
@@ -148,6 +149,34 @@ static void what_two_make_at_the_same_time(void **state)
 {
 	assert_false(is_given_by_one(false));
 	assert_true(is_given_by_one(true));
+}
+
+/* A first thread that waits until thread 2 says that the work is done, which 3 and 4 do, too. */
+static bool first_waits_for_one(bool others_work)
+{
+	const struct thread *giver;
+	uint64_t us = 100, waited_ns;
+	struct scene s;
+
+	begin_stacks(&s);
+	for (uint32_t i = 3; i <= 4 && !others_work; i++)
+		sleep_in(&s, 2, i, WAIT_POLL, 0, 0, 0);
+	for (unsigned round = 0; round < 20; round++, us += 200) {
+		sleep_at(&s, us, 1, LOOP, NEAR);
+		wake_up(&s, us + 190, 1, 2, 0);
+	}
+	finish(&s, us);
+	assert_int_equal(work_at(&s, LOOP), WORK_HANDED_OUT);
+	giver = handouts_giver(&s.calls.threads, &waited_ns);
+	assert_int_equal(!giver, !waited_ns);
+	end_stacks(&s);
+	return giver;
+}
+
+static void the_work_of_several_that_one_ends(void **state)
+{
+	assert_false(first_waits_for_one(true));
+	assert_true(first_waits_for_one(false));
 }
 
 /* One that collects what two make, and tells thread 4 of it whenever a time is over. */
@@ -729,6 +758,7 @@ int main(void)
 		cmocka_unit_test(work_is_handed_out),
 		cmocka_unit_test(what_several_make_is_given_by_none),
 		cmocka_unit_test(what_two_make_at_the_same_time),
+		cmocka_unit_test(the_work_of_several_that_one_ends),
 		cmocka_unit_test(one_that_also_waits_for_a_time),
 		cmocka_unit_test(such_waits_are_idle),
 		cmocka_unit_test(one_that_waits_back),
