@@ -78,15 +78,37 @@ static void describe_spins(const struct block *b, struct text *evidence)
 		text_printf(evidence, " (%s:%u)", at->file, at->line);
 }
 
-double cause_spin(const struct block *b, const struct meta *meta, double rest_ns,
-		  struct text *evidence)
+/* A thread that alone makes these calls waits for what another thread does, not for its turn,
+ * unless it waits in a library's function of a lock. */
+bool cause_spins_alone(const struct block *b)
 {
-	double share = surely_held(b) ? 0 : cause_spins(b);
+	const struct meta_frame *at = b->samples.spins_at;
 
-	(void)meta;
+	return b->threads == 1 && !holder(b) && at && (at->spins || standard_yields(at)) &&
+	       cause_spins(b) > 0;
+}
+
+static double spin(const struct block *b, bool alone, double rest_ns, struct text *evidence)
+{
+	double share = surely_held(b) || cause_spins_alone(b) != alone ? 0 : cause_spins(b);
+
 	if (share > 0)
 		describe_spins(b, evidence);
 	return rest_ns * share;
+}
+
+double cause_spin(const struct block *b, const struct meta *meta, double rest_ns,
+		  struct text *evidence)
+{
+	(void)meta;
+	return spin(b, false, rest_ns, evidence);
+}
+
+double cause_spin_alone(const struct block *b, const struct meta *meta, double rest_ns,
+			struct text *evidence)
+{
+	(void)meta;
+	return spin(b, true, rest_ns, evidence);
 }
 
 double cause_yield_at_barrier(const struct block *b, const struct meta *meta, double rest_ns,

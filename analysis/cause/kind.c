@@ -504,10 +504,10 @@ static const struct cause_kind giving_up = {
 	.advice = { { .text = "let threads sleep until they can go on, at a mutex or a condition, instead of giving up the CPU again and again" } },
 };
 
-/* Whether more is lost in samples that spin than asleep in any one lock. */
-static bool spins_most(const struct block *b)
+/* Whether more is lost in samples that spin than asleep in any one wait of that kind. */
+static bool spins_most(const struct block *b, const char *kind)
 {
-	struct wait_part part = part_of(b, in_openmp.kind);
+	struct wait_part part = part_of(b, kind);
 
 	return !part.largest || (double)(part.largest->ns - part.largest->idle_ns) <
 					b->pools[POOL_RUNNING] * cause_spins(b);
@@ -518,7 +518,7 @@ static bool spins_in_openmp(const struct block *b)
 	const struct meta_frame *at = cause_spins(b) ? b->samples.spins_at : NULL;
 
 	return at && block_standard_wait(b) != STANDARD_LOCK && standard_spins_somewhere(at) &&
-	       spins_most(b);
+	       spins_most(b, in_openmp.kind);
 }
 
 static bool is_yield(const struct block *b)
@@ -538,7 +538,7 @@ static bool yields_most(const struct block *b)
 {
 	const struct meta_frame *at = cause_spins(b) ? b->samples.spins_at : NULL;
 
-	return at && standard_yields(at) && spins_most(b);
+	return at && standard_yields(at) && spins_most(b, yielding.kind);
 }
 
 const struct cause_kind *cause_kind_of(const struct block *b, const char *kind)
@@ -554,6 +554,8 @@ const struct cause_kind *cause_kind_of(const struct block *b, const char *kind)
 		return &in_openmp;
 	if (lock && yields_most(b))
 		return &yielding;
+	if (!strcmp(kind, for_a_thread.kind) && cause_spins_alone(b) && spins_most(b, kind))
+		return &for_a_thread;
 	most = lock || !strcmp(kind, for_a_thread.kind) ? part_of(b, kind).largest : NULL;
 	if (!most)
 		return cause_kind_find(kind);

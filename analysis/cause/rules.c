@@ -355,6 +355,7 @@ const struct cause_rule cause_rules[] = {
 	{ "barrier", POOL_RUNNING, 0.9, cause_spin_at_barrier },
 	{ "lock", POOL_RUNNING, 0.9, cause_spin_held },
 	{ "lock", POOL_RUNNING, 0.6, cause_spin },
+	{ "condition-wait", POOL_RUNNING, 0.6, cause_spin_alone },
 	{ "workload", POOL_RUNNING, 1, more_work },
 	{ "workload", POOL_RUNNING, 0.8, more_work_mostly },
 	{ "workload", POOL_RUNNING, 0.8, more_to_do_mostly },

@@ -85,14 +85,21 @@ static void begin(struct stage *st)
 	calls_add_visitor(&st->scene.calls, &v);
 }
 
-/*
- * One call in five is slow; with a sample in one slow call of two and one fast call of fifty.
- * held: another thread has taken before, and gives back at the end.
- */
-static const struct block *play(struct stage *st, uint64_t in_slow, bool held)
+/* HELD: another thread has taken before each slow call, and gives back at its end; CALLED: another
+ * thread takes once. */
+enum others { ALONE, CALLED, HELD };
+
+/* One call in five is slow; with a sample in one slow call of two and one fast call of fifty. */
+static const struct block *play(struct stage *st, uint64_t in_slow, enum others others)
 {
 	struct block_options o = { .period = 1 };
+	const bool held = others == HELD;
 	uint64_t t = 2000;
+
+	if (others == CALLED) {
+		enter(&st->scene, t, 2, 0, 0x2000);
+		leave(&st->scene, t + 10, 2, 0, 0x2000);
+	}
 
 	for (unsigned i = 0; i < CALLS; i++) {
 		bool slow = i % 5 == 0;
@@ -130,12 +137,17 @@ static void end(struct stage *st)
 	scene_release(&st->scene);
 }
 
-static const struct cause *lock(const struct block *b)
+static const struct cause *cause_of_kind(const struct block *b, const char *kind)
 {
 	vec_for_each (&b->causes, const struct cause, c)
-		if (!strcmp(c->kind, "lock"))
+		if (!strcmp(c->kind, kind))
 			return c;
 	return NULL;
+}
+
+static const struct cause *lock(const struct block *b)
+{
+	return cause_of_kind(b, "lock");
 }
 
 static void spinning_behind_a_holder_is_a_lock(void **state)
@@ -144,7 +156,7 @@ static void spinning_behind_a_holder_is_a_lock(void **state)
 	struct stage st;
 
 	begin(&st);
-	b = play(&st, SPIN, true);
+	b = play(&st, SPIN, HELD);
 	assert_true(b->samples.slow >= SAMPLES_MIN);
 	assert_int_equal(b->samples.slow_spins, b->samples.slow);
 	assert_ptr_equal(b->samples.spins_at, &frames[1]);
@@ -162,9 +174,24 @@ static void without_a_holder_it_is_less_sure(void **state)
 	struct stage st;
 
 	begin(&st);
-	b = play(&st, SPIN, false);
+	b = play(&st, SPIN, CALLED);
 	assert_non_null(lock(b));
 	assert_true(lock(b)->confidence < 0.8);
+	end(&st);
+}
+
+/* As the thread that hands out work and then waits until the others have done it. */
+static void one_that_spins_alone_waits_for_a_thread(void **state)
+{
+	const struct block *b;
+	struct stage st;
+
+	begin(&st);
+	b = play(&st, SPIN, ALONE);
+	assert_int_equal(b->threads, 1);
+	assert_null(lock(b));
+	assert_non_null(cause_of_kind(b, "condition-wait"));
+	assert_string_equal(cause_name(b, "condition-wait"), "another thread");
 	end(&st);
 }
 
@@ -191,7 +218,7 @@ static void without_names_a_holder_is_not_sure(void **state)
 	frames[1].object = "/lib/libgomp.so.1";
 	frames[1].spins = false;
 	begin(&st);
-	b = play(&st, SPIN, true);
+	b = play(&st, SPIN, HELD);
 	assert_non_null(lock(b));
 	assert_true(lock(b)->confidence < 0.7);
 	end(&st);
@@ -208,7 +235,7 @@ static void spinning_at_a_barrier_is_no_lock(void **state)
 	frames[1].symbol = "gomp_team_barrier_wait_end";
 	frames[1].object = "/lib/libgomp.so.1";
 	begin(&st);
-	b = play(&st, SPIN, false);
+	b = play(&st, SPIN, ALONE);
 	assert_int_equal(b->verdict, VERDICT_INTERFERENCE);
 	assert_int_equal(b->samples.slow_at_barrier, b->samples.slow);
 	assert_null(lock(b));
@@ -228,7 +255,7 @@ static void a_lock_of_the_program_is_no_barrier(void **state)
 	frames[3].symbol = "GOMP_parallel";
 	frames[3].object = "/lib/libgomp.so.1";
 	begin(&st);
-	b = play(&st, SPIN, true);
+	b = play(&st, SPIN, HELD);
 	assert_int_equal(b->samples.slow_at_barrier, 0);
 	assert_int_equal(b->samples.slow_spins, b->samples.slow);
 	assert_non_null(lock(b));
@@ -242,7 +269,7 @@ static void running_is_not_spinning(void **state)
 	struct stage st;
 
 	begin(&st);
-	b = play(&st, PLAIN, true);
+	b = play(&st, PLAIN, HELD);
 	assert_null(lock(b));
 	end(&st);
 }
@@ -254,7 +281,7 @@ static void the_place_of_the_difference_is_found(void **state)
 	struct stage st;
 
 	begin(&st);
-	b = play(&st, CALLEE, false);
+	b = play(&st, CALLEE, ALONE);
 	samples_compare(&st.samples, b, CALLS / 10, CALLS / 2, 100000, &d);
 	assert_true(d.slow >= SAMPLES_MIN);
 	assert_int_equal(d.callees.n, 1);
@@ -277,7 +304,7 @@ static void the_same_place_is_no_difference(void **state)
 	struct stage st;
 
 	begin(&st);
-	b = play(&st, PLAIN, false);
+	b = play(&st, PLAIN, ALONE);
 	samples_compare(&st.samples, b, CALLS / 2, CALLS / 20, 100000, &d);
 	assert_int_equal(d.lines.n, 0);
 	differences_release(&d);
@@ -314,6 +341,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(spinning_behind_a_holder_is_a_lock),
 		cmocka_unit_test(without_a_holder_it_is_less_sure),
+		cmocka_unit_test(one_that_spins_alone_waits_for_a_thread),
 		cmocka_unit_test(a_few_samples_in_openmp_are_no_lock_of_it),
 		cmocka_unit_test(without_names_a_holder_is_not_sure),
 		cmocka_unit_test(spinning_at_a_barrier_is_no_lock),

@@ -218,6 +218,8 @@ static void growing_spin_is_interference(void **state)
 	st.scene.meta.stacks.data = stacks;
 	st.scene.meta.frames.n = 1;
 	st.scene.meta.stacks.n = 2;
+	enter(&st.scene, t, 2, 0, 0x2000); /* a second thread calls it, so it may be a lock */
+	leave(&st.scene, t + 510, 2, 0, 0x2000);
 	for (unsigned i = 0; i < 4000; i++) {
 		t = call_sampled(&st, t, 500 + 10 * (uint64_t)i, 1) + 1000;
 	}
