@@ -167,6 +167,7 @@ static void note_round(struct handouts *h, uint32_t place, const struct thread *
 
 	p->sleeps++;
 	p->messages += s->kind == WAIT_PIPE || s->kind == WAIT_SOCKET || s->kind == WAIT_POLL;
+	p->polls += s->kind == WAIT_POLL;
 	if (map_get(&h->waits_at, pair_key(place, t->index)) == MAP_NONE) {
 		map_put(&h->waits_at, pair_key(place, t->index), 1);
 		p->waiters++;
@@ -566,11 +567,12 @@ static void judge_place(struct threads *th, const struct handout *rows, size_t n
 			const struct all_waits *all)
 {
 	const struct handout_place *place = &th->handouts.rounds.data[rows->place - 1];
+	const enum futex_work work =
+		place->messages > place->sleeps / 2 ? work_of(th, rows, n, all) : WORK_NONE;
 	struct sides x = { 0 };
 
-	if (place->messages > place->sleeps / 2 && is_given(work_of(th, rows, n, all)))
-		map_put(&th->handouts.given, rows->place, 1);
-
+	if (is_given(work))
+		map_put(&th->handouts.given, rows->place, work);
 	for (size_t i = 0; i < n; i++) {
 		x.given_ns += rows[i].ns;
 		if (is_beside(&rows[i], all)) {
@@ -902,6 +904,12 @@ bool handouts_is_queue(const struct handouts *h, uint64_t stack)
 	uint32_t place = handouts_place(h, stack);
 
 	return place && map_get(&h->queues, place) != MAP_NONE;
+}
+
+bool handouts_polls_for_work(const struct handouts *h, uint32_t place)
+{
+	return place && map_get(&h->given, place) == WORK_HANDED_OUT &&
+	       h->rounds.data[place - 1].polls > h->rounds.data[place - 1].sleeps / 2;
 }
 
 bool handouts_awaits_results(const struct handouts *h, uint32_t place)

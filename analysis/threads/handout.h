@@ -55,7 +55,7 @@ struct handouts {
 	/* at the end, of places without a futex: */
 	struct map queues;  /* where threads queue -> 1 */
 	struct map results; /* where one waits for the results of several -> 1 */
-	struct map given;   /* where others give work, by a pipe or a socket -> 1 */
+	struct map given;   /* where others give work, by a pipe or a socket -> enum futex_work */
 	bool full;
 };
 
@@ -68,6 +68,7 @@ struct handout_place {
 	uint64_t sleeps, waiters;	  /* waiters: different threads */
 	uint64_t since_ns, spans_ns;	  /* the first round's first end; sum of last - first */
 	uint64_t messages;		  /* sleeps for what comes by a pipe or a socket */
+	uint64_t polls;			  /* of them, those for what comes by any of several */
 	uint32_t n_frames;		  /* of the stacks there; of the first one */
 	uint64_t function; /* in which the program waits there, as a hash; 0: not known */
 };
@@ -111,6 +112,9 @@ bool handouts_is_given(const struct threads *th, uint32_t word);
 bool handouts_is_queue(const struct handouts *h, uint64_t stack);
 /* Returns the place of a sleep with that stack, its number + 1, or 0 if none is known. */
 uint32_t handouts_place(const struct handouts *h, uint64_t stack);
+/* Whether threads poll in that place, as the loop of a worker does, for work that others hand out.
+ */
+bool handouts_polls_for_work(const struct handouts *h, uint32_t place);
 /* Whether waits at no futex in that place are for the results of several threads, to which the
  * waiter hands out work. */
 bool handouts_awaits_results(const struct handouts *h, uint32_t place);

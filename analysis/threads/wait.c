@@ -273,7 +273,8 @@ int64_t wait_reconsider(const struct threads *th, struct wait_sums *sums)
 		if (c->pause_ns && is_behind_others(th, c))
 			lost += held_up(c);
 		if (c->word == SLEEP_NOBODY) {
-			if (handouts_awaits_results(&th->handouts, c->place))
+			if (handouts_awaits_results(&th->handouts, c->place) ||
+			    handouts_polls_for_work(&th->handouts, c->place))
 				lost += all_idle(c);
 			continue;
 		}

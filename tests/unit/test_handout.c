@@ -729,6 +729,40 @@ static void a_token_in_a_pipe_is_queued_for(void **state)
 	assert_int_equal(lost_at_pipe(1), 0);
 }
 
+/* A thread whose loop polls what others write to, as one that they wake by an eventfd. */
+static uint64_t idle_in_poll(bool answers)
+{
+	struct wait_sums sums = { 0 };
+	struct scene s;
+	uint64_t us = 100, idle_ns;
+
+	begin_stacks(&s);
+	for (unsigned round = 0; round < 20; round++, us += 200) {
+		sleep_in(&s, us, 2, WAIT_POLL, 0, 0, 0);
+		other(&s, REC_BLOCK_STACK, us * 1000, TID(2), TID(2), NEAR, 0);
+		wake_up(&s, us + 100, 2, 1, 0);
+		add_sleep(&s, &sums, us + 100, 2);
+		if (!answers)
+			continue;
+		sleep_in(&s, us + 101, 1, WAIT_POLL, 0, 0, 0);
+		other(&s, REC_BLOCK_STACK, (us + 101) * 1000, TID(1), TID(1), FAR, 0);
+		wake_up(&s, us + 190, 1, 2, 0);
+	}
+	finish(&s, us);
+	assert_string_equal(wait_cause_of(&s.calls.threads, &sums.data[0]).kind, "condition-wait");
+	wait_reconsider(&s.calls.threads, &sums);
+	idle_ns = sums.data[0].idle_ns;
+	vec_release(&sums);
+	end_stacks(&s);
+	return idle_ns;
+}
+
+static void a_loop_that_polls_for_work_is_idle(void **state)
+{
+	about(idle_in_poll(false), 20 * 100);
+	assert_int_equal(idle_in_poll(true), 0);
+}
+
 /* Threads that have ended and are summed up are one: it is no worker. */
 static void summed_up(void **state)
 {
@@ -780,6 +814,7 @@ int main(void)
 		cmocka_unit_test(those_who_are_led),
 		cmocka_unit_test(the_largest_is_of_what_is_lost),
 		cmocka_unit_test(a_token_in_a_pipe_is_queued_for),
+		cmocka_unit_test(a_loop_that_polls_for_work_is_idle),
 		cmocka_unit_test(summed_up),
 	};
 
