@@ -88,14 +88,15 @@ bool inject_beside_records_arguments(const struct planned *p, const struct patch
 /* Returns the arguments that are recorded in process, or NULL if there are none. */
 static struct arguments *arguments_of(const struct planned *p, const struct patch_function *f)
 {
-	struct arguments *a;
+	struct arguments a = p->arguments, *kept;
 
-	if (!p->arguments.n)
+	arguments_add_caller(&a, p->what.function);
+	if (!a.n && !a.caller)
 		return NULL;
-	a = xcalloc(1, sizeof(*a));
-	*a = p->arguments;
-	patched_keep_arguments(a, f->sites, f->n_sites);
-	return a;
+	kept = xcalloc(1, sizeof(*kept));
+	*kept = a;
+	patched_keep_arguments(kept, f->sites, f->n_sites);
+	return kept;
 }
 
 /* Adds functions without sites for lower ids that are missing: they have kernel probes. */
@@ -227,7 +228,7 @@ static const struct arguments *arguments(void *ctx, uint32_t id)
 /* ---- the recording ---- */
 
 static void begin(void *ctx, struct trace_writer *w, uint32_t cpu,
-		  struct drain_addresses *addresses)
+		  struct drain_addresses *addresses, struct drain_stacks *sites)
 {
 	struct inject_beside *b = ctx;
 	struct text line = { 0 };
@@ -236,6 +237,7 @@ static void begin(void *ctx, struct trace_writer *w, uint32_t cpu,
 	b->drain.cpu = cpu;
 	b->drain.ring_memory_most = b->ring.most;
 	b->drain.addresses = addresses;
+	b->drain.sites = sites;
 	b->drain.kernel_has_ends = true;
 	if (stubcost_measure(&b->cost)) {
 		inproc_write_notice(w, "in-process-limits", STUBCOST_UNKNOWN_WORDS);

@@ -317,13 +317,14 @@ static int emit_site(struct stub_code *c, const struct stub_facts *facts,
 		     const struct stub_sizes *sizes, const struct patch_site *s,
 		     const struct arguments *a, uint32_t id, uint64_t bias, bool is_sampled)
 {
-	const unsigned when = !a || !a->registers ? NO_VALUES : a->occasional ? SOMETIMES : ALWAYS;
+	const uint32_t values = a ? a->registers | (a->caller ? 1u << INPROC_CALLER : 0) : 0;
+	const unsigned when = !values ? NO_VALUES : a->occasional ? SOMETIMES : ALWAYS;
 	struct stub_site stub = { .facts = facts,
 				  .entry = { .id = id,
 					     .sp = s->sp_correction,
 					     .saves_flags = s->flags_live,
 					     .saves_red_zone = s->red_zone_live,
-					     .values = a ? a->registers : 0,
+					     .values = values,
 					     .sometimes = when == SOMETIMES },
 				  .is_entry = s->is_entry,
 				  .is_exit = s->exit != PATCH_NO_EXIT,

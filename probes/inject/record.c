@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "probes/drain/addresses.h"
+#include "probes/drain/stacks.h"
 #include "probes/inject/budget.h"
 #include "probes/inject/ownswitches.h"
 #include "probes/inject/processes.h"
@@ -31,6 +32,7 @@
 #include "probes/process/target.h"
 #include "probes/recording/addresses.h"
 #include "probes/recording/options.h"
+#include "probes/recording/stacks.h"
 #include "probes/select/arguments.h"
 #include "symbol/dso/dso.h"
 #include "symbol/package.h"
@@ -48,6 +50,8 @@ struct recording {
 	struct spaces spaces;	      /* for addresses */
 	struct drain_addresses given; /* arguments that are addresses */
 	struct recorded_addresses addresses;
+	struct drain_stacks sites; /* call sites */
+	struct recorded_stacks stacks;
 	uint64_t mapped_ns; /* when what processes have mapped was read last */
 	struct java_switches switches;
 	struct err no_switches; /* why they are not recorded; code 0: they are */
@@ -198,6 +202,7 @@ static void write_end(struct recording *r, const struct session_result *result)
 	write_limits(r);
 	write_nameless(r);
 	write_addresses(r);
+	stacks_write(&r->stacks, write_line, r);
 	inject_targets_write_skipped(&r->targets, r->writer);
 	write_clocks(r);
 	inproc_write_end(r->writer, &e);
@@ -208,7 +213,7 @@ static void write_end(struct recording *r, const struct session_result *result)
 static bool has_addresses(const struct recording *r)
 {
 	vec_for_each (&r->targets.functions, const struct patched_function, f)
-		if (f->arguments && f->arguments->addresses)
+		if (f->arguments && (f->arguments->addresses || f->arguments->caller))
 			return true;
 	return false;
 }
@@ -291,17 +296,19 @@ static const char *reason_to_stop(struct recording *r)
 	return ending_reason_now(&r->ending, &r->launch, &facts);
 }
 
-/* Looks up the addresses that came since the last time, also in files that a process has mapped
- * since it was patched. Reading what all processes have mapped takes long. */
+/* Looks up the addresses and call sites that came since the last time, also in files that a process
+ * has mapped since it was patched. Reading what all processes have mapped takes long. */
 static void add_addresses(struct recording *r, bool at_end)
 {
 	const uint64_t now = clock_now_ns();
+	const bool is_any = drain_addresses_left(&r->given) || r->sites.n_new;
 
-	if (!drain_addresses_left(&r->given) || (!at_end && now - r->mapped_ns < MAPPED_NS))
+	if (!is_any || (!at_end && now - r->mapped_ns < MAPPED_NS))
 		return;
 	r->mapped_ns = now;
 	spaces_reread(&r->spaces);
 	addresses_add(&r->addresses, &r->given, &r->spaces);
+	stacks_add_sites(&r->stacks, &r->sites, &r->spaces);
 }
 
 static void drain(struct recording *r)
@@ -429,6 +436,8 @@ static int open_file(struct recording *r, struct err *err)
 	r->drain.cpu = cpus;
 	r->drain.ring_memory_most = r->ring.most;
 	r->drain.addresses = &r->given;
+	drain_stacks_init(&r->sites, r->writer);
+	r->drain.sites = &r->sites;
 	r->drain.kernel_has_ends = cpus > 0;
 	if (!ret)
 		java_switches_begin(&r->switches, r->writer);
@@ -477,6 +486,8 @@ int inject_record(const struct session_options *o, struct session_result *result
 		close_ret = trace_writer_close(r.writer, ret ? NULL : err);
 	budget_release(&r.budget);
 	addresses_release(&r.addresses);
+	stacks_release(&r.stacks);
+	drain_stacks_release(&r.sites);
 	drain_addresses_release(&r.given);
 	spaces_release(&r.spaces);
 	free(r.given_up);

@@ -296,6 +296,7 @@ static int choose_arguments(struct inject_targets *t, struct patched_function *f
 	count_with_arguments(t, s, are_all, &why);
 	arguments_add_occasional(f->arguments, s->dso, s->function,
 				 f->sites.data->intact & INPROC_ARGUMENTS, no_key);
+	arguments_add_caller(f->arguments, s->function);
 	return 0;
 }
 

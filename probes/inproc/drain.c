@@ -29,7 +29,6 @@
 #define NAMES_BYTES_MAX	 (512ull << 20)
 #define RINGS_MAX	 (64u << 10) /* for a user's threads: ispot keeps 50 MiB of them */
 #define UNIT_NS		 256	     /* unit of times in records */
-#define NO_MARKER	 1	     /* a caller: markers have none */
 
 void inproc_drain_init(struct inproc_drain *d, const char *directory, uint64_t ring_bytes,
 		       struct trace_writer *w)
@@ -152,7 +151,7 @@ static void add_call(struct inproc_drain *d, struct inproc_region *g, struct inp
 		       .tid = seen->tid,
 		       .tgid = (uint32_t)g->pid },
 		.sp = SP_TOP - (uint64_t)r->depth * SP_FRAME,
-		.caller = NO_MARKER,
+		.caller = INPROC_UNKNOWN_CALLER,
 	};
 
 	g->records++;
@@ -190,7 +189,7 @@ static void add_wait(struct inproc_drain *d, struct inproc_region *g, struct inp
 				 .tid = seen->tid,
 				 .tgid = (uint32_t)g->pid },
 			  .sp = SP_TOP - (uint64_t)seen->depth * SP_FRAME,
-			  .caller = NO_MARKER },
+			  .caller = INPROC_UNKNOWN_CALLER },
 	};
 
 	if (r->kind == INPROC_TOOK) {
@@ -308,9 +307,10 @@ static const struct inproc_values *values_of(const struct inproc_drain *d,
 					     const struct inproc_stamped_record *t, uint32_t id)
 {
 	const struct arguments *a = inproc_arguments_of(d, id);
-	const uint32_t wanted = !a	      ? 0
-				: t->what & 1 ? (a->returns ? 1u << INPROC_RETURNED : 0)
-					      : a->registers;
+	const uint32_t wanted = !a ? 0
+				: t->what & 1
+					? (a->returns ? 1u << INPROC_RETURNED : 0)
+					: a->registers | (a->caller ? 1u << INPROC_CALLER : 0);
 
 	if (!t->values || !wanted || d->values.data[t->values - 1].mask != wanted)
 		return NULL;
@@ -322,9 +322,13 @@ static void enter_with(struct inproc_drain *d, const struct wire_call *call,
 {
 	struct keep_entry e = { .call = *call, .args = { .h = call->h } };
 
+	if (values->mask & 1u << INPROC_CALLER)
+		e.call.caller = values->all[INPROC_CALLER] & WIRE_SIGNED_ADDRESS;
+	if (e.call.caller < INPROC_UNKNOWN_CALLER)
+		e.call.caller = INPROC_UNKNOWN_CALLER;
 	for (uint32_t i = 0; i < INPROC_RETURNED; i++)
 		e.args.values[i] = values->all[i];
-	inproc_enter(d, call, &e);
+	inproc_enter(d, &e.call, &e);
 }
 
 /* An exit has the stack pointer of the entry. */
@@ -337,7 +341,7 @@ static void add_stamped(struct inproc_drain *d, struct inproc_region *g, struct 
 		       .tid = seen->tid,
 		       .tgid = seen->tgid },
 		.sp = t->sp,
-		.caller = NO_MARKER,
+		.caller = INPROC_UNKNOWN_CALLER,
 	};
 	const struct inproc_values *values = values_of(d, t, call.h.head);
 

@@ -21,11 +21,13 @@
 
 struct arguments;
 struct drain_addresses;
+struct drain_stacks;
 struct err;
 struct keep;
 struct trace_writer;
-#define INPROC_COLLECTIONS 64
-#define INPROC_GAPS	   16
+#define INPROC_COLLECTIONS    64
+#define INPROC_GAPS	      16
+#define INPROC_UNKNOWN_CALLER 1 /* of a struct wire_call; 0 is that of a marker */
 struct inproc_region {
 	pid_t pid;   /* process number here if is_checked (whose.h), else as named */
 	pid_t named; /* process number that the program claims */
@@ -148,6 +150,7 @@ struct inproc_drain {
 	/* [function], of stamped regions: the recorded arguments; NULL: none, or of no function */
 	const struct arguments **arguments;
 	struct drain_addresses *addresses; /* arguments that are addresses; NULL: not kept */
+	struct drain_stacks *sites;	   /* call sites; NULL: not kept */
 	uint64_t *calls_of;		   /* [function], of stamped regions; NULL: not counted */
 	uint64_t *last_of_ns; /* [function]: time of its latest record; NULL: not counted */
 	uint32_t n_calls_of;

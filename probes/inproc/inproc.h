@@ -149,7 +149,8 @@ struct inproc_stamp {
 /*
  * Marks a record with an argument of the call whose entry is right before it, or with the value
  * that the call returns, right after its exit. `what` has the function's id as in the other record,
- * and above it which value this is: an integer argument, counted from 0, or INPROC_RETURNED. The
+ * and above it which value this is: an integer argument, counted from 0, or INPROC_RETURNED, which
+ * stands for INPROC_CALLER after an entry: the address to which the call returns. The
  * upper half of `cycles` is the value's lower half, and the lower half of `cycles` the other
  * record's sp with its lowest bit set; sp is the value's upper half. A value that a ring has no
  * room for is not written, nor counted as lost.
@@ -158,6 +159,7 @@ struct inproc_stamp {
 #define INPROC_VALUE_SHIFT 22
 #define INPROC_VALUES	   7 /* the first six integer arguments, and the returned value */
 #define INPROC_RETURNED	   6
+#define INPROC_CALLER	   6
 #define INPROC_ARGUMENTS   ((1u << INPROC_RETURNED) - 1) /* bits of those that stubs record */
 
 /*

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "probes/drain/addresses.h"
 #include "probes/drain/keep.h"
+#include "probes/drain/stacks.h"
 #include "probes/inproc/drain.h"
 #include "probes/inproc/lines.h"
 #include "probes/select/arguments.h"
@@ -42,9 +43,14 @@ void inproc_write_set(struct inproc_drain *d, bool on, uint64_t time_ns)
 
 static void write_call(struct inproc_drain *d, uint32_t kind, const struct wire_call *call)
 {
+	const bool is_of_site =
+		kind == REC_ENTRY && d->sites && call->caller > INPROC_UNKNOWN_CALLER;
+
 	d->records++;
-	inproc_note_error(d, trace_writer_call(d->writer, d->cpu, kind, call->h.time_ns,
-					       call->h.tid, call->h.tgid, call->h.head, call->sp));
+	inproc_note_error(
+		d, trace_writer_call(
+			   d->writer, d->cpu, kind, call->h.time_ns, call->h.tid, call->h.tgid,
+			   is_of_site ? drain_site(d->sites, call) : call->h.head, call->sp));
 }
 
 const struct arguments *inproc_arguments_of(const struct inproc_drain *d, uint32_t function)

@@ -41,23 +41,18 @@ static uint32_t place_id(struct recorded_stacks *stacks, const struct place *pla
 	return id;
 }
 
-/* Adds a stack. A return address belongs to the call before it. */
-static void add_stack(struct recorded_stacks *stacks, struct recording *r,
-		      const struct drain_stack *new)
+/* Adds a stack with these addresses. A return address belongs to the call before it. */
+static void add_frames(struct recorded_stacks *stacks, struct spaces *spaces,
+		       const struct drain_stack *new, const uint64_t *ips, uint32_t n)
 {
-	uint64_t of_kernel[WIRE_FRAMES_MAX];
-	const uint64_t *ips = new->n_frames ? new->frames : of_kernel;
-	uint32_t n = new->n_frames;
 	struct recorded_stack *stack = vec_add(&stacks->all);
 	struct place place;
 
-	if (!n)
-		n = bpfprog_stack(r->programs, new->id - 1, of_kernel, WIRE_FRAMES_MAX);
 	stack->id = new->id;
 	stack->first = stacks->row.n;
 	for (uint32_t i = 0; i < n; i++) {
-		bool known = spaces_find(&r->spaces, new->pid, ips[i] - (i > 0 || !new->from_call),
-					 &place);
+		bool known =
+			spaces_find(spaces, new->pid, ips[i] - (i > 0 || !new->from_call), &place);
 		uint32_t id = place_id(stacks, known ? &place : NULL);
 
 		/* unknown frames in a row are one gap */
@@ -66,6 +61,26 @@ static void add_stack(struct recorded_stacks *stacks, struct recording *r,
 			*vec_add(&stacks->row) = id;
 	}
 	stack->n = stacks->row.n - stack->first;
+}
+
+static void add_stack(struct recorded_stacks *stacks, struct recording *r,
+		      const struct drain_stack *new)
+{
+	uint64_t of_kernel[WIRE_FRAMES_MAX];
+
+	if (new->n_frames)
+		add_frames(stacks, &r->spaces, new, new->frames, new->n_frames);
+	else
+		add_frames(stacks, &r->spaces, new, of_kernel,
+			   bpfprog_stack(r->programs, new->id - 1, of_kernel, WIRE_FRAMES_MAX));
+}
+
+void stacks_add_sites(struct recorded_stacks *stacks, struct drain_stacks *new,
+		      struct spaces *spaces)
+{
+	for (size_t i = 0; i < new->n_new; i++)
+		add_frames(stacks, spaces, &new->new[i], new->new[i].frames, new->new[i].n_frames);
+	new->n_new = 0;
 }
 
 static uint64_t copied(const uint64_t *registers, unsigned number)
@@ -238,12 +253,18 @@ void stacks_add(struct recorded_stacks *stacks, struct recording *r)
 	spaces_drop(&r->spaces);
 }
 
-static void write_frame(struct recording *r, const struct meta_frame *frame)
+/* Where lines are written. */
+struct lines {
+	stacks_line *write;
+	void *ctx;
+};
+
+static void write_frame(const struct lines *lines, const struct meta_frame *frame)
 {
 	struct text line = { 0 };
 
 	meta_print_frame(frame, &line);
-	recording_write_line(r, &line);
+	lines->write(lines->ctx, &line);
 }
 
 static const struct loops *loops_at(struct recorded_stacks *stacks, const struct stack_place *place,
@@ -296,7 +317,7 @@ static char *called_at(const struct stack_place *place)
  * Writes the frames at a place, innermost first. Each call of an inlined function is a line of the
  * next outer function.
  */
-static void write_frames_at(struct recorded_stacks *stacks, struct recording *r,
+static void write_frames_at(struct recorded_stacks *stacks, const struct lines *lines,
 			    struct stack_place *place, uint32_t *next_id)
 {
 	struct dso_inline chain[INLINES_MAX];
@@ -324,14 +345,15 @@ static void write_frames_at(struct recorded_stacks *stacks, struct recording *r,
 
 		if (i == n)
 			find_loops(stacks, place, function, &frame);
-		write_frame(r, &frame);
+		write_frame(lines, &frame);
 		if (i < n)
 			where = chain[i].call;
 	}
 	free(called);
 }
 
-static void write_unknown_frame(struct recording *r, struct stack_place *place, uint32_t *next_id)
+static void write_unknown_frame(const struct lines *lines, struct stack_place *place,
+				uint32_t *next_id)
 {
 	struct meta_frame frame = {
 		.id = *next_id, .symbol = "", .object = "", .file = "", .calls = ""
@@ -339,21 +361,21 @@ static void write_unknown_frame(struct recording *r, struct stack_place *place, 
 
 	place->frame = (*next_id)++;
 	place->n_frames = 1;
-	write_frame(r, &frame);
+	write_frame(lines, &frame);
 }
 
-static void write_place(struct recorded_stacks *stacks, struct recording *r,
+static void write_place(struct recorded_stacks *stacks, const struct lines *lines,
 			struct stack_place *place)
 {
 	if (place->n_frames)
 		return;
 	if (place->dso)
-		write_frames_at(stacks, r, place, &stacks->next_frame);
+		write_frames_at(stacks, lines, place, &stacks->next_frame);
 	else
-		write_unknown_frame(r, place, &stacks->next_frame);
+		write_unknown_frame(lines, place, &stacks->next_frame);
 }
 
-static void write_stack(struct recorded_stacks *stacks, struct recording *r,
+static void write_stack(struct recorded_stacks *stacks, const struct lines *lines,
 			const struct recorded_stack *stack)
 {
 	struct {
@@ -366,14 +388,14 @@ static void write_stack(struct recorded_stacks *stacks, struct recording *r,
 		uint32_t place = stacks->row.data[stack->first + i];
 		struct stack_place *p = &stacks->places.data[place];
 
-		write_place(stacks, r, p);
+		write_place(stacks, lines, p);
 		for (uint32_t f = 0; f < p->n_frames; f++)
 			*vec_add(&frames) = p->frame + f;
 	}
 	line_of.frames = frames.data;
 	line_of.n_frames = frames.n;
 	meta_print_stack(&line_of, &line);
-	recording_write_line(r, &line);
+	lines->write(lines->ctx, &line);
 	vec_release(&frames);
 }
 
@@ -423,10 +445,12 @@ static void report_short(struct recording *r)
 			"frame pointers; record with -g dwarf");
 }
 
-void stacks_write(struct recorded_stacks *stacks, struct recording *r)
+void stacks_write(struct recorded_stacks *stacks, stacks_line *write, void *ctx)
 {
+	const struct lines lines = { write, ctx };
+
 	while (stacks->n_written < stacks->all.n)
-		write_stack(stacks, r, &stacks->all.data[stacks->n_written++]);
+		write_stack(stacks, &lines, &stacks->all.data[stacks->n_written++]);
 }
 
 void stacks_report(struct recording *r)

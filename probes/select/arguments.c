@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "probes/bpf/wire.h"
+#include "probes/select/blocking.h"
 #include "trace/meta/known_args.h"
 #include "symbol/dso/dso.h"
 #include "symbol/dso/prototype.h"
@@ -351,6 +352,11 @@ uint64_t argument_value(const struct arguments *a, uint32_t bit, uint64_t raw)
 		if (a->all[i].bit == bit && a->all[i].is_signed)
 			return (uint64_t)((int64_t)(raw << shift) >> shift);
 	return raw << shift >> shift;
+}
+
+void arguments_add_caller(struct arguments *a, const struct dso_function *f)
+{
+	a->caller = blocking_kind(f->symbol) != NULL;
 }
 
 uint32_t arguments_values(const struct arguments *a, const struct wire_args *entry,

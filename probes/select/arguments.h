@@ -30,6 +30,8 @@ struct arguments {
 	uint32_t addresses;	 /* bit i: an address, whose name is looked up */
 	bool occasional;	 /* at one entry in WIRE_OCCASION, and only values that may count */
 	bool returns;		 /* the return value is read at the exit */
+	bool caller; /* the return address is read at the entry, in process: kernel probes always do
+		      */
 	/*
 	 * The parameters that a pattern could name, and whether they could be recorded; none
 	 * without a prototype.
@@ -63,6 +65,10 @@ int arguments_choose(struct arguments *a, const char *words, bool some, struct d
  */
 void arguments_add_occasional(struct arguments *a, struct dso *dso, const struct dso_function *f,
 			      uint32_t intact, const struct no_key *no_key);
+
+/* Has the callers of functions recorded in which threads wait: where a lock is taken tells more
+ * than that it is. */
+void arguments_add_caller(struct arguments *a, const struct dso_function *f);
 
 /* Removes the arguments whose registers are written before they are read: intact has a bit for each
  * argument that is still there. returns: the returned value can be read. Returns whether nothing is

@@ -78,7 +78,8 @@ void session_beside_begin(struct recording *r)
 	const struct session_beside *b = r->options->beside;
 
 	if (b)
-		b->begin(b->ctx, r->writer, r->cpus.n_possible, &r->drain.addresses);
+		b->begin(b->ctx, r->writer, r->cpus.n_possible, &r->drain.addresses,
+			 &r->drain.stacks);
 }
 
 /* ---- afterwards: who times which ---- */

@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 struct drain_addresses;
+struct drain_stacks;
 struct dso;
 struct err;
 struct launch;
@@ -44,8 +45,7 @@ struct session_beside {
 	/*
 	 * Selects functions that the engine can time, for a command whose functions the user did
 	 * not choose: they are timed from its first instruction on. The first n_programs objects
-	 * are programs. No function that may block is selected, as kernel probes record what it
-	 * waits for.
+	 * are programs. Of the functions that may block only those that take locks are selected.
 	 */
 	void (*choose)(void *ctx, struct selection *s, struct dso *const *objects, size_t n,
 		       size_t n_programs);
@@ -56,9 +56,9 @@ struct session_beside {
 	 * over the budget. Returns false if the engine cannot time it within its own budget. */
 	bool (*add_costly)(void *ctx, uint32_t id, const struct planned *p, double kernel_call_ns);
 	/* Called once the file has its first lines. The engine's records are those of this CPU. It
-	 * adds arguments that are addresses. */
+	 * adds arguments that are addresses, and call sites. */
 	void (*begin)(void *ctx, struct trace_writer *w, uint32_t cpu,
-		      struct drain_addresses *addresses);
+		      struct drain_addresses *addresses, struct drain_stacks *sites);
 	/*
 	 * Patches the command, which waits before its exec, and lets it execute. After an error it
 	 * runs unpatched, or still waits (!l->went), or has ended (l->ended): -ESRCH then means

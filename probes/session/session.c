@@ -308,15 +308,23 @@ static void adapt(struct session *s)
 		recording_write_notice(&s->r, "join", err.text);
 }
 
+static void write_line(void *ctx, struct text *line)
+{
+	struct session *s = ctx;
+
+	recording_write_line(&s->r, line);
+}
+
 /* Shows what was drained. Whoever reads along must be able to name what the records name. */
 static void show_drained(struct session *s, uint64_t drained_from_ns)
 {
 	if (!s->r.options->drained || !s->r.begun || drained_from_ns - s->r.start_ns < LIVE_LAG_NS)
 		return;
-	if (s->r.options->live)
-		stacks_write(&s->stacks, &s->r);
 	/* the calls that are timed in the processes must be there, too */
 	session_beside_drain(&s->beside, &s->r);
+	stacks_add(&s->stacks, &s->r);
+	if (s->r.options->live)
+		stacks_write(&s->stacks, write_line, s);
 	s->r.options->drained(s->r.options->drained_ctx, drained_from_ns - LIVE_LAG_NS);
 }
 
@@ -411,13 +419,6 @@ static void calibrate_again(struct session *s)
 		costs_calibrate_switches(&s->costs, &s->r, SWITCHES_CARRIED);
 }
 
-static void write_line(void *ctx, struct text *line)
-{
-	struct session *s = ctx;
-
-	recording_write_line(&s->r, line);
-}
-
 static void write_addresses(struct session *s)
 {
 	char *words = addresses_notice(&s->r.drain.addresses);
@@ -461,7 +462,7 @@ static void stop(struct session *s)
 	trace_writer_flush(s->r.writer, NULL); /* memory may end where programs are read below */
 	stacks_add(&s->stacks, &s->r);
 	addresses_add(&s->addresses, &s->r.drain.addresses, &s->r.spaces);
-	stacks_write(&s->stacks, &s->r);
+	stacks_write(&s->stacks, write_line, s);
 	stacks_report(&s->r);
 	write_addresses(s);
 	recording_write_call_counts(&s->r);

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "probes/drain/stacks.h"
 #include "probes/inject/machine/blob.h"
 #include "probes/inject/machine/stub.h"
 #include "probes/inproc/drain.h"
@@ -34,7 +35,7 @@
 
 #define RING	  4096u /* bytes: 256 records */
 #define CODE	  8192u
-#define FUNCTIONS 6
+#define FUNCTIONS 7
 #define PERIOD	  5
 #define REGION	  (INPROC_PAGE + INPROC_SLOTS * sizeof(struct inproc_slot) + INPROC_NAMES)
 #define THREADS	  6
@@ -53,6 +54,7 @@ static void (*left)(bool); /* function 1: if true, raises a SIGTRAP that leaves 
  * first three arguments of some calls. */
 typedef long sum_function(long a, long b, long c, long d, long e, long f);
 static sum_function *valued, *sometimes;
+static sum_function *placed; /* function 6: returns a; has two arguments and its call sites */
 static _Atomic long in_handlers;
 static sigjmp_buf before_call;
 
@@ -81,15 +83,18 @@ static void begin_arguments(void)
 {
 	static struct arguments all = { .n = 7, .registers = 0x3f, .returns = true },
 				some = { .n = 3, .registers = 7, .occasional = true },
-				first = { .n = 1, .registers = 1 };
+				first = { .n = 1, .registers = 1 },
+				places = { .n = 2, .registers = 3, .caller = true };
 
 	memset(all.bytes, 8, sizeof(all.bytes));
 	memset(some.bytes, 8, sizeof(some.bytes));
 	memset(first.bytes, 8, sizeof(first.bytes));
+	memset(places.bytes, 8, sizeof(places.bytes));
 	inproc_drain_count_functions(&drain, FUNCTIONS);
 	drain.arguments[2] = &first;
 	drain.arguments[4] = &all;
 	drain.arguments[5] = &some;
+	drain.arguments[6] = &places;
 }
 
 /* Makes the threads' blocks, which are so large together. */
@@ -324,6 +329,53 @@ static struct written written_of(uint32_t id)
 		add_written(&w, &record, id);
 	trace_reader_free(r);
 	return w;
+}
+
+static __attribute__((noinline)) long call_here(long a)
+{
+	return placed(a, 10 * a, 0, 0, 0, 0) + 1;
+}
+
+static __attribute__((noinline)) long call_there(long a)
+{
+	return placed(a, 11 * a, 0, 0, 0, 0) + 2;
+}
+
+static bool is_in(uint64_t address, long (*small)(long))
+{
+	return address - (uintptr_t)small < 128;
+}
+
+/* A call has the place from which it came, whatever the stack is where the function is patched. */
+static void test_callers(void **state)
+{
+	const struct written before = written_of(6);
+	struct drain_stacks sites;
+	uint64_t calls, lost;
+	struct written w;
+
+	(void)state;
+	drain_stacks_init(&sites, writer);
+	drain.sites = &sites;
+	for (long a = 1; a <= 20; a++) {
+		assert_int_equal(call_here(a), a + 1);
+		assert_int_equal(call_there(a), a + 2);
+	}
+	read_all(&calls, &lost);
+	w = written_of(6);
+	drain.sites = NULL;
+	assert_int_equal(calls, 40);
+	assert_int_equal(lost, 0);
+	assert_int_equal(w.entries - before.entries, 0); /* each is an entry of its site */
+	assert_int_equal(w.exits - before.exits, 40);
+	assert_int_equal(written_of(SITE_ID_FIRST).entries, 20);
+	assert_int_equal(written_of(SITE_ID_FIRST).with_arguments, 20);
+	assert_int_equal(written_of(SITE_ID_FIRST + 1).entries, 20);
+	assert_int_equal(sites.n_new, 2);
+	assert_true(is_in(sites.new[0].frames[0], call_here));
+	assert_true(is_in(sites.new[1].frames[0], call_there));
+	assert_false(sites.new[0].from_call);
+	drain_stacks_release(&sites);
 }
 
 static void test_values(void **state)

@@ -112,6 +112,22 @@ static sum_function *make_sum(struct stub_code *c, const struct stub_facts *fact
 	return (sum_function *)(uintptr_t)start;
 }
 
+/* Its entry lies behind a push. */
+static void make_placed(struct stub_code *c, const struct stub_facts *facts)
+{
+	const struct stub_entry entry = {
+		.id = 6, .sp = 8, .saves_red_zone = true, .values = 3 | 1u << INPROC_CALLER
+	};
+
+	placed = (sum_function *)(uintptr_t)(c->address + c->n);
+	EMIT(c, 0x53); /* push %rbx */
+	stub_emit_entry(c, facts, &entry);
+	EMIT(c, 0x48, 0x89, 0xf8); /* mov %rdi, %rax */
+	EMIT(c, 0x5b);		   /* pop %rbx */
+	stub_emit_exit(c, facts, 6, 0, false);
+	EMIT(c, 0xc3);
+}
+
 static void make_function(void)
 {
 	const struct blob blob = blob_get();
@@ -145,6 +161,7 @@ static void make_function(void)
 	make_left(&c, &facts);
 	valued = make_sum(&c, &facts,
 			  (struct stub_entry){ .id = 4, .sp = SP_BEFORE, .values = 0x3f }, true);
+	make_placed(&c, &facts);
 	sometimes = make_sum(&c, &facts,
 			     (struct stub_entry){ .id = 5, .values = 7, .sometimes = true }, false);
 	assert_true(c.n < c.room);
@@ -426,6 +443,7 @@ int main(void)
 		cmocka_unit_test(test_registers_where_calls_pass),
 		cmocka_unit_test(test_registers_with_values),
 		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_callers),
 		cmocka_unit_test(test_values_of_a_full_ring),
 		cmocka_unit_test(test_values_of_some_calls),
 		cmocka_unit_test(test_values_at_each_instruction),

@@ -74,6 +74,10 @@ static void make_functions(struct stub_code *c, const struct stub_facts *facts)
 	valued = (sum_function *)(uintptr_t)begin_function(c, &s);
 	emit(c, 0x8b050000); /* add x0, x0, x5 */
 	end_function(c, &s);
+	s.entry = (struct stub_entry){ .id = 6, .values = 3 | 1u << INPROC_CALLER };
+	s.returns = false;
+	placed = (sum_function *)(uintptr_t)begin_function(c, &s);
+	end_function(c, &s);
 	s.entry = (struct stub_entry){ .id = 5, .values = 7, .sometimes = true };
 	s.returns = false;
 	sometimes = (sum_function *)(uintptr_t)begin_function(c, &s);
@@ -319,6 +323,7 @@ int main(void)
 		EACH_CALL(test_registers),
 		EACH_CALL(test_registers_with_values),
 		EACH_CALL(test_values),
+		EACH_CALL(test_callers),
 		EACH_CALL(test_values_of_a_full_ring),
 		EACH_CALL(test_values_of_some_calls),
 		EACH_CALL(test_threads_and_signals),

@@ -579,7 +579,13 @@ __asm__(".pushsection .rodata\n"
 	"	cbnz w17, 103b\n"
 	"	ldr x17, [x11, #24]\n"
 	"	cbz x17, 109f\n" /* wiped by a fork in a signal handler */
-	VALUE(0, 0) VALUE(1, 1) VALUE(2, 2) VALUE(3, 3) VALUE(4, 4) VALUE(5, 5) VALUE(6, 0)
+	VALUE(0, 0) VALUE(1, 1) VALUE(2, 2) VALUE(3, 3) VALUE(4, 4) VALUE(5, 5)
+	"	tbz w16, #28, 109f\n" /* INPROC_RETURNED, INPROC_CALLER */
+	"	mov w15, #(0x40000000|6<<22)\n"
+	"	mov x9, x0\n"
+	"	tbnz w16, #0, 107f\n" /* an exit */
+	"	ldr x9, [sp, #88]\n"  /* x30, as the stub has saved it */
+	"107:	bl 105f\n"
 	"	b 109f\n"
 	"104:	ldr x17, [x11, #32]\n"
 	"	cbz x17, 109f\n"

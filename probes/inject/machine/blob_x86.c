@@ -50,6 +50,7 @@ _Static_assert(sizeof(struct inproc_row) == 32 && offsetof(struct inproc_row, re
 	       "as in the code");
 _Static_assert(INPROC_INNER == 0x80000000u, "as in the code");
 _Static_assert(INPROC_VALUE == 0x40000000u && INPROC_VALUE_SHIFT == 22 && INPROC_RETURNED == 6 &&
+		       INPROC_CALLER == 6 &&
 		       INPROC_COUNT_SHIFT == 29,
 	       "as in the code");
 
@@ -352,7 +353,19 @@ __asm__(".pushsection .rodata\n"
 	"	and $0x3fffff, %edi\n"
 	"	or $0x40000000, %edi\n" /* INPROC_VALUE */
 	"	or $1, %edx\n"
-	VALUE(0, 32) VALUE(1, 40) VALUE(2, 184) VALUE(3, 168) VALUE(4, 24) VALUE(5, 16) VALUE(6, 192)
+	VALUE(0, 32) VALUE(1, 40) VALUE(2, 184) VALUE(3, 168) VALUE(4, 24) VALUE(5, 16)
+	"	bt $28, %ecx\n" /* INPROC_RETURNED, INPROC_CALLER */
+	"	jnc 2f\n"
+	"	mov 192(%rsp), %rax\n"
+	"	test $1, %ecx\n" /* an exit */
+	"	jne 6f\n"
+	/* the return address, at the entry's stack pointer, of which %edx has the lower half */
+	"	lea 200(%rsp), %rax\n"
+	"	mov %edx, %r10d\n"
+	"	sub %eax, %r10d\n"
+	"	movslq %r10d, %r10\n"
+	"	mov -1(%rax,%r10), %rax\n"
+	"6:	call 3f\n"
 	"2:	clc\n" RESTORE
 	/* Writes one record, of the value in %rax. Changes %r10, %r11. */
 	"3:	mov ispot_blob_ring_bytes(%rip), %r10\n"
