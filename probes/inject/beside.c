@@ -23,6 +23,7 @@
 #include "probes/recording/options.h"
 #include "probes/select/arguments.h"
 #include "probes/select/blocking.h"
+#include "probes/select/pattern.h"
 #include "probes/select/select.h"
 #include "probes/session/engine.h"
 #include "symbol/dso/dso.h"
@@ -143,7 +144,9 @@ static bool is_stepped(const struct planned *p)
 
 bool inject_beside_is_for_kernel(const struct planned *p)
 {
-	return blocking_kind(p->what.function->symbol) && p->possible &&
+	const char *symbol = p->what.function->symbol;
+
+	return blocking_kind(symbol) && !blocking_is_lock(symbol) && p->possible &&
 	       p->exit.mech != EXIT_NONE && !is_stepped(p);
 }
 
@@ -156,6 +159,11 @@ static uint64_t code_bytes(const struct dso *dso)
 	return sum;
 }
 
+static bool is_of_lock(const struct dso_function *f)
+{
+	return blocking_is_lock(f->symbol) || blocking_is_unlock(f->symbol);
+}
+
 static bool is_worth_timing(struct inject_beside *b, const struct selected *c)
 {
 	const struct patch_function *f;
@@ -163,7 +171,7 @@ static bool is_worth_timing(struct inject_beside *b, const struct selected *c)
 	if (code_bytes(c->dso) > CODE_BYTES_MAX)
 		return false;
 	f = patch_plan_function(plan_of(b, c->dso), c->function);
-	return !f->refusal && !f->is_brief;
+	return !f->refusal && (!f->is_brief || blocking_is_unlock(c->function->symbol));
 }
 
 /* Stops when the time for planning is over. The remaining functions can still be chosen by samples.
@@ -177,15 +185,20 @@ static void choose(void *ctx, struct selection *s, struct dso *const *objects, s
 				      .n = n,
 				      .n_programs = n_programs,
 				      .most = CHOSEN_MOST,
-				      .is_without_blocking = true };
+				      .has_locks_alone = true };
 	struct selection all = { .excluding = s->excluding };
+	struct patterns *named = NULL;
+	struct err err;
 
-	if (choice_make(&all, &of, NULL, NULL))
+	if (choice_make(&all, &of, &named, &err))
 		all.chosen.n = 0;
-	vec_for_each (&all.chosen, const struct selected, c)
-		if (clock_now_ns() < until_ns && is_worth_timing(b, c))
-			selection_add_function(s, c->dso, c->function);
+	for (unsigned turn = 0; turn < 2; turn++) /* locks first */
+		vec_for_each (&all.chosen, const struct selected, c)
+			if (is_of_lock(c->function) == !turn && clock_now_ns() < until_ns &&
+			    is_worth_timing(b, c))
+				selection_add_function(s, c->dso, c->function);
 	selection_release(&all);
+	patterns_free(named);
 }
 
 static bool add_chosen(void *ctx, uint32_t id, const struct planned *p)

@@ -65,7 +65,7 @@ static bool is_scaffold(const char *symbol)
 static void add_candidate(struct candidates *all, const struct choice_of *of, size_t object,
 			  const struct dso_function *f)
 {
-	if (of->is_without_blocking && (blocking_kind(f->symbol) || blocking_is_unlock(f->symbol)))
+	if (of->has_locks_alone && blocking_kind(f->symbol) && !blocking_is_lock(f->symbol))
 		return;
 	if (!f->ifunc && !is_scaffold(f->symbol) && !strstr(f->symbol, ".cold"))
 		*vec_add(all) = (struct candidate){ of->objects[object], f, object };
@@ -151,7 +151,14 @@ static void add_name(struct names *names, const char *name)
 	*vec_add(names) = name;
 }
 
-/* Adds all blocking functions that a program imports, and the locks that its libraries import. */
+static bool is_blocking(const struct choice_of *of, size_t object, const char *name)
+{
+	if (of->has_locks_alone)
+		return blocking_is_lock(name);
+	return blocking_on_threads(name) || (object < of->n_programs && blocking_kind(name));
+}
+
+/* Adds the blocking functions that a program imports, and the locks that its libraries import. */
 static void add_blocking(struct names *names, const struct choice_of *of, size_t object)
 {
 	const char *const *imports;
@@ -159,9 +166,8 @@ static void add_blocking(struct names *names, const struct choice_of *of, size_t
 
 	for (size_t i = 0; i < n; i++) {
 		const char *release = blocking_release(imports[i]);
-		bool locks = blocking_on_threads(imports[i]);
 
-		if (!locks && (object >= of->n_programs || !blocking_kind(imports[i])))
+		if (!is_blocking(of, object, imports[i]))
 			continue;
 		add_name(names, imports[i]);
 		if (release)
@@ -190,7 +196,7 @@ int choice_make(struct selection *s, const struct choice_of *of, struct patterns
 		struct err *err)
 {
 	struct candidates all = { 0 };
-	int ret = of->is_without_blocking ? 0 : select_named(s, of, named, err);
+	int ret = select_named(s, of, named, err);
 
 	find_candidates(&all, of);
 	if (all.n > of->most) {

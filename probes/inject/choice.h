@@ -20,11 +20,10 @@ struct choice_of {
 	struct dso *const *objects;
 	size_t n, n_programs; /* the programs come first */
 	size_t most; /* functions at most; the largest ones of programs and libraries are chosen */
-	bool is_without_blocking; /* functions in which threads wait for each other are left out */
+	bool has_locks_alone; /* no function is chosen in which threads wait, but those for locks */
 };
 
-/* *named: NULL if is_without_blocking, otherwise patterns from which the selection borrows; the
- * caller frees them after the selection. */
+/* *named: patterns from which the selection borrows; the caller frees them after the selection. */
 int choice_make(struct selection *s, const struct choice_of *of, struct patterns **named,
 		struct err *err);
 

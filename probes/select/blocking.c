@@ -226,6 +226,13 @@ bool blocking_on_threads(const char *symbol)
 		       !strcmp(row->kind, BARRIER));
 }
 
+bool blocking_is_lock(const char *symbol)
+{
+	const struct blocking *row = find(symbol);
+
+	return row && !strcmp(row->kind, LOCK);
+}
+
 static const char *const releases[][2] = {
 	{ "pthread_mutex_lock", "pthread_mutex_unlock" },
 	{ "pthread_rwlock_rdlock", "pthread_rwlock_unlock" },

@@ -16,6 +16,8 @@ const char *blocking_kind(const char *symbol);
 bool blocking_by_descriptor(const char *symbol);
 /* Whether threads make each other wait in it: a lock, a condition, a barrier. */
 bool blocking_on_threads(const char *symbol);
+/* Whether it takes a lock. */
+bool blocking_is_lock(const char *symbol);
 /* Returns the function that releases what symbol waits for, or NULL if none is known. */
 const char *blocking_release(const char *symbol);
 /* Whether it releases a lock, and thus wakes only threads that wait for this lock. */

@@ -13,6 +13,7 @@
 #include "probes/recording/meta.h"
 #include "probes/recording/options.h"
 #include "probes/recording/recording.h"
+#include "probes/select/blocking.h"
 #include "probes/session/attach.h"
 #include "probes/session/engine.h"
 #include "probes/session/set.h"
@@ -126,7 +127,8 @@ static void give_back(struct beside *beside, const struct recording *r, struct p
 	p->is_beside = false;
 	/* choose() selected it before anything was known of the program. Kernel probes are for hot
 	 * functions, so it is selected again only if samples find it hot. */
-	p->what.is_dropped = r->is_hybrid && p->reason != session_over_budget;
+	p->what.is_dropped = r->is_hybrid && p->reason != session_over_budget &&
+			     !blocking_on_threads(p->what.function->symbol);
 	/* A function that was over the budget is so again, and may have its turn. */
 	p->possible = !*p->reason && !p->what.is_dropped;
 	beside->n--;

@@ -56,13 +56,13 @@ record one --engine auto "${chosen[@]}" -- ./both 3 211 7 2
 is "$status/$(cat one.out)" 3/done "the program does what it does, with its exit status" || diag one.err
 is "$(engine one often)/$(engine one locked)/$(engine one round_of)" in-process/in-process/in-process "patched functions" || diag one.err
 is "$(engine one jumps)" kernel "what cannot be patched gets kernel probes" || diag one.err
-is "$(engine one pthread_mutex_lock)" kernel "what waits gets kernel probes, which tell for what" || diag one.err
+is "$(engine one pthread_mutex_lock)" in-process "and what takes locks" || diag one.err
 is "$(trace_of one producer)" "bpf in-process" "trace.producer"
 # A command has both engines unless an engine is named. Where they cannot be, nothing is to be said, as nobody
 # asked for them.
 "$ISPOT" record -o default.data "${chosen[@]}" -- ./both 3 211 7 2 >default.out 2>default.err
 is "$?/$(cat default.out)" 3/done "no engine named: status" || diag default.err
-is "$(engine default often)/$(engine default jumps)/$(engine default pthread_mutex_lock)" in-process/kernel/kernel "no engine named: both" || diag default.err
+is "$(engine default often)/$(engine default jumps)/$(engine default pthread_mutex_lock)" in-process/kernel/in-process "no engine named: both" || diag default.err
 if [ "$(trace_of default lost_records)" = 0 ]; then
 	is "$(calls default often)" 7385 "no engine named: each call"
 else
@@ -348,12 +348,11 @@ kill "$waits"
 
 # ---- without -F ----
 
-# A command's own functions are timed from its first instruction on, so the shortest run has them all. Where threads
-# wait for each other, kernel probes tell for what.
+# A command's own functions and its locks are timed from its first instruction on, so the shortest run has them all.
 record brief --engine auto -- ./both 3 211 7 2
 is "$status/$(cat brief.out)" 3/done "without -F: the program does what it does" || diag brief.err
-is "$(engine brief locked)/$(engine brief round_of)/$(engine brief pthread_mutex_lock)" in-process/in-process/kernel \
-	"a command's functions are timed in process, its locks by kernel probes" || diag brief.err
+is "$(engine brief locked)/$(engine brief round_of)/$(engine brief pthread_mutex_lock)" in-process/in-process/in-process \
+	"a command's functions and its locks are timed in process" || diag brief.err
 if [ "$(trace_of brief lost_records)" = 0 ]; then
 	is "$(calls brief locked)/$(calls brief round_of)/$(calls brief often)" 1055/1055/0 \
 		"each call of a short run, but of functions that are too brief" || diag brief.err
@@ -477,11 +476,11 @@ is "$status" 127 "no such command" || diag missing.err
 # engines_of FILE: of each function of a check's JSON
 engines_of() { jq -r '[.functions[] | .name + " " + (.engine // "none")] | sort | join(", ")' "$1"; }
 for asked in kernel in-process auto; do
-	"$ISPOT" check --engine "$asked" --json -F often -F jumps -F pthread_mutex_lock ./both >check.json 2>check.err
+	"$ISPOT" check --engine "$asked" --json -F often -F jumps -F pthread_mutex_lock -F pthread_barrier_wait ./both >check.json 2>check.err
 	case $asked in
-	kernel) wanted="jumps kernel, often kernel, pthread_mutex_lock kernel" ;;
-	in-process) wanted="jumps none, often in-process, pthread_mutex_lock in-process" ;;
-	auto) wanted="jumps kernel, often in-process, pthread_mutex_lock kernel" ;;
+	kernel) wanted="jumps kernel, often kernel, pthread_barrier_wait kernel, pthread_mutex_lock kernel" ;;
+	in-process) wanted="jumps none, often in-process, pthread_barrier_wait in-process, pthread_mutex_lock in-process" ;;
+	auto) wanted="jumps kernel, often in-process, pthread_barrier_wait kernel, pthread_mutex_lock in-process" ;;
 	esac
 	is "$(engines_of check.json)" "$wanted" "check --engine $asked: what would time which function" || diag check.err
 done

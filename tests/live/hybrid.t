@@ -161,7 +161,7 @@ fi
 # program itself has it. What it costs differs, so the budget that is too little is found.
 turn='map(select(.kind == "not_traced" and .name == "pthread_mutex_lock" and .traced_again_ns > 0)) | length > 1'
 for overhead in 1.5 2 3 4.5 7 10; do
-	drive turns "$HELPERS/queued" --overhead "$overhead"
+	drive turns "$HELPERS/queued" --engine kernel --overhead "$overhead"
 	told turns 20 "$turn" && eventually called turns pthread_mutex_lock
 	turned=$?
 	next turns

@@ -262,6 +262,8 @@ EOF
 calls_of_key() {
 	jq --arg f "$2" --arg k "$3" '[.blocks[] | select(.name == $f and .key == $k) | .calls] | add // 0' "$1.json"
 }
+# taken_in NAME: where the lock is taken
+taken_in() { "$ISPOT" report --by lock --json -i "$1.data" | jq -r '.blocks[] | select(.name == "mutex") | .key' | sed 's/+.*//'; }
 if cc -O2 -o chosen chosen.c -pthread 2>compile.err; then
 	record chosen --engine in-process -- ./chosen 211 7
 	is "$status/$(calls chosen often)/$(calls chosen round_of)" 0/1477/211 "without -F: functions of the program" || diag chosen.err
@@ -273,10 +275,12 @@ if cc -O2 -o chosen chosen.c -pthread 2>compile.err; then
 	[ "$(calls chosen pthread_mutex_unlock)" -ge 211 ]
 	ok $? "without -F: and the release of locks, though it is brief"
 	is "$(calls_of_key chosen pthread_mutex_lock mutex)" 211 "without -F: a lock has the name of its variable" || diag chosen.err
+	is "$(taken_in chosen)" locked "without -F: and the place where it is taken" || diag chosen.err
 	is "$(calls chosen main)/$(calls chosen brief)" 0/0 "without -F: neither main nor what is too brief"
 	record locks --engine auto -F 'pthread_mutex_lock@arg1' -- ./chosen 211 7
 	report locks
 	is "$(calls_of_key locks pthread_mutex_lock mutex)" 211 "beside kernel probes: a lock has the name of its variable" || diag locks.err
+	is "$(taken_in locks)" locked "beside kernel probes: and the place where it is taken" || diag locks.err
 	record chosen --engine in-process -F '!often' -- ./chosen 211 7
 	is "$(calls chosen often)/$(calls chosen round_of)" 0/211 "without -F: not what it excludes" || diag chosen.err
 	given_up() {
