@@ -222,6 +222,42 @@ static void mini_debuginfo(void **state)
 	assert_int_equal(function(dso, "hidden")->address, address);
 }
 
+/* Writes a table of Go with the functions of "plain" that it names, and says that there are n. */
+static void write_go_table(const char *file, uint64_t n, uint64_t text, uint64_t size)
+{
+	const uint32_t starts[] = { 0, 24, 16, 32, (uint32_t)size, 0 }, names[] = { 0, 0, 16, 6 };
+	const uint64_t head[9] = { 0x08010000fffffff1, n, 0, text, 72, 0, 0, 0, 96 };
+	FILE *f = fopen(fixture_path(file), "w");
+
+	assert_non_null(f);
+	fwrite(head, sizeof(head), 1, f);
+	fwrite("a.one\0a.(*T).two\0\0\0\0\0\0", 1, 24, f);
+	fwrite(starts, sizeof(starts), 1, f);
+	fwrite(names, sizeof(names), 1, f);
+	fclose(f);
+}
+
+static void stripped_go(void **state)
+{
+	struct setup *s = *state;
+	uint64_t text = function(get(s, "plain"), "hidden")->address;
+	const struct dso_function *all;
+	struct dso *dso;
+
+	write_go_table("go.table", 2, text, 40);
+	fixture_run("cp plain g && strip g && objcopy --add-section .gopclntab=go.table g");
+	dso = get(s, "g");
+	assert_string_equal(dso_symbol_source(dso), ".gopclntab");
+	assert_int_equal(function(dso, "a.one")->address, text);
+	assert_int_equal(function(dso, "a.one")->size, 16);
+	assert_int_equal(function(dso, "a.(*T).two")->address, text + 16);
+	assert_int_equal(function(dso, "a.(*T).two")->size, 24);
+	/* more functions than there are bytes, and starts in no order */
+	write_go_table("go.table", UINT64_MAX / 8 + 3, text, 8);
+	fixture_run("cp plain h && strip h && objcopy --add-section .gopclntab=go.table h");
+	assert_true(dso_functions(get(s, "h"), &all) < 6);
+}
+
 static void clang_without_aranges(void **state)
 {
 	struct setup *s = *state;
@@ -538,6 +574,7 @@ int main(void)
 		TEST(stripped_size_zero),
 		TEST(separate_debug_file),
 		TEST(mini_debuginfo),
+		TEST(stripped_go),
 		TEST(clang_without_aranges),
 		TEST(functions_of_units),
 		TEST(functions_of_namespaces),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Facts about a file's code from its unwind table (.eh_frame). */
+/* Facts about a file's code from its unwind table (.eh_frame), and from that of Go. */
 #ifndef ISPOT_SYMBOL_DSO_FRAMES_H
 #define ISPOT_SYMBOL_DSO_FRAMES_H
 
@@ -16,5 +16,10 @@ bool dso_frame_range(struct dso *dso, uint64_t address, uint64_t *start, uint64_
  * table, or the entries have another size.
  */
 bool dso_unwind_table(struct dso *dso, uint64_t *header, uint64_t *entries, uint64_t *n);
+
+typedef void dso_function_visitor(void *ctx, const char *name, uint64_t address, uint64_t size);
+/* Visits the functions that .gopclntab names, which stripped programs of Go (1.18 or later) have,
+ * too. The names are valid as long as the dso. */
+void dso_go_functions(struct dso *dso, dso_function_visitor *visit, void *ctx);
 
 #endif

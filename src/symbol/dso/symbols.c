@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Makes the table of functions. libdwfl finds and merges the symbol tables (.symtab of the file or
- * of its debug file, else .dynsym with that of .gnu_debugdata). The file's own .dynsym is read as
- * well, because it alone tells which symbols are exported and which versions are the default.
+ * of its debug file, else .dynsym with that of .gnu_debugdata, and Go's own table). The file's own
+ * .dynsym is read as well, because it alone tells which symbols are exported and which versions are
+ * the default.
  */
 #include "symbol/dso/symbols.h"
 
@@ -337,6 +338,31 @@ static bool has_debugdata(struct dso *dso)
 	return false;
 }
 
+struct go {
+	struct dso *dso;
+	struct raws *raws;
+};
+
+static void add_go(void *ctx, const char *name, uint64_t address, uint64_t size)
+{
+	struct go *go = ctx;
+
+	if (*name && dso_code_range(go->dso, address))
+		*vec_add(go->raws) = (struct raw){ name, address, size, 0 };
+}
+
+/* Programs of Go that are stripped keep their own table of functions. */
+static void read_go(struct dso *dso, struct raws *raws)
+{
+	const size_t n = raws->n;
+
+	if (!dso->go || (n && strcmp(dso->symbol_source, ".dynsym") != 0))
+		return;
+	dso_go_functions(dso, add_go, &(struct go){ dso, raws });
+	if (raws->n > n)
+		dso->symbol_source = ".gopclntab";
+}
+
 static void load(struct dso *dso)
 {
 	struct raws raws = { 0 };
@@ -356,6 +382,7 @@ static void load(struct dso *dso)
 		dso->symbol_source = first ? source_of(dso, first, module) : ".dynsym";
 	if (!strcmp(dso->symbol_source, ".dynsym") && has_debugdata(dso))
 		dso->symbol_source = ".gnu_debugdata";
+	read_go(dso, &raws);
 	merge(&raws);
 	drop_labels(&raws);
 	vec_reserve(&dso->functions, raws.n);

@@ -2,14 +2,15 @@
 /*
  * The functions of a file. They come from the first source that has them: .symtab, a
  * .gnu_debuglink or build-id file, debuginfod if the user has configured it, .gnu_debugdata
- * (MiniDebugInfo), .dynsym.
+ * (MiniDebugInfo), .gopclntab of Go, .dynsym.
  */
 #ifndef ISPOT_SYMBOL_DSO_SYMBOLS_H
 #define ISPOT_SYMBOL_DSO_SYMBOLS_H
 
 #include "symbol/dso/dso.h"
 
-/* Returns ".symtab", "debuglink", "debuginfod", ".gnu_debugdata", ".dynsym" or "none". */
+/* Returns ".symtab", "debuglink", "debuginfod", ".gnu_debugdata", ".gopclntab", ".dynsym" or
+ * "none". */
 const char *dso_symbol_source(struct dso *dso);
 /*
  * Lists all functions, sorted by address; aliases of one address are adjacent, the most public name
