@@ -182,32 +182,31 @@ static void print_waits(const char *symbol)
 		printf("%12scan block: %s\n", "", cause && cause->name ? cause->name : kind);
 }
 
-static void print_remarks(const struct inspection *in, const struct planned *p)
+static void print_remarks_on_probes(const struct inspection *in, const struct planned *p)
 {
 	const struct placement *place = &p->place;
 	const char *refusal = not_in_process(in, p);
 
 	if (refusal)
 		printf("%12snot in process: %s\n", "", refusal);
-	if (p->wrong_arguments.code)
-		print_remark(p->wrong_arguments.text);
 	print_exits(p);
 	if (place->moved_past_load)
 		print_remark(
 			"the probe is behind a load or store: a cache miss there is not timed");
 	if (p->exit.mech == EXIT_RETURN && place->return_class != place->class)
 		printf("%12sreturn probe: %s\n", "", probe_class_name(place->return_class));
-	print_waits(p->what.function->symbol);
 }
 
-/* "f+0x4 (libf.so)" */
-static void add_probe(const struct planned *p, struct text *out)
+/* "f+0x4 (libf.so)", or "f (libf.so)" if the function has no probe */
+static void add_probe(const struct planned *p, bool is_patched, struct text *out)
 {
 	char name[512];
 
 	text_add(out, text_printable(name, sizeof(name),
 				     dso_function_name(p->what.dso, p->what.function)));
-	text_printf(out, "+0x%x (%s)", p->place.entry_offset, base_name(p->what.dso));
+	if (!is_patched)
+		text_printf(out, "+0x%x", p->place.entry_offset);
+	text_printf(out, " (%s)", base_name(p->what.dso));
 }
 
 /* Returns the last column: which engine times the function or, if kernel probes time all, whether
@@ -221,6 +220,8 @@ static const char *engine_column(const struct checked *c, const struct planned *
 
 static void print_planned(const struct checked *c, const struct planned *p)
 {
+	const char *engine = engine_of(c, p);
+	const bool is_patched = engine && !strcmp(engine, "in-process");
 	double ns = cost_ns(c, p);
 	char cost[TEXT_NUMBER] = "n/a";
 	struct text probe = { 0 };
@@ -228,16 +229,20 @@ static void print_planned(const struct checked *c, const struct planned *p)
 
 	if (!isnan(ns))
 		text_time(cost, (uint64_t)ns);
-	add_probe(p, &probe);
+	add_probe(p, is_patched, &probe);
 	fits = table_columns(probe.s) <= COLUMNS - PROBE_AT;
-	printf("%9s  %-11s %-9s ", cost, probe_class_name(p->place.class),
-	       exit_mech_name(p->exit.mech));
+	printf("%9s  %-11s %-9s ", cost, is_patched ? "patched" : probe_class_name(p->place.class),
+	       is_patched ? "patched" : exit_mech_name(p->exit.mech));
 	if (fits)
 		printf("%-10s %s\n", engine_column(c, p), probe.s);
 	else
 		printf("%s\n            %s\n", engine_column(c, p), probe.s);
 	text_release(&probe);
-	print_remarks(&c->in, p);
+	if (p->wrong_arguments.code)
+		print_remark(p->wrong_arguments.text);
+	if (!is_patched)
+		print_remarks_on_probes(&c->in, p);
+	print_waits(p->what.function->symbol);
 }
 
 static size_t count_possible(const struct checked *c)
