@@ -290,7 +290,8 @@ static void begin_processes(struct inject_beside *b)
 	b->processes = (struct processes){ .drain = &b->drain,
 					   .functions = &b->functions,
 					   .how = { b->ring.n, b->period,
-						    b->overhead > 0 && !b->ring.has_shrunk },
+						    b->overhead > 0 && !b->ring.has_shrunk,
+						    budget_of_thread(b->overhead, &b->cost) },
 					   .watch = watch,
 					   .unpatched = unpatched,
 					   .ctx = b };
@@ -415,7 +416,7 @@ int inject_beside_new(struct inject_beside **out, const struct session_options *
 	if (!ret)
 		ret = inject_targets_find_objects(&b->targets, o, &n_programs, err);
 	if (!ret)
-		ret = ring_bytes_choose(&b->ring, o, &b->targets, err);
+		ret = ring_bytes_choose(&b->ring, o, &b->targets, b->overhead > 0, err);
 	if (ret) {
 		inject_beside_free(b);
 		return ret;

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "probes/inject/patched.h"
+#include "probes/inject/stubcost.h"
 #include "probes/inproc/drain.h"
 #include "probes/inproc/stamped.h"
 #include "probes/process/target.h"
@@ -20,16 +21,37 @@
  * together, once, and no function is given up for it; a program that begins threads all the time
  * needs new rings all the time, and what their pages cost beyond this counts as its calls' cost. */
 #define PAGES_FREE_NS 100000000.0
-#define SETTLE_NS     100000000ull
-#define ROOM	      0.7	 /* part of the budget for the rest, so that debt is rare */
-#define LATELY_NS     50000000.0 /* time constant of the smoothed shares */
-#define PROCESSES     256	 /* processes whose time is read, at most */
-#define BUSY_LEAST    0.05	 /* of one CPU, which the program is assumed to use at least */
+/* A thread begins with what it may record in this time. */
+#define THREAD_FIRST_NS	 10000000.0
+#define THREAD_GAP_NS	 1000000.0
+#define RECORD_COST_MOST 1e12 /* cycles: a few minutes */
+#define SETTLE_NS	 100000000ull
+#define ROOM		 0.7	    /* part of the budget for the rest, so that debt is rare */
+#define LATELY_NS	 50000000.0 /* time constant of the smoothed shares */
+#define PROCESSES	 256	    /* processes whose time is read, at most */
+#define BUSY_LEAST	 0.05	    /* of one CPU, which the program is assumed to use at least */
 
 void budget_init(struct budget *b, double share, double pair_ns, size_t n_functions)
 {
 	*b = (struct budget){ .share = share, .pair_ns = pair_ns, .n = n_functions };
 	b->functions = xcalloc(n_functions + 1, sizeof(*b->functions));
+}
+
+struct blob_budget budget_of_thread(double share, const struct stubcost *cost)
+{
+	const double rate = cost->cycles_per_ns, record_ns = cost->call.full_p50_ns / 2,
+		     used_ns = record_ns / (ROOM * share);
+
+	if (!(share > 0) || !(used_ns * rate > 0))
+		return (struct blob_budget){ 0 };
+	return (struct blob_budget){
+		.record_cost = (uint64_t)(fmin(used_ns * rate, RECORD_COST_MOST) *
+					  (1 << BLOB_COST_SHIFT)) +
+			       1,
+		.credit_first = (uint64_t)(THREAD_FIRST_NS * rate),
+		.credit_most = (uint64_t)(CREDIT_MAX_NS * rate),
+		.gap_most = (uint64_t)(THREAD_GAP_NS * rate),
+	};
 }
 
 void budget_release(struct budget *b)

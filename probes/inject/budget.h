@@ -13,9 +13,11 @@
 #include <sys/types.h>
 
 #include "base/vec.h"
+#include "probes/inject/machine/blob.h"
 
 struct inproc_drain;
 struct patched_functions;
+struct stubcost;
 
 struct budget_function {
 	/* The calls that the drain had counted at the last check, and the calls since then. */
@@ -52,6 +54,9 @@ struct budget_process {
 
 /* If share is 0, no function is ever given up. */
 void budget_init(struct budget *b, double share, double pair_ns, size_t n_functions);
+/* Returns the budget that each thread keeps by itself, so that a short program, too, is slowed by
+ * no more than this share before its calls are read. */
+struct blob_budget budget_of_thread(double share, const struct stubcost *cost);
 /* Starts counting the CPU time of the processes; called once they are patched. */
 void budget_begin(struct budget *b, const struct inproc_drain *d, uint64_t now_ns);
 /* Adds one more process, without what it has used before. */

@@ -17,6 +17,7 @@
 #include <sys/types.h>
 
 #include "base/vec.h"
+#include "probes/inject/machine/blob.h"
 #include "probes/process/mark.h"
 
 struct err;
@@ -54,6 +55,7 @@ struct injection {
 	uint64_t ring_bytes;
 	uint32_t period, n_functions;	  /* one call in period is recorded; number of functions */
 	bool gives_up;			  /* threads may pass calls (machine/blob.h) */
+	struct blob_budget budget;	  /* of each thread */
 	uint64_t block_bytes, rows_bytes; /* of each thread */
 	uint64_t rows;			  /* address of the first thread's rows */
 	/* Addresses. Threads that have no block of their own share no_block. */

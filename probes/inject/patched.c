@@ -267,7 +267,8 @@ static void write_facts(struct stub_code *c, const struct injection *in)
 				      .period = in->period,
 				      .table = in->table,
 				      .tid_below = in->tid_below,
-				      .misses_most = in->gives_up ? BLOCK_MISSES_MOST : 0 };
+				      .misses_most = in->gives_up ? BLOCK_MISSES_MOST : 0,
+				      .budget = in->budget };
 
 	memcpy(c->bytes + ARENA_HEADER, &f, sizeof(f));
 }
@@ -496,11 +497,15 @@ struct patched_program patched_program_of(pid_t pid)
 static struct patched initial_patched(pid_t pid, const struct patched_functions *functions,
 				      const struct patched_how *how)
 {
+	const bool gives_up = how->gives_up && how->period <= 1;
+	const struct blob_budget none = { 0 };
+
 	return (struct patched){ .pid = pid,
 				 .region = PATCHED_NONE,
 				 .injection = { .ring_bytes = how->ring_bytes,
 						.period = how->period,
-						.gives_up = how->gives_up && how->period <= 1,
+						.gives_up = gives_up,
+						.budget = gives_up ? how->budget : none,
 						.n_functions = (uint32_t)functions->n,
 						.region_fd = -1 } };
 }
@@ -707,7 +712,6 @@ static int write_block(const struct injection *in, const struct tracees *t, uint
 	uint64_t block[BLOCK_BYTES / 8] = { 0 };
 
 	block[BLOCK_KEY / 8] = key;
-	block[BLOCK_LIMIT / 8] = in->ring_bytes;
 	block[BLOCK_BASE / 8] = rings + i * in->ring_bytes;
 	block[BLOCK_SLOT / 8] = slots + i * sizeof(struct inproc_slot);
 	block[BLOCK_ROWS / 8] = in->rows + i * in->rows_bytes;

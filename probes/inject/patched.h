@@ -101,6 +101,7 @@ struct patched_how {
 	 * full again and again pass without a record (machine/blob.h). Not with a period over 1,
 	 * nor for programs that may lock their memory, as each thread's counts take pages. */
 	bool gives_up;
+	struct blob_budget budget; /* of each thread, with gives_up */
 };
 
 /*

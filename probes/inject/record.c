@@ -371,6 +371,7 @@ static int record(struct recording *r, struct session_result *result, struct err
 	budget_init(&r->budget, is_limited(r) ? r->o->overhead : 0,
 		    r->cost.call.full_p50_ns + (r->period - 1) * r->cost.passed_ns,
 		    r->targets.functions.n);
+	r->processes.how.budget = budget_of_thread(r->budget.share, &r->cost);
 	patched_functions_count(&r->targets.functions, &r->drain);
 	r->given_up = xcalloc(r->targets.functions.n + 1, sizeof(*r->given_up));
 	ret = r->o->n_pids ? attach_all(r, err) : launch(r, err);
@@ -462,7 +463,7 @@ int inject_record(const struct session_options *o, struct session_result *result
 	drain_addresses_init(&r.given);
 	spaces_init(&r.spaces, r.targets.dsos);
 	if (!ret)
-		ret = ring_bytes_choose(&r.ring, o, &r.targets, err);
+		ret = ring_bytes_choose(&r.ring, o, &r.targets, is_limited(&r), err);
 	if (!ret) {
 		if (java_switches_open(&r.switches, &r.no_switches) && !geteuid())
 			log_failure("context switches are not recorded", &r.no_switches);
@@ -470,13 +471,15 @@ int inject_record(const struct session_options *o, struct session_result *result
 			ownswitches_open(&r.own, &r.no_own);
 		ret = open_file(&r, err);
 	}
-	r.processes = (struct processes){ .is_alone = true,
-					  .drain = &r.drain,
-					  .functions = &r.targets.functions,
-					  .how = { r.ring.n, r.period,
-						   is_limited(&r) && !r.ring.has_shrunk },
-					  .watch = watch,
-					  .ctx = &r };
+	r.processes =
+		(struct processes){ .is_alone = true,
+				    .drain = &r.drain,
+				    .functions = &r.targets.functions,
+				    .how = { .ring_bytes = r.ring.n,
+					     .period = r.period,
+					     .gives_up = is_limited(&r) && !r.ring.has_shrunk },
+				    .watch = watch,
+				    .ctx = &r };
 	if (!ret) {
 		prepare_signals(&r);
 		ret = record(&r, result, err);

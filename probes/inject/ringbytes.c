@@ -11,9 +11,12 @@
 #include "probes/process/usable.h"
 #include "probes/recording/options.h"
 
-#define RING_BYTES	  (4u << 20) /* enough for 13 ms of ten million calls a second */
-#define RING_BYTES_LEAST  (64u << 10)
-#define RING_BYTES_LOCKED (16u << 10) /* for a program that may keep all 4,096 rings in memory */
+#define RING_BYTES (4u << 20) /* enough for 13 ms of ten million calls a second */
+/* The same for a thread that keeps a budget (machine/blob.h). A larger ring would take the caches
+ * from the program, and its pages cost a short program as much as its calls. */
+#define RING_BYTES_LIMITED (2u << 20)
+#define RING_BYTES_LEAST   (64u << 10)
+#define RING_BYTES_LOCKED  (16u << 10) /* for a program that may keep all 4,096 rings in memory */
 /*
  * The rings together may keep one in MEMORY_PART bytes of the memory of the machine, or of the
  * program's cgroup: a program whose group is full is killed. That suffices for RINGS_OF_CPU rings
@@ -23,9 +26,9 @@
 #define RINGS_OF_CPU 8
 #define MEMORY_PART  16
 
-uint64_t ring_bytes_default(double memory, unsigned cpus)
+static uint64_t ring_bytes_default(double memory, unsigned cpus, bool is_limited)
 {
-	uint64_t n = RING_BYTES;
+	uint64_t n = is_limited ? RING_BYTES_LIMITED : RING_BYTES;
 
 	while (n > RING_BYTES_LEAST && (double)n * RINGS_OF_CPU * cpus > memory / MEMORY_PART)
 		n /= 2;
@@ -55,13 +58,14 @@ static uint64_t power_of_two(uint64_t wanted)
 }
 
 int ring_bytes_choose(struct ring_bytes *b, const struct session_options *o,
-		      const struct inject_targets *targets, struct err *err)
+		      const struct inject_targets *targets, bool is_limited, struct err *err)
 {
 	const double memory = usable(o->pids, o->n_pids);
 	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	const uint64_t wanted =
-		o->ring_bytes ? o->ring_bytes
-			      : ring_bytes_default(memory, (unsigned)(cpus > 0 ? cpus : 1));
+		o->ring_bytes
+			? o->ring_bytes
+			: ring_bytes_default(memory, (unsigned)(cpus > 0 ? cpus : 1), is_limited);
 	const char *program = targets->program ? targets->program : "the program";
 	int ret = targets->may_lock ? refusal_of_locking(program, err) : 0;
 

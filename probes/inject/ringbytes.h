@@ -17,16 +17,14 @@ struct ring_bytes {
 	bool has_shrunk; /* n is less than the wanted size */
 };
 
-/* Returns the size by default, for so many bytes of memory. */
-uint64_t ring_bytes_default(double memory, unsigned cpus);
 /*
  * Chooses the size of a ring: the wanted one, or a default that depends on the memory of this
  * machine and of the program's cgroup. Every thread may have a ring, so the rings of a program that
  * may lock all its memory are small. Returns 0, or -ENOTSUP if such a program could not lock its
- * memory in addition to the rings.
+ * memory in addition to the rings. is_limited: threads keep a budget.
  */
 int ring_bytes_choose(struct ring_bytes *b, const struct session_options *o,
-		      const struct inject_targets *targets, struct err *err);
+		      const struct inject_targets *targets, bool is_limited, struct err *err);
 /* Notes for the user and in the file that the rings are smaller than wanted, if they are. */
 void ring_bytes_report(const struct ring_bytes *b, struct trace_writer *w);
 

@@ -189,6 +189,7 @@ static void fill_cost(struct bench *b, double rate, struct stubcost *cost)
 	cost->call.inner_p50_ns = ns_of(&b->inner, n / 2, rate);
 	cost->call.inner_p99_ns = ns_of(&b->inner, n * 99 / 100, rate);
 	cost->call.full_p50_ns = call_ns(&b->full, rate);
+	cost->cycles_per_ns = rate;
 	cost->passed_ns = call_ns(&b->gate, rate);
 	cost->values_ns = call_ns(&b->values, rate);
 }

@@ -16,6 +16,7 @@ struct stubcost {
 	/* The additional cost of the first record in each page of a ring, which is high in virtual
 	 * machines; 0: not measured. */
 	double page_ns;
+	double cycles_per_ns; /* of the clock; 0: the others are not measured, either */
 };
 
 /* Takes some milliseconds. Returns 0, or -errno, for example if this process may not execute memory

@@ -292,6 +292,14 @@ if cc -O2 -o chosen chosen.c -pthread 2>compile.err; then
 	ok $? "without -F: what is called too often for --overhead is taken out, and nothing else" || diag hot.err
 	is "$(sed -n 2p hot.out)" "calls round_of 307" "and the program goes on"
 	like <("$ISPOT" report -v -i hot.data) '^Partly traced +often until' "the screen says so" || diag hot.err
+	# A thread keeps the budget of a tenth by itself, before anybody has read its calls. What is called 9 million times
+	# would cost more than the program.
+	record soon --engine in-process -- ./chosen 307 30000
+	"$ISPOT" report --json -i soon.data >soon.json
+	is "$status/$(sed -n 1p soon.out)/$(jq '.self_cost.overhead < 0.2' soon.json)" "0/calls often 9210000/true" "a short program: the budget holds from the start" ||
+		diag "$(jq -c .self_cost soon.json)"
+	[ "$(calls soon often)" -ge 1024 ]
+	ok $? "a short program: some calls of each function are recorded" || diag soon.err
 else
 	skip "without -F" "no C compiler"
 fi

@@ -46,6 +46,7 @@ static struct inproc_drain drain;
 static struct trace_writer *writer;
 static char path[32];
 static char *region, *blocks;
+static struct blob_facts *in_code; /* the facts that the made functions' routines read */
 static int (*made)(int);     /* returns its argument and one, and records that as function 3 */
 static int (*frequent)(int); /* the same as function 0, which may be given up */
 static int (*gated)(int);  /* calls itself n times; one call in PERIOD is recorded, as function 2 */
@@ -175,6 +176,13 @@ static void *call_often(void *n)
 	return NULL;
 }
 
+/* Called in a new thread, which may pass what its creator passes until it has a block. */
+static void *call_often_after_another(void *n)
+{
+	made(1);
+	return call_often(n);
+}
+
 /* A thread that finds its ring full for so many calls of a function records none of it any more,
  * and loses no more records. Other functions, and other threads, go on. */
 static void test_passes_what_is_called_too_often(void **state)
@@ -194,10 +202,50 @@ static void test_passes_what_is_called_too_often(void **state)
 	read_all(&calls, &lost);
 	assert_int_equal(calls, 1);
 	assert_int_equal(lost, 0);
-	check_in_thread(call_often, (void *)11);
+	check_in_thread(call_often_after_another, (void *)11);
 	read_all(&calls, &lost);
-	assert_int_equal(calls, 11);
+	assert_int_equal(calls, 12);
 	assert_int_equal(lost, 0);
+}
+
+#define AT_A_TIME 50 /* calls, for which the ring has room */
+#define MOST	  20000
+
+/* Returns NULL if the thread records this many calls of the frequent function before it passes the
+ * rest, or passes none. */
+static void *call_with_budget(void *range)
+{
+	const uint64_t *least_most = range;
+	uint64_t sum = 0;
+
+	made(1);
+	while (sum < MOST && !inproc_stamped_passes(&drain, 0)) {
+		uint64_t calls, lost;
+
+		call_often((void *)AT_A_TIME);
+		read_all(&calls, &lost);
+		sum += calls;
+	}
+	return sum >= least_most[0] && sum <= least_most[1] ? NULL : "too few or too many";
+}
+
+/* A thread that has used up its budget gives up what is called most, and loses nothing. A function
+ * gets BLOCK_STRETCH misses at the end of about every second stretch. */
+static void test_keeps_budget(void **state)
+{
+	uint64_t passed[] = { BLOCK_MISSES_MOST / BLOCK_STRETCH * BLOCK_STRETCH_LEAST / 2,
+			      MOST / 2 },
+		 none[] = { MOST, UINT64_MAX };
+	const struct blob_budget before = in_code->budget;
+
+	(void)state;
+	memset(region + INPROC_PASSED_AT, 0, INPROC_PASSED_IDS / 8);
+	in_code->budget = (struct blob_budget){ 1, 1ull << 40, 1ull << 40, 1ull << 40 };
+	check_in_thread(call_with_budget, none);
+	in_code->budget = (struct blob_budget){ 1ull << 50, 1, 1, 1 };
+	check_in_thread(call_with_budget, passed);
+	assert_false(inproc_stamped_passes(&drain, 3));
+	in_code->budget = before;
 }
 
 static void *many(void *unused)

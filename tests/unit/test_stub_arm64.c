@@ -106,6 +106,7 @@ static void make_code(void)
 	assert_ptr_not_equal(page, MAP_FAILED);
 	stub_emit(&c, blob.code, blob.bytes);
 	memcpy(page, &f, sizeof(f));
+	in_code = (struct blob_facts *)page;
 	make_functions(&c, &facts);
 	assert_true(c.n < c.room);
 	__builtin___clear_cache((char *)page, (char *)page + c.n);
@@ -333,6 +334,7 @@ int main(void)
 		EACH_CALL(test_sealed),
 		cmocka_unit_test_setup_teardown(test_passes_what_is_called_too_often,
 						begin_giving_up, end),
+		cmocka_unit_test_setup_teardown(test_keeps_budget, begin_giving_up, end),
 		cmocka_unit_test_setup_teardown(test_registers, begin_giving_up, end),
 		SOME_CALLS(test_gate_counts),
 		SOME_CALLS(test_gate_of_recursion),

@@ -18,14 +18,17 @@
 #include <stdint.h>
 
 /* Offsets in a block; blob_x86.c and blob_arm64.c have the same numbers in their code. */
-enum block {
+enum blob_block {
 	BLOCK_KEY = 0,	  /* of the thread that owns the block: %fs:0 or, on aarch64, tpidr_el0 */
 	BLOCK_POS = 8,	  /* bytes reserved in the thread's ring so far; the count never wraps */
-	BLOCK_LIMIT = 16, /* BLOCK_POS at which the ring is full, by the tail that was read last */
+	BLOCK_LIMIT = 16, /* BLOCK_POS at which the ring is full, by the tail that was read last, or
+			   * at which the stretch is over */
 	BLOCK_BASE = 24,  /* address of the thread's ring; 0: a fork has wiped the memory */
 	BLOCK_SLOT = 32,  /* address of the thread's slot in the region */
 	BLOCK_ROWS = 40,  /* address of the thread's struct inproc_row for each function */
 	BLOCK_RANDOM = 48,
+	BLOCK_LOOKED = 48, /* when the thread looked at its budget last */
+	BLOCK_PAID = 56, /* time until which what was recorded uses up the budget; 0: nothing was */
 	BLOCK_BYTES = 64,
 };
 
@@ -49,13 +52,21 @@ enum turn {
 
 /*
  * What a thread keeps for each function after these fields if functions may be given up: two bytes,
- * the number of its calls that found the ring full. From BLOCK_MISSES_MOST on, calls pass without a
- * record, in a nanosecond: the function is called too often for the recorder, which takes it out as
- * soon as it has a CPU. Functions that are called now and then while others fill the ring miss
- * fewer.
+ * the number of its calls that found the ring full, or the budget used up. From BLOCK_MISSES_MOST
+ * on, calls pass without a record, in a nanosecond: the function is called too often for the
+ * recorder, or for the budget, and the recorder takes it out as soon as it has a CPU. Functions
+ * that are called now and then while others fill the ring miss fewer.
+ *
+ * A thread looks at its budget after a stretch of records, of random length so that no loop is in
+ * step with it. The thread pays for the next stretch in advance. If the budget is used up, and the
+ * record is an entry, its function gets BLOCK_STRETCH misses, as every second record is one: so
+ * functions get misses in proportion to their calls.
  */
 #define BLOCK_MISS_BYTES  2
 #define BLOCK_MISSES_MOST 1024 /* a multiple of 256, as the second byte is compared */
+
+#define BLOCK_STRETCH	    64 /* records on average; a power of two */
+#define BLOCK_STRETCH_LEAST 33
 
 /*
  * A thread that claims a slot wipes the block of the one before. A larger block is discarded; a
@@ -63,6 +74,19 @@ enum turn {
  * program, which takes longer.
  */
 #define BLOCK_WIPED_MOST 16384
+
+/* What a thread may record before functions are given up. All in cycles of the clock. */
+struct blob_budget {
+	/* For how long a record uses up the budget, times 1 << BLOB_COST_SHIFT; 0: no limit. */
+	uint64_t record_cost;
+	/* The time whose budget a thread has at its first record, and may save up later. */
+	uint64_t credit_first, credit_most;
+	/* The longest time between two looks that counts as the thread's: if it takes longer, the
+	 * thread did not run. */
+	uint64_t gap_most;
+};
+
+#define BLOB_COST_SHIFT 8
 
 /* The parameters of the code. Each copy of the code begins with them. */
 struct blob_facts {
@@ -76,6 +100,7 @@ struct blob_facts {
 	 * its number if the kernel is not told where, as with musl; 0: not known */
 	uint64_t table, tid_below;
 	uint64_t misses_most; /* BLOCK_MISSES_MOST, or 0: no function is given up */
+	struct blob_budget budget;
 };
 
 /* Returns the bytes of a block. A block with turns or misses fills whole pages, so that madvise()
@@ -85,13 +110,14 @@ uint64_t blob_block_bytes(uint32_t period, uint32_t n_functions, bool gives_up);
 
 /*
  * The six routines return to the address in %r11. They change %r11 and the flags; the carry flag
- * means that no record is to be written. full: %rdx has the reserved position, and keeps it. miss
- * is the same at an entry of the function whose id is in %eax, if functions may be given up. begin,
- * end: %ecx has the function's id, and %edx the lower half of the stack pointer at the function's
- * entry. begin is for a call that is due to be recorded, and leaves INPROC_INNER or 0 in %ecx.
- * values: writes arguments, or the returned value, behind the record that was reserved last. %ecx
- * has the record's `what` and the values that are wanted (INPROC_COUNT_SHIFT), %edx the stack
- * pointer as above. The stub has saved %rax, %rdx and %rcx where a stub saves them (stub_x86.c).
+ * means that no record is to be written. full: %rdx has the reserved position, and keeps it; the
+ * ring may be full, or the stretch is over. miss is the same at an entry of the function whose id
+ * is in %eax, if functions may be given up. begin, end: %ecx has the function's id, and %edx the
+ * lower half of the stack pointer at the function's entry. begin is for a call that is due to be
+ * recorded, and leaves INPROC_INNER or 0 in %ecx. values: writes arguments, or the returned value,
+ * behind the record that was reserved last. %ecx has the record's `what` and the values that are
+ * wanted (INPROC_COUNT_SHIFT), %edx the stack pointer as above. The stub has saved %rax, %rdx and
+ * %rcx where a stub saves them (stub_x86.c).
  *
  * On aarch64 all of a stub's work is in two routines, enter and leave, as no register leads to a
  * thread's block there: they look for it in a table (threadtable.h).

@@ -38,6 +38,10 @@ _Static_assert(BLOCK_KEY == 0 && BLOCK_POS == 8 && BLOCK_LIMIT == 16 && BLOCK_BA
 _Static_assert(offsetof(struct blob_facts, table) == 56 && offsetof(struct blob_facts, tid_below) == 64 &&
 		       offsetof(struct blob_facts, misses_most) == 72,
 	       "as in the code");
+_Static_assert(BLOCK_LOOKED == 48 && BLOCK_PAID == 56 && offsetof(struct blob_facts, budget) == 80 &&
+		       sizeof(struct blob_budget) == 32 && BLOCK_STRETCH == 64 &&
+		       BLOCK_STRETCH_LEAST == 33 && BLOB_COST_SHIFT == 8,
+	       "as in the code");
 _Static_assert(BLOCK_WIPED_MOST == 4 << 12, "as in the code");
 _Static_assert(INPROC_PASSED_AT == 2048 && BLOCK_MISS_BYTES == 2 && INPROC_PASSED_IDS == 16384 &&
 		       sizeof(struct inproc_header) <= INPROC_PASSED_AT,
@@ -93,6 +97,10 @@ __asm__(".pushsection .rodata\n"
 	"ispot_blob_table:	.quad 0\n"
 	"ispot_blob_tid_below:	.quad 0\n"
 	"ispot_blob_misses_most:	.quad 0\n"
+	"ispot_blob_record_cost:	.quad 0\n"
+	"ispot_blob_credit_first:	.quad 0\n"
+	"ispot_blob_credit_most:	.quad 0\n"
+	"ispot_blob_gap_most:	.quad 0\n"
 
 	/* The time of an entry is read as late as possible, that of an exit when all of the
 	 * function's loads are done. */
@@ -260,9 +268,8 @@ __asm__(".pushsection .rodata\n"
 	"	ldar x3, [x3]\n"
 	"	lsl x3, x3, #4\n" /* from records to bytes */
 	"	str x3, [x2, #8]\n"
+	"	str x3, [x2, #16]\n" /* the first stretch begins with the first record */
 	"	ldr x4, ispot_blob_ring_bytes\n"
-	"	add x3, x3, x4\n"
-	"	str x3, [x2, #16]\n"
 	"	mov w3, #0x1000\n" /* where the rings begin */
 	"	movk w3, #0x408, lsl #16\n"
 	"	add x3, x3, x6\n"
@@ -330,7 +337,8 @@ __asm__(".pushsection .rodata\n"
 	"	b 8b\n"
 
 	/*
-	 * The ring is full. The recorder may have read records meanwhile. If not, the reserved
+	 * The stretch is over, or the ring is full. The recorder may have read records meanwhile.
+	 * If not, the reserved
 	 * record is given back, unless a signal handler has reserved another one: then the recorder
 	 * finds a record that is never written, and counts it as lost.
 	 */
@@ -344,7 +352,7 @@ __asm__(".pushsection .rodata\n"
 	"	add x13, x13, x10\n"
 	"	str x13, [x11, #16]\n"
 	"	cmp x12, x13\n"
-	"	b.lo 6b\n"
+	"	b.lo 45f\n"
 	"	add x13, x11, #8\n"
 	"	ldxr x10, [x13]\n"
 	"	sub x10, x10, #16\n"
@@ -353,34 +361,79 @@ __asm__(".pushsection .rodata\n"
 	"	stxr w10, x12, [x13]\n"
 	"	cbnz w10, 41b\n"
 
-	/* Counts the miss of an entry, and tells the recorder when there were so many. */
-	"	ldr x10, ispot_blob_misses_most\n"
-	"	cbz x10, 44f\n"
-	"	tbnz w16, #0, 44f\n"
-	"	ubfx w12, w16, #1, #21\n"
-	"	cmp w12, #4, lsl #12\n" /* INPROC_PASSED_IDS */
-	"	b.hs 44f\n"
-	"	add x13, x11, x12, lsl #1\n"
-	"	ldrh w15, [x13, #64]\n"
-	"	add w15, w15, #1\n"
-	"	strh w15, [x13, #64]\n"
-	"	cmp w15, w10\n"
-	"	b.ne 44f\n"
-	"	ldr x13, ispot_blob_region\n"
-	"	lsr w10, w12, #5\n"
-	"	add x13, x13, x10, lsl #2\n"
-	"	add x13, x13, #2048\n" /* INPROC_PASSED_AT */
-	"	mov w10, #1\n"
-	"	lsl w10, w10, w12\n"
-	"43:	ldxr w12, [x13]\n"
-	"	orr w12, w12, w10\n"
-	"	stxr w15, w12, [x13]\n"
-	"	cbnz w15, 43b\n"
-	"44:	add x13, x9, #16\n"
+	"	mov x12, x9\n"
+	"	mov w9, #1\n"
+	"	bl 43f\n"
+	"	add x13, x12, #16\n"
 	"	b 51f\n"
 	"42:	subs w15, w15, #1\n"
 	"	b.ne 41b\n"
 	"	b 8b\n"
+
+	/* Adds w9 misses of an entry's function, and tells the recorder when it is to be passed.
+	 * Changes x9, x10, x13, x15. */
+	"43:	tbnz w16, #0, 44f\n"
+	"	ldr x10, ispot_blob_misses_most\n"
+	"	cbz x10, 44f\n"
+	"	ubfx w13, w16, #1, #21\n"
+	"	cmp w13, #4, lsl #12\n" /* INPROC_PASSED_IDS */
+	"	b.hs 44f\n"
+	"	add x15, x11, x13, lsl #1\n"
+	"	ldrh w10, [x15, #64]\n"
+	"	add w9, w9, w10\n"
+	"	strh w9, [x15, #64]\n"
+	"	ldr x10, ispot_blob_misses_most\n"
+	"	cmp w9, w10\n"
+	"	b.lo 44f\n"
+	"	ldr x15, ispot_blob_region\n"
+	"	lsr w9, w13, #5\n"
+	"	add x15, x15, x9, lsl #2\n"
+	"	add x15, x15, #2048\n" /* INPROC_PASSED_AT */
+	"	mov w10, #1\n"
+	"	lsl w10, w10, w13\n"
+	"48:	ldxr w9, [x15]\n"
+	"	orr w9, w9, w10\n"
+	"	stxr w13, w9, [x15]\n"
+	"	cbnz w13, 48b\n"
+	"44:	ret\n"
+
+	/* There is room. Begins the next stretch, and pays for it. x12 is the reserved position, x13
+	 * where the ring is full, x15 the time. */
+	"45:	ldr x10, ispot_blob_record_cost\n"
+	"	cbz x10, 6b\n"
+	"	mrs x15, cntvct_el0\n"
+	"	and w9, w15, #63\n"
+	"	add w9, w9, #33\n"
+	"	mul x10, x9, x10\n"
+	"	add x9, x12, x9, lsl #4\n"
+	"	cmp x9, x13\n"
+	"	csel x9, x9, x13, lo\n"
+	"	str x9, [x11, #16]\n"
+	"	ldr x9, [x11, #48]\n"
+	"	str x15, [x11, #48]\n"
+	"	ldr x13, [x11, #56]\n"
+	"	cbnz x13, 46f\n"
+	"	ldr x9, ispot_blob_credit_first\n"
+	"	sub x13, x15, x9\n"
+	"	b 47f\n"
+	"46:	sub x9, x15, x9\n"
+	"	add x13, x13, x9\n" /* the gap, unless it is short */
+	"	ldr x9, ispot_blob_gap_most\n"
+	"	sub x13, x13, x9\n"
+	"	ldr x9, [x11, #56]\n"
+	"	cmp x13, x9\n"
+	"	csel x13, x13, x9, gt\n"
+	"47:	ldr x9, ispot_blob_credit_most\n"
+	"	sub x9, x15, x9\n"
+	"	cmp x13, x9\n"
+	"	csel x13, x13, x9, gt\n"
+	"	add x13, x13, x10, lsr #8\n"
+	"	str x13, [x11, #56]\n"
+	"	cmp x13, x15\n"
+	"	b.le 6b\n"
+	"	mov w9, #64\n" /* BLOCK_STRETCH */
+	"	bl 43b\n"
+	"	b 6b\n"
 
 	/*
 	 * One call in several. x9 is the function's row, x10 its turn, w15 the stack pointer at the
@@ -570,7 +623,7 @@ __asm__(".pushsection .rodata\n"
 	"	add x15, x15, #16\n"
 	"	b.ne 102b\n"
 	"103:	ldr x17, [x11, #16]\n"
-	"	add x9, x11, #8\n"
+	"107:	add x9, x11, #8\n"
 	"	ldxr x13, [x9]\n"
 	"	add x10, x13, x15\n"
 	"	cmp x10, x17\n"
@@ -594,9 +647,8 @@ __asm__(".pushsection .rodata\n"
 	"	lsl x17, x17, #4\n"
 	"	ldr x9, ispot_blob_ring_bytes\n"
 	"	add x17, x17, x9\n"
-	"	str x17, [x11, #16]\n"
 	"	cmp x10, x17\n"
-	"	b.ls 103b\n"
+	"	b.ls 107b\n"
 	"109:	ldr x17, [sp], #16\n"
 	"	ldr x13, [x11, #24]\n"
 	"	cbz x13, 8b\n"

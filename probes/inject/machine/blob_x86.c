@@ -34,8 +34,12 @@ _Static_assert(offsetof(struct inproc_header, without_ring) == NO_RING_AT, "as i
 _Static_assert(sizeof(struct inproc_stamp) == 16, "as in the code");
 _Static_assert(INPROC_FREE == 0 && INPROC_LIVE == 1 && INPROC_ENDED == 2 && INPROC_TAKEN == 3,
 	       "as in the code");
-_Static_assert(BLOCK_ROWS == 40 && BLOCK_RANDOM == 48 && BLOCK_BYTES == 64, "as in the code");
-_Static_assert(sizeof(struct blob_facts) == 80, "as in the code");
+_Static_assert(BLOCK_ROWS == 40 && BLOCK_RANDOM == 48 && BLOCK_LOOKED == 48 &&
+		       BLOCK_PAID == 56 && BLOCK_BYTES == 64,
+	       "as in the code");
+_Static_assert(sizeof(struct blob_facts) == 112, "as in the code");
+_Static_assert(BLOCK_STRETCH == 64 && BLOCK_STRETCH_LEAST == 33 && BLOB_COST_SHIFT == 8,
+	       "as in the code");
 _Static_assert(INPROC_PASSED_AT == PASSED_AT && INPROC_PASSED_IDS == PASSED_IDS &&
 		       sizeof(struct inproc_header) <= PASSED_AT && BLOCK_MISSES_MOST == MISSES_MOST &&
 		       BLOCK_MISS_BYTES == 2,
@@ -89,6 +93,10 @@ __asm__(".pushsection .rodata\n"
 	"ispot_blob_rows_bytes:	.quad 0\n"
 	"ispot_blob_period:	.quad 0\n"
 	"	.quad 0, 0, 0\n"
+	"ispot_blob_record_cost:	.quad 0\n"
+	"ispot_blob_credit_first:	.quad 0\n"
+	"ispot_blob_credit_most:	.quad 0\n"
+	"ispot_blob_gap_most:	.quad 0\n"
 
 	/* Claims the first free slot for the thread, if the recorder allows it. */
 	"ispot_blob_claim:\n" SAVE
@@ -155,8 +163,7 @@ __asm__(".pushsection .rodata\n"
 	"	mov " TEXT(SLOT_TAIL) "(%rdi), %rcx\n"
 	"	shl $4, %rcx\n" /* from records to bytes */
 	"	mov %rcx, 8(%rsi)\n"
-	"	add ispot_blob_ring_bytes(%rip), %rcx\n"
-	"	mov %rcx, 16(%rsi)\n"
+	"	mov %rcx, 16(%rsi)\n" /* the first stretch begins with the first record */
 	"	mov ispot_blob_ring_bytes(%rip), %rcx\n"
 	"	imul %rdx, %rcx\n"
 	"	lea " TEXT(RINGS_AT) "(%rcx,%r8), %rcx\n"
@@ -176,16 +183,16 @@ __asm__(".pushsection .rodata\n"
 	"9:\n" RESTORE
 
 	/*
-	 * The recorder may have read records meanwhile. If not, the reserved record is given back,
-	 * unless a signal handler has reserved another one: then the recorder finds a record that
+	 * The stretch is over, or the ring is full. The recorder may have read records meanwhile. If
+	 * not, the reserved record is given back, unless a signal handler has reserved another one: then the recorder finds a record that
 	 * is never written, and counts it as lost.
 	 */
 	"ispot_blob_miss:\n" SAVE
 	"	mov %eax, %r9d\n"
-	"	jmp 7f\n"
+	"	jmp 0f\n"
 	"ispot_blob_full:\n" SAVE
 	"	mov $" TEXT(PASSED_IDS) ", %r9d\n" /* no function's id */
-	"7:	mov %gs:32, %rsi\n"
+	"0:	mov %gs:32, %rsi\n"
 	"	mov $2, %edi\n"
 	"	test %rsi, %rsi\n"
 	"	je 4f\n"
@@ -194,7 +201,7 @@ __asm__(".pushsection .rodata\n"
 	"	add ispot_blob_ring_bytes(%rip), %rax\n"
 	"	mov %rax, %gs:16\n"
 	"	cmp %rax, %rdx\n" /* carry: below the limit */
-	"	jb 6f\n"
+	"	jb 8f\n"
 	"	lea 16(%rdx), %rax\n"
 	"	mov %rdx, %rcx\n"
 	"	cmpxchg %rcx, %gs:8\n"
@@ -206,16 +213,66 @@ __asm__(".pushsection .rodata\n"
 	"	cmp $" TEXT(PASSED_IDS) ", %r9d\n"
 	"	jae 5f\n"
 	"	incw %gs:64(,%r9,2)\n"
-	"	cmpw $" TEXT(MISSES_MOST) ", %gs:64(,%r9,2)\n"
-	"	jne 5f\n"
-	"	mov ispot_blob_region(%rip), %r8\n"
-	"	lock bts %r9d, " TEXT(PASSED_AT) "(%r8)\n"
+	"	call 7f\n"
 	"	jmp 5f\n"
 	"4:	mov ispot_blob_region(%rip), %r8\n"
 	"	lock incq " TEXT(NO_RING_AT) "(%r8)\n"
-	"5:	clc\n"
-	"6:	cmc\n"
-	"	\n" RESTORE
+	"5:	stc\n"
+	"6:	\n" RESTORE
+	/* Tells the recorder if the thread passes the calls of function %r9 from now on. */
+	"7:	cmpw $" TEXT(MISSES_MOST) ", %gs:64(,%r9,2)\n"
+	"	jb 1f\n"
+	"	mov ispot_blob_region(%rip), %r8\n"
+	"	lock bts %r9d, " TEXT(PASSED_AT) "(%r8)\n"
+	"1:	ret\n"
+	/* There is room. Begins the next stretch, and pays for it. In what follows %rax is the time,
+	 * %rcx the reserved position, %rsi the records of the stretch, %r8 what each costs, %r10 where
+	 * the ring is full. */
+	"8:	mov ispot_blob_record_cost(%rip), %r8\n"
+	"	test %r8, %r8\n"
+	"	je 6b\n"
+	"	mov %rax, %r10\n"
+	"	mov %rdx, %rcx\n"
+	"	rdtsc\n"
+	"	shl $32, %rdx\n"
+	"	or %rdx, %rax\n"
+	"	mov %eax, %esi\n"
+	"	and $63, %esi\n"
+	"	add $33, %esi\n"
+	"	mov %esi, %edi\n"
+	"	shl $4, %edi\n"
+	"	add %rcx, %rdi\n"
+	"	cmp %r10, %rdi\n"
+	"	cmova %r10, %rdi\n"
+	"	mov %rdi, %gs:16\n"
+	"	mov %gs:48, %rdi\n"
+	"	mov %rax, %gs:48\n"
+	"	mov %gs:56, %rdx\n"
+	"	test %rdx, %rdx\n"
+	"	jne 1f\n"
+	"	mov %rax, %rdx\n"
+	"	sub ispot_blob_credit_first(%rip), %rdx\n"
+	"	jmp 2f\n"
+	"1:	sub %rax, %rdi\n"
+	"	add ispot_blob_gap_most(%rip), %rdi\n"
+	"	jns 2f\n"
+	"	sub %rdi, %rdx\n"
+	"2:	mov %rax, %rdi\n"
+	"	sub ispot_blob_credit_most(%rip), %rdi\n"
+	"	cmp %rdi, %rdx\n"
+	"	cmovl %rdi, %rdx\n"
+	"	imul %r8, %rsi\n"
+	"	shr $8, %rsi\n"
+	"	add %rsi, %rdx\n"
+	"	mov %rdx, %gs:56\n"
+	"	cmp %rax, %rdx\n"
+	"	jle 1f\n"
+	"	cmp $" TEXT(PASSED_IDS) ", %r9d\n"
+	"	jae 1f\n"
+	"	addw $64, %gs:64(,%r9,2)\n"
+	"	call 7b\n"
+	"1:	clc\n"
+	"	jmp 6b\n"
 
 	/*
 	 * Runs for a call that is due to be recorded, and for the first call of a function, for
@@ -340,7 +397,6 @@ __asm__(".pushsection .rodata\n"
 	"	mov " TEXT(SLOT_TAIL) "(%rsi), %r10\n" /* the recorder may have read records */
 	"	shl $4, %r10\n"
 	"	add ispot_blob_ring_bytes(%rip), %r10\n"
-	"	mov %r10, %gs:16\n"
 	"	cmp %r10, %r9\n"
 	"	ja 2f\n"
 	"5:	cmpxchg %r9, %gs:8\n"

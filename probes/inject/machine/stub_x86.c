@@ -114,8 +114,11 @@ static bool may_pass(const struct stub_facts *f, uint32_t id)
 	return f->miss && id < INPROC_PASSED_IDS;
 }
 
-/* Emits a branch that is taken if the thread passes the calls of the function. Returns where its
- * distance is, or 0 if the function is never given up. */
+/*
+ * Emits a branch that is taken if the thread passes the calls of the function. Returns where its
+ * distance is, or 0 if the function is never given up. It comes first, and so costs a nanosecond. A
+ * thread that has no block of its own yet passes what the thread passes that has started it.
+ */
 static size_t emit_pass(struct stub_code *c, const struct stub_facts *f, uint32_t id)
 {
 	if (!may_pass(f, id))
@@ -130,7 +133,6 @@ static size_t emit_pass(struct stub_code *c, const struct stub_facts *f, uint32_
 struct rest {
 	size_t retry, got;	  /* positions to go back to */
 	size_t claim, full, none; /* branches that go to the end */
-	size_t passes;		  /* a near branch to where nothing is recorded; 0: none */
 	/* near branches to where values are recorded, and the position to go back to; 0: none */
 	size_t values, first_values, valued;
 	const uint8_t *load_base, *test_base; /* code that is repeated there */
@@ -153,8 +155,8 @@ static void emit_load_base(struct stub_code *c, const struct rest *r)
 
 /* Emits code that leaves the reserved position in %r11, and BLOCK_BASE in the register that
  * load_base names. */
-static void emit_reserve(struct stub_code *c, const struct stub_facts *f, uint32_t id,
-			 struct rest *r, const uint8_t load_base[9], const uint8_t test_base[3])
+static void emit_reserve(struct stub_code *c, struct rest *r, const uint8_t load_base[9],
+			 const uint8_t test_base[3])
 {
 	r->load_base = load_base;
 	r->test_base = test_base;
@@ -162,7 +164,6 @@ static void emit_reserve(struct stub_code *c, const struct stub_facts *f, uint32
 	EMIT(c, 0x64, 0x48, 0x8b, 0x14, 0x25, 0, 0, 0, 0);	   /* mov %fs:0, %rdx */
 	EMIT(c, 0x65, 0x48, 0x3b, 0x14, 0x25, BLOCK_KEY, 0, 0, 0); /* cmp %gs:KEY, %rdx */
 	r->claim = emit_near_branch(c, NEAR_JNE);
-	r->passes = emit_pass(c, f, id);
 	EMIT(c, 0x41, 0xbb, 16, 0, 0, 0);				 /* mov $16, %r11d */
 	EMIT(c, 0x65, 0x4c, 0x0f, 0xc1, 0x1c, 0x25, BLOCK_POS, 0, 0, 0); /* xadd %r11, %gs:POS */
 	EMIT(c, 0x65, 0x4c, 0x3b, 0x1c, 0x25, BLOCK_LIMIT, 0, 0, 0);	 /* cmp %gs:LIMIT, %r11 */
@@ -221,12 +222,12 @@ static void emit_values(struct stub_code *c, const struct stub_facts *f, const s
 	stub_emit_jump(c, c->address + skip);
 }
 
-/* Lets the branches that record nothing lead here. */
-static void resolve_passed(struct stub_code *c, const struct rest *r)
+/* Lets the branches that record nothing lead here. passes: 0 if there is none. */
+static void resolve_passed(struct stub_code *c, size_t over, size_t passes)
 {
-	resolve_near_branch(c, r->none);
-	if (r->passes)
-		resolve_near_branch(c, r->passes);
+	resolve_near_branch(c, over);
+	if (passes)
+		resolve_near_branch(c, passes);
 }
 
 /* Emits the seldom used code below the stub's end: the first record, and a full ring. %rdx is free
@@ -300,23 +301,24 @@ void stub_emit_entry(struct stub_code *c, const struct stub_facts *f, const stru
 				       .what = e->id << 1,
 				       .sp = e->sp + down,
 				       .sometimes = e->sometimes };
+	const size_t passes = emit_pass(c, f, e->id);
 	struct rest rest;
 	size_t skip, over;
 
 	EMIT(c, SAVE_RAX, SAVE_RDX, SAVE_R11);
-	emit_reserve(c, f, e->id, &rest, load_base, test_base);
+	emit_reserve(c, &rest, load_base, test_base);
 	emit_values_branch(c, &wanted, &rest);
 	emit_record_address(c, f, 0xc3); /* %rax */
 	emit_record_fields(c, wanted.what, wanted.sp);
 	EMIT(c, 0x0f, 0x31); /* rdtsc, as late as possible */
 	EMIT(c, JOIN_CLOCK, COMMIT);
-	resolve_passed(c, &rest);
+	resolve_near_branch(c, rest.none);
 	skip = c->n;
 	EMIT(c, RESTORE_RAX, RESTORE_RDX, RESTORE_R11);
 	over = emit_near_jump(c);
 	emit_rest(c, f, &rest, e, skip);
 	emit_values(c, f, &wanted, &rest, skip);
-	resolve_near_branch(c, over);
+	resolve_passed(c, over, passes);
 	emit_restore(c, e);
 }
 
@@ -335,24 +337,25 @@ void stub_emit_exit(struct stub_code *c, const struct stub_facts *f, uint32_t id
 	static const uint8_t load_base[] = { 0x65, 0x48, 0x8b, 0x0c, 0x25, BLOCK_BASE, 0, 0, 0 },
 			     test_base[] = { 0x48, 0x85, 0xc9 }; /* %rcx */
 	const struct wanted wanted = exit_values(id, sp, returns);
+	const size_t passes = emit_pass(c, f, id);
 	struct rest rest;
 	size_t skip, over;
 
 	EMIT(c, SAVE_RAX, SAVE_RDX, SAVE_R11, SAVE_RCX);
 	EMIT(c, 0x0f, 0x01, 0xf9); /* rdtscp */
 	EMIT(c, JOIN_CLOCK);
-	emit_reserve(c, f, id, &rest, load_base, test_base);
+	emit_reserve(c, &rest, load_base, test_base);
 	emit_values_branch(c, &wanted, &rest);
 	emit_record_address(c, f, 0xcb); /* %rcx */
 	emit_record_fields(c, wanted.what, sp);
 	EMIT(c, COMMIT);
-	resolve_passed(c, &rest);
+	resolve_near_branch(c, rest.none);
 	skip = c->n;
 	EMIT(c, RESTORE_RAX, RESTORE_RDX, RESTORE_R11, RESTORE_RCX);
 	over = emit_near_jump(c);
 	emit_rest(c, f, &rest, NULL, skip);
 	emit_values(c, f, &wanted, &rest, skip);
-	resolve_near_branch(c, over);
+	resolve_passed(c, over, passes);
 }
 
 /* ---- one call in several ---- */
@@ -483,14 +486,14 @@ void stub_emit_entry_rest(struct stub_code *c, const struct stub_facts *f,
 	EMIT(c, SAVE_RAX, SAVE_R11, SAVE_RCX);
 	emit_turn_call(c, f->begin, e->id, sp);
 	none = emit_near_branch(c, NEAR_JB);
-	emit_reserve(c, f, e->id, &rest, load_base, test_base);
+	emit_reserve(c, &rest, load_base, test_base);
 	emit_values_branch(c, &wanted, &rest);
 	emit_record_address(c, f, 0xc3); /* %rax */
 	emit_record_fields(c, wanted.what, sp);
 	EMIT(c, 0x41, 0x09, 0x4b, 0x08); /* or %ecx, 8(%r11): INPROC_INNER or not */
 	EMIT(c, 0x0f, 0x31);		 /* rdtsc, as late as possible */
 	EMIT(c, JOIN_CLOCK, COMMIT);
-	resolve_passed(c, &rest);
+	resolve_near_branch(c, rest.none);
 	resolve_near_branch(c, none);
 	skip = c->n;
 	EMIT(c, RESTORE_RAX, RESTORE_R11, RESTORE_RCX);
@@ -530,12 +533,12 @@ void stub_emit_exit_rest(struct stub_code *c, const struct stub_facts *f, uint32
 	EMIT(c, 0x0f, 0x01, 0xf9); /* rdtscp */
 	EMIT(c, JOIN_CLOCK);
 	emit_turn_call(c, f->end, id, 0);
-	emit_reserve(c, f, id, &rest, load_base, test_base);
+	emit_reserve(c, &rest, load_base, test_base);
 	emit_values_branch(c, &wanted, &rest);
 	emit_record_address(c, f, 0xcb); /* %rcx */
 	emit_record_fields(c, wanted.what, 0);
 	EMIT(c, COMMIT);
-	resolve_passed(c, &rest);
+	resolve_near_branch(c, rest.none);
 	skip = c->n;
 	EMIT(c, RESTORE_RAX, RESTORE_RDX, RESTORE_R11, RESTORE_RCX);
 	stub_emit_jump(c, c->address + g->back);
