@@ -60,12 +60,10 @@ static bool has_descriptor(const struct meta_function *f)
 	return false;
 }
 
-/* Whether the function has one of these names, which end with NULL. */
-static bool is_one_of(const struct meta_function *f, const char *const *names)
+/* Whether the symbol is one of these names, which end with NULL. */
+static bool is_one_of(const char *symbol, const char *const *names)
 {
-	const char *symbol = f && f->symbol ? f->symbol + strspn(f->symbol, "_") : "";
-
-	for (; *names; names++)
+	for (symbol += strspn(symbol, "_"); *names; names++)
 		if (!strcmp(symbol, *names))
 			return true;
 	return false;
@@ -76,24 +74,38 @@ static const char *const changing_mappings[] = { "mmap",   "mmap64",   "munmap",
 						 "mremap", "mprotect", "madvise",
 						 "brk",	   "sbrk",     NULL };
 
-/* Functions that make a thread or a process. */
-static const char *const making_threads[] = { "pthread_create", "thrd_create", "clone",
-					      "clone3",		"fork",	       "vfork",
-					      "posix_spawn",	NULL };
+/* Functions that make a thread or a process, or give back the stack of a thread that ends. */
+static const char *const making_threads[] = {
+	"pthread_create", "thrd_create",	"clone", "clone3", "fork", "vfork",
+	"posix_spawn",	  "advise_stack_range", NULL
+};
 
 /* Where the kernel holds threads up. */
 enum kernel_place { AT_UNKNOWN, AT_FILES, AT_MAPPINGS, AT_THREADS };
+
+/* Whether one of these functions is the block, or waits in it. Every stack begins in a clone, in
+ * its outermost frame. */
+static bool waits_in(const struct block *b, const struct wait_cell *c, const char *const *names)
+{
+	const struct meta *meta = b->all_threads ? b->all_threads->meta : NULL;
+	const struct meta_stack *stack = c && c->stack ? &meta->stacks.data[c->stack - 1] : NULL;
+
+	for (uint32_t i = 0; stack && i + 1 < stack->n_frames; i++)
+		if (is_one_of(meta->frames.data[stack->frames[i]].symbol, names))
+			return true;
+	return b->function && b->function->symbol && is_one_of(b->function->symbol, names);
+}
 
 static enum kernel_place kernel_place(const struct block *b)
 {
 	struct wait_part part = part_of(b, "kernel");
 	uint32_t wait = part.largest ? part.largest->kind : WAIT_UNKNOWN;
 
-	if (is_one_of(b->function, making_threads))
+	if (waits_in(b, part.largest, making_threads))
 		return AT_THREADS;
-	return wait == WAIT_PAGE_FAULT || is_one_of(b->function, changing_mappings) ? AT_MAPPINGS
-	       : wait == WAIT_DISK || has_descriptor(b->function)		    ? AT_FILES
-										    : AT_UNKNOWN;
+	return wait == WAIT_PAGE_FAULT || waits_in(b, part.largest, changing_mappings) ? AT_MAPPINGS
+	       : wait == WAIT_DISK || has_descriptor(b->function)		       ? AT_FILES
+										       : AT_UNKNOWN;
 }
 
 static bool not_at_files(const struct block *b)

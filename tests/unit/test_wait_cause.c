@@ -195,13 +195,17 @@ static void advice_depends_on_what_the_kernel_does(void **state)
 		enum argument_class class;
 		const char *symbol;
 		bool file, map, threads;
-	} cases[] = { { WAIT_DISK, ARGUMENT_VALUE, "f", true, false, false },
-		      { WAIT_OTHER, ARGUMENT_FD, "f", true, false, false },
-		      { WAIT_PAGE_FAULT, ARGUMENT_FD, "f", false, true, false },
-		      { WAIT_OTHER, ARGUMENT_VALUE, "__munmap", false, true, false },
-		      { WAIT_OTHER, ARGUMENT_VALUE, "pthread_create", false, false, true },
-		      { WAIT_OTHER, ARGUMENT_VALUE, "munmap_all", true, true, false },
-		      { WAIT_OTHER, ARGUMENT_VALUE, "f", true, true, false } };
+		const char *inside; /* it waits in this function */
+	} cases[] = { { WAIT_DISK, ARGUMENT_VALUE, "f", true, false, false, NULL },
+		      { WAIT_OTHER, ARGUMENT_FD, "f", true, false, false, NULL },
+		      { WAIT_PAGE_FAULT, ARGUMENT_FD, "f", false, true, false, NULL },
+		      { WAIT_OTHER, ARGUMENT_VALUE, "__munmap", false, true, false, NULL },
+		      { WAIT_OTHER, ARGUMENT_VALUE, "pthread_create", false, false, true, NULL },
+		      { WAIT_OTHER, ARGUMENT_VALUE, "f", false, false, true, "pthread_create" },
+		      { WAIT_OTHER, ARGUMENT_VALUE, "f", false, true, false, "mprotect" },
+		      { WAIT_OTHER, ARGUMENT_VALUE, "f", true, true, false, "g" },
+		      { WAIT_OTHER, ARGUMENT_VALUE, "munmap_all", true, true, false, NULL },
+		      { WAIT_OTHER, ARGUMENT_VALUE, "f", true, true, false, NULL } };
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -215,10 +219,19 @@ static void advice_depends_on_what_the_kernel_does(void **state)
 					  .sleeps = 1,
 					  .ns = 1000 };
 		struct wait_sums waits = { .data = &cell, .n = 1 };
-		struct meta meta = { 0 };
+		/* every thread's stack begins in clone3() */
+		const uint32_t numbers[] = { 0, 1 };
+		struct meta_stack stack = { .n_frames = 2, .frames = numbers };
+		struct meta_frame frames[] = { { .symbol = cases[i].inside },
+					       { .symbol = "clone3" } };
+		struct meta meta = { .frames = { .data = frames, .n = 2 },
+				     .stacks = { .data = &stack, .n = 1 } };
 		struct threads threads = { .meta = &meta };
 		struct block b = { .function = &f, .waits = &waits, .all_threads = &threads };
-		const char *advice = cause_advice(&b, "kernel", 0);
+		const char *advice;
+
+		cell.stack = cases[i].inside ? 1 : 0;
+		advice = cause_advice(&b, "kernel", 0);
 
 		assert_int_equal(strstr(advice, "file") != NULL, cases[i].file);
 		assert_int_equal(strstr(advice, "map") != NULL, cases[i].map);
