@@ -636,9 +636,9 @@ __asm__(".pushsection .rodata\n"
 	"	tbz w16, #28, 109f\n" /* INPROC_RETURNED, INPROC_CALLER */
 	"	mov w15, #(0x40000000|6<<22)\n"
 	"	mov x9, x0\n"
-	"	tbnz w16, #0, 107f\n" /* an exit */
+	"	tbnz w16, #0, 108f\n" /* an exit */
 	"	ldr x9, [sp, #88]\n"  /* x30, as the stub has saved it */
-	"107:	bl 105f\n"
+	"108:	bl 105f\n"
 	"	b 109f\n"
 	"104:	ldr x17, [x11, #32]\n"
 	"	cbz x17, 109f\n"
