@@ -733,7 +733,7 @@ static int prepare_engine(struct checked *c, const struct inspect_options *io, s
 	if (c->engine == ENGINE_KERNEL)
 		return 0;
 	find_refusal(io, &c->no_patches);
-	if (c->no_patches.code && c->engine == ENGINE_IN_PROCESS) {
+	if (c->no_patches.code && c->engine == ENGINE_IN_PROCESS && c->is_asked) {
 		*err = c->no_patches;
 		return err->code;
 	}
@@ -744,17 +744,22 @@ static int prepare_engine(struct checked *c, const struct inspect_options *io, s
 		*vec_add(&c->in.notices) = xstrdup(words);
 	} else if (!stubcost_measure(&cost))
 		c->in_process_ns = cost.call.full_p50_ns;
+	if (c->no_patches.code && c->engine == ENGINE_IN_PROCESS)
+		c->engine = ENGINE_KERNEL; /* what root would use */
 	return 0;
 }
 
-/* Without the option that is the engine of ispot record, which as root times commands by both. */
+/* Without the option that is the engine of ispot record, which times commands by both for root, and
+ * everything in process for those who may not set kernel probes. */
 static int choose_engine(const struct check_options *o, struct checked *c, struct err *err)
 {
-	const bool is_command = !o->pid && !o->perf_script && !o->stats;
+	const bool is_all = o->perf_script || o->stats;
 	int ret = engine_parse(o->engine, &c->engine, err);
 
-	if (!ret && !o->engine && is_command && !geteuid())
+	if (!ret && !o->engine && !is_all && !o->pid && !geteuid())
 		c->engine = ENGINE_AUTO;
+	if (!ret && !is_all && (!o->engine || c->engine == ENGINE_AUTO) && engine_is_in_process())
+		c->engine = ENGINE_IN_PROCESS;
 	c->is_asked = o->engine;
 	c->names_engine = o->engine || c->engine != ENGINE_KERNEL;
 	return ret;

@@ -136,6 +136,10 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	is "$(trace_of user producer)/$(calls user deep)" "in-process/$(awk '/ deep/ { print $3 }' user.out)" \
 		"is recorded in process, each call"
 	like <("$ISPOT" dump --meta -i user.data) 'sudo ispot record adds' "and the file says what root would add"
+	setpriv --reuid 65534 --regid 65534 --clear-groups env TMPDIR="$DIR/theirs" theirs/ispot check --json -F deep theirs/patched \
+		>user.json 2>user.err
+	is "$(jq -r '.functions[0] | "\(.engine) \(.cost_ns > 0)"' user.json)" "in-process true" \
+		"ispot check shows an ordinary user what record would do" || diag user.err
 	setpriv --reuid 65534 --regid 65534 --clear-groups env TMPDIR="$DIR/theirs" theirs/ispot record \
 		-o theirs/slept.data sleep 0.2 >user.out 2>user.err
 	is "$?" 0 "a program that sleeps" || diag user.err

@@ -3,12 +3,14 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "base/log.h"
 #include "cli/args.h"
 #include "probes/inject/beside.h"
 #include "probes/inject/record.h"
+#include "probes/kernel/tracing.h"
 #include "probes/select/pattern.h"
 #include "probes/session/beside.h"
 #include "probes/recording/options.h"
@@ -32,6 +34,21 @@ int engine_parse(const char *word, enum engine *engine, struct err *err)
 			return 0;
 		}
 	return args_refuse(err, "--engine %s: no engine; give kernel, in-process or auto", word);
+}
+
+/* Those who can open the kernel's list of probes may set some. */
+static bool may_probe(void)
+{
+	int fd = tracing_control();
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+bool engine_is_in_process(void)
+{
+	return geteuid() && !may_probe() && inject_is_possible();
 }
 
 int engine_refuse(const char *word, const char *command, struct err *err)

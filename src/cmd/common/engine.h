@@ -13,6 +13,9 @@ enum engine { ENGINE_KERNEL, ENGINE_IN_PROCESS, ENGINE_AUTO };
 
 /* word: NULL if the option was not given, which means ENGINE_KERNEL. */
 int engine_parse(const char *word, enum engine *engine, struct err *err);
+/* Returns whether ispot record times calls in process alone unless told otherwise. That needs no
+ * privilege, so users get it who may not set kernel probes. */
+bool engine_is_in_process(void);
 /* Refuses the option for a command that reads recordings: their engine was chosen by `ispot
  * record`. word: NULL if the option was not given, which is no error. */
 int engine_refuse(const char *word, const char *command, struct err *err);

@@ -1,32 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Records with code that is put into the program. */
 #include <string.h>
-#include <unistd.h>
 
 #include "base/log.h"
+#include "cmd/common/engine.h"
 #include "cmd/record/recorder.h"
 #include "probes/inject/record.h"
-#include "probes/kernel/tracing.h"
 #include "probes/session/session.h"
 
-/* Returns whether the user may set kernel probes: those who can open the kernel's list of probes
- * may. */
-static bool may_probe(void)
-{
-	int fd = tracing_control();
-
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0;
-}
-
-/* This engine needs no privilege, so users who may not set kernel probes get it by default. */
 static bool is_wanted(const struct record_options *o, const struct session_options *so)
 {
 	(void)so;
 	if (o->engine && strcmp(o->engine, "auto") != 0)
 		return !strcmp(o->engine, "in-process");
-	return geteuid() && !may_probe() && inject_is_possible();
+	return engine_is_in_process();
 }
 
 static int record(const struct record_options *o, struct session_options *so,
