@@ -747,17 +747,27 @@ enum {
 	SET_IS_OFF, /* of all processes: its probes go out to come in again */
 };
 
-/* Returns whether the set has functions on locks; releasing: those that release locks. */
-static bool is_of_locks(const struct sections *s, uint64_t set, bool releasing)
+static bool is_of_locks(const struct sections *s, uint64_t set)
 {
+	for (uint32_t id = 0; id < s->meta->functions.n; id++)
+		if (s->functions[id] && s->meta->functions.data[id].set == set)
+			return true;
+	return false;
+}
+
+/* Returns a bit for each kind of lock that functions of the set release. */
+static unsigned kinds_released(const struct sections *s, uint64_t set)
+{
+	unsigned kinds = 0;
+
 	for (uint32_t id = 0; id < s->meta->functions.n; id++) {
 		const struct lock_function *row = s->functions[id];
 
 		if (row && s->meta->functions.data[id].set == set &&
-		    (!releasing || row->action == LOCK_RELEASE || row->action == LOCK_WAIT))
-			return true;
+		    (row->action == LOCK_RELEASE || row->action == LOCK_WAIT))
+			kinds |= 1u << row->kind;
 	}
-	return false;
+	return kinds;
 }
 
 static void drop_holds(struct sections *s, struct lock *l)
@@ -798,7 +808,7 @@ static void set_off(struct sections *s, uint64_t set, uint64_t tgid)
 {
 	const uint64_t key = set_key(set, tgid);
 
-	if (!is_of_locks(s, set, false))
+	if (!is_of_locks(s, set))
 		return;
 	if (!tgid && map_get(&s->joined, key) == SET_IS_ON) {
 		map_put(&s->joined, key, SET_IS_OFF);
@@ -811,28 +821,37 @@ static void set_off(struct sections *s, uint64_t set, uint64_t tgid)
 		}
 }
 
-/* Forgets who took locks when the probes of functions that release them are switched on: they may
- * join later than those of functions that take locks, and until then no release has a record. */
+static bool is_of_kinds(const struct sections *s, const struct lock *l, unsigned kinds)
+{
+	const struct lock_function *row = s->functions[l->function];
+
+	return row && kinds & 1u << row->kind;
+}
+
+/* Forgets who took locks when the probes of functions that release such locks are switched on: they
+ * may join later than those of functions that take locks, and until then no release has a record.
+ */
 static void set_on(struct sections *s, uint64_t set, uint64_t tgid)
 {
 	const uint64_t key = set_key(set, tgid);
 	const uint32_t before = map_get(&s->joined, key);
-	const bool releases = is_of_locks(s, set, true);
+	const unsigned kinds = kinds_released(s, set);
 
 	map_put(&s->joined, key, SET_IS_ON);
 	find_unseen(s);
 	/* the probes of a set go out and come in again with each burst */
-	if (before != MAP_NONE || !releases)
+	if (before != MAP_NONE || !kinds)
 		return;
 	vec_for_each (&s->locks, struct lock, l)
-		if (!tgid || l->tgid == tgid) {
+		if ((!tgid || l->tgid == tgid) && is_of_kinds(s, l, kinds)) {
 			drop_holds(s, l);
 			l->taken = l->unclear = 0;
 		}
 	for (size_t i = 0; i < s->all.n; i++) {
 		const struct keyed_group *g = &s->waits->groups.data[i];
+		const struct lock *l = g->rest ? NULL : &s->locks.data[g->key >> 32];
 
-		if (!g->rest && (!tgid || s->locks.data[g->key >> 32].tgid == tgid))
+		if (l && (!tgid || l->tgid == tgid) && is_of_kinds(s, l, kinds))
 			s->all.data[i].acquired = s->all.data[i].contended = 0;
 	}
 }

@@ -211,6 +211,9 @@ GET(contended)
 	(void)scratch;
 	if (!s || !s->acquired || !s->is_clear || s->contended_only)
 		return none();
+	/* a few that were seen before the probes of the release went, or after they came */
+	if (s->acquired < CALLS_MIN && s->acquired < b->calls)
+		return none();
 	return ratio(VALUE_RATIO, (double)s->contended / (double)s->acquired);
 }
 
