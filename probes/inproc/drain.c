@@ -2,12 +2,16 @@
 #include "probes/inproc/drain.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "probes/drain/keep.h"
+#include "probes/inproc/lines.h"
 #include "probes/inproc/lock.h"
 #include "probes/inproc/names.h"
 #include "probes/inproc/records.h"
@@ -303,7 +307,7 @@ static void add_record(struct inproc_drain *d, struct inproc_region *g, struct i
 }
 
 /* The program may have written anything: values that were not asked for are no values. */
-static const struct inproc_values *values_of(const struct inproc_drain *d,
+static const struct inproc_values *values_of(struct inproc_drain *d,
 					     const struct inproc_stamped_record *t, uint32_t id)
 {
 	const struct arguments *a = inproc_arguments_of(d, id);
@@ -312,8 +316,10 @@ static const struct inproc_values *values_of(const struct inproc_drain *d,
 					? (a->returns ? 1u << INPROC_RETURNED : 0)
 					: a->registers | (a->caller ? 1u << INPROC_CALLER : 0);
 
-	if (!t->values || !wanted || d->values.data[t->values - 1].mask != wanted)
+	if (!t->values || !wanted || d->values.data[t->values - 1].mask != wanted) {
+		d->without_values += wanted && (t->what & 1 || !a->occasional);
 		return NULL;
+	}
 	return &d->values.data[t->values - 1];
 }
 
@@ -681,11 +687,26 @@ static void finish_region(struct inproc_drain *d, struct inproc_region *g, uint6
 	write_record(d, g, 0, REC_LOST, now_ns, without_ring, 0);
 }
 
+/* The ring had room for the call, but not for the values as well. */
+static void report_without_values(const struct inproc_drain *d)
+{
+	char times[TEXT_COUNTED], words[TEXT_COUNTED + 128];
+
+	if (!d->without_values)
+		return;
+	snprintf(words, sizeof(words),
+		 "the ring had no room for arguments or returned values %s; give larger rings (-m)",
+		 text_counted(times, d->without_values, "time"));
+	log_notice("%s", words);
+	inproc_write_notice(d->writer, "in-process-values", words);
+}
+
 void inproc_drain_finish(struct inproc_drain *d, uint64_t now_ns)
 {
 	vec_for_each (&d->regions, struct inproc_region, g)
 		if (g->shared)
 			finish_region(d, g, now_ns);
+	report_without_values(d);
 	inproc_end_all(d, now_ns);
 }
 

@@ -147,6 +147,8 @@ struct inproc_drain {
 		VEC(struct inproc_left)
 	} left; /* [reason] */
 	uint64_t calls, records, lost_records, pauses, pause_ns, waited;
+	/* Entries and exits of stamped regions whose values were wanted and are missing. */
+	uint64_t without_values;
 	/* [function], of stamped regions: the recorded arguments; NULL: none, or of no function */
 	const struct arguments **arguments;
 	struct drain_addresses *addresses; /* arguments that are addresses; NULL: not kept */

@@ -153,7 +153,8 @@ struct inproc_stamp {
  * stands for INPROC_CALLER after an entry: the address to which the call returns. The
  * upper half of `cycles` is the value's lower half, and the lower half of `cycles` the other
  * record's sp with its lowest bit set; sp is the value's upper half. A value that a ring has no
- * room for is not written, nor counted as lost.
+ * room for is not written, nor counted as lost by the thread: the reader counts
+ * the records that lack one.
  */
 #define INPROC_VALUE	   (1u << 30)
 #define INPROC_VALUE_SHIFT 22

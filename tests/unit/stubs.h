@@ -456,13 +456,14 @@ static void test_values_of_a_full_ring(void **state)
 {
 	const uint64_t most = RING / sizeof(struct inproc_stamp) / 9; /* records of a call */
 	const struct written before = written_of(4);
-	uint64_t calls, lost, records = drain.records;
+	uint64_t calls, lost, records = drain.records, without = drain.without_values;
 	struct written w;
 
 	(void)state;
 	for (long i = 0; i < 1009; i++)
 		assert_int_equal(call_valued(i), 8 * i);
 	read_all(&calls, &lost);
+	assert_in_range(drain.without_values - without, calls - most, 2 * (calls - most));
 	assert_int_equal(drain.records - records + lost, 2 * 1009);
 	w = written_of(4);
 	assert_int_equal(w.wrong, before.wrong);
