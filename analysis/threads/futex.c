@@ -396,6 +396,14 @@ bool futex_is_end(const struct futex *word)
 	       (!is_state(word) && share(word->last_acts, word->releases) > 0.5);
 }
 
+/* Whether rounds release as many as all the threads that ever wait except one. */
+static bool releases_as_many(const struct futex *word)
+{
+	uint64_t rounds = word->rounds + (word->round_size > 0);
+
+	return share(word->releases, rounds) >= 0.8 * (word->waiters - 1);
+}
+
 /*
  * Whether rounds release more than one thread, or use a function that releases all. The second kind
  * of round also counts for two threads, if each round holds all the threads that ever wait except
@@ -403,12 +411,10 @@ bool futex_is_end(const struct futex *word)
  */
 static bool releases_all(const struct futex *word)
 {
-	uint64_t rounds = word->rounds + (word->round_size > 0);
-
 	if (share(word->shared_rounds, word->rounds) >= 0.5)
 		return true;
 	return word->by_all >= 3 && share(word->by_one, word->by_all) <= 0.1 &&
-	       share(word->releases, rounds) >= 0.8 * (word->waiters - 1);
+	       releases_as_many(word);
 }
 
 /* Whether all waiters are released at once by a thread that waits there in other rounds. */
@@ -469,8 +475,11 @@ static struct futex_judgement judge_standard(const struct futex *word, enum stan
 	case STANDARD_CONDITION:
 		return judge_condition(word);
 	case STANDARD_SEMAPHORE:
-		return is_taken_and_given(word) ? judged(FUTEX_LOCK, 0.9)
-						: judged(FUTEX_CONDITION, 0.9);
+		/* one of the C++ library lets all its waiters try at each release */
+		return is_taken_and_given(word) ||
+				       (is_among_waiters(word) && !releases_as_many(word))
+			       ? judged(FUTEX_LOCK, 0.9)
+			       : judged(FUTEX_CONDITION, 0.9);
 	default:
 		return judged(FUTEX_CONDITION, 1);
 	}

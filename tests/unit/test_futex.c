@@ -294,6 +294,35 @@ static void a_semaphore_that_is_a_lock(void **state)
 	is_word(&f, FUTEX_LOCK, 0.9);
 }
 
+/* Who has it lets all others that sleep try, of which one takes it. To let all go on, always, is a
+ * barrier's way. */
+static enum futex_class released_to_all(bool always_all)
+{
+	struct futexes f = { 0 };
+	enum futex_class class;
+
+	for (unsigned round = 0; round < 150; round++) {
+		for (unsigned i = 1; i < 4; i++) {
+			if (!always_all && i == 1 + round % 3)
+				continue;
+			wait_on(&f, (round + i) % 4, PLAIN, 0);
+			told(&f, STANDARD_SEMAPHORE);
+		}
+		for (unsigned i = 1; i < (always_all ? 4 : 3); i++)
+			futexes_wake(&f, 0, round % 4, now_ns += 1000);
+		now_ns += 10000000;
+	}
+	class = futex_judge(&f.all.data[0]).class;
+	futexes_release(&f);
+	return class;
+}
+
+static void a_semaphore_that_lets_all_try(void **state)
+{
+	assert_int_equal(released_to_all(false), FUTEX_LOCK);
+	assert_int_equal(released_to_all(true), FUTEX_CONDITION);
+}
+
 /* One thread hands out, others take. */
 static void a_semaphore_that_counts_work(void **state)
 {
@@ -738,6 +767,7 @@ int main(void)
 		cmocka_unit_test(a_condition_that_is_handed_to_and_fro),
 		cmocka_unit_test(a_condition_that_three_take_in_turn),
 		cmocka_unit_test(a_semaphore_that_is_a_lock),
+		cmocka_unit_test(a_semaphore_that_lets_all_try),
 		cmocka_unit_test(a_semaphore_that_counts_work),
 		cmocka_unit_test(a_result_is_no_lock),
 		cmocka_unit_test(what_is_taken_and_given_may_be_either),
