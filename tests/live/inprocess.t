@@ -300,6 +300,10 @@ if cc -O2 -o chosen chosen.c -pthread 2>compile.err; then
 	ok $? "without -F: what is called too often for --overhead is taken out, and nothing else" || diag hot.err
 	is "$(sed -n 2p hot.out)" "calls round_of 307" "and the program goes on"
 	like <("$ISPOT" report -v -i hot.data) '^Partly traced +often until' "the screen says so" || diag hot.err
+	# What -F names is recorded at any cost, which is said, with how to record it for less.
+	record dear --engine in-process -F often -- ./chosen 307 30000
+	like dear.err 'recording slowed the program (to a fraction of its speed|by [0-9]+%)' "-F: what costs much is said" || diag dear.err
+	like dear.err 'record one call in several \(-c 100\), or fewer functions' "and how to record it for less" || diag dear.err
 	# A thread keeps the budget of a tenth by itself, before anybody has read its calls. What is called 9 million times
 	# would cost more than the program.
 	record soon --engine in-process -- ./chosen 307 30000

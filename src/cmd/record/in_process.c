@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Records with code that is put into the program. */
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -16,6 +18,30 @@ static bool is_wanted(const struct record_options *o, const struct session_optio
 	return engine_is_in_process();
 }
 
+#define PERIOD_MOST 100 /* beyond that, most of the cost is that of skipped calls */
+
+/* Functions that the user names are recorded however often they are called. */
+static void advise(const struct session_options *so, const struct session_result *r)
+{
+	const double cpu = (double)r->target_cpu_ns, cost = (double)r->probes_cost_ns;
+	const double own = fmax(cpu - cost, cpu / 10); /* the cost of lost records is estimated */
+	uint32_t period = so->period ? so->period : 1;
+	char slowed[64] = "to a fraction of its speed", several[64] = "";
+
+	if (!so->n_patterns || !(cost > so->overhead * own))
+		return;
+	if (cost < 5 * own && !r->lost_most_in_process)
+		snprintf(slowed, sizeof(slowed), "by %.0f%%", 100 * cost / own);
+	if (period < PERIOD_MOST) {
+		for (double left = cost; left > so->overhead * own && period < PERIOD_MOST;
+		     left /= 10)
+			period *= 10;
+		snprintf(several, sizeof(several), "one call in several (-c %u), or ", period);
+	}
+	log_notice("recording slowed the program %s; record %sfewer functions (-F)", slowed,
+		   several);
+}
+
 static int record(const struct record_options *o, struct session_options *so,
 		  struct recorder_end *end, struct err *err)
 {
@@ -29,6 +55,7 @@ static int record(const struct record_options *o, struct session_options *so,
 		return ret;
 	if (!result.calls)
 		log_notice("no calls were seen: none of the patched functions ran meanwhile");
+	advise(so, &result);
 	recorder_fill_end(end, &result);
 	return 0;
 }
