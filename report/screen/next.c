@@ -580,20 +580,22 @@ static bool split_by_place(const struct meta_function *f)
 	return key && key->class == ARGUMENT_ADDRESS;
 }
 
-/* Returns whether the pattern matches one function's name only. */
-static bool is_only_one(const struct result *res, const char *function, const char *pattern)
+/* Returns whether --slow takes the pattern for the block: of the rows whose names match, it opens
+ * the one that loses most. */
+static bool means(const struct result *res, const struct block *b, const char *function,
+		  const char *pattern)
 {
 	bool is_one = true;
 
 	if (!strcmp(function, pattern)) /* the name has no long template */
 		return true;
-	for (size_t i = 0; is_one && i < res->meta->functions.n; i++) {
-		const char *name = res->meta->functions.data[i].name;
-		struct text other = { 0 };
+	vec_for_each (&res->blocks, const struct block, other) {
+		struct text name = { 0 };
 
-		add_pattern(name, &other);
-		is_one = !strcmp(name, function) || strcmp(other.s, pattern) != 0;
-		text_release(&other);
+		add_pattern(other->name, &name);
+		is_one &= !strcmp(other->name, function) || strcmp(name.s, pattern) != 0 ||
+			  other->lost_threads < b->lost_threads;
+		text_release(&name);
 	}
 	return is_one;
 }
@@ -611,7 +613,7 @@ void text_slow_name(const struct result *res, const struct block *b, struct text
 	char name[2048];
 
 	add_pattern(function, &whole);
-	if (!is_only_one(res, function, whole.s)) {
+	if (!means(res, b, function, whole.s)) {
 		text_release(&whole);
 		text_add(&whole, function);
 	}
