@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -15,6 +16,12 @@
 #include "base/err.h"
 #include "base/identity.h"
 #include "probes/process/child.h"
+
+/*
+ * How much lower ispot's nice value is. Where more threads are ready to run than there are CPUs,
+ * the buffers of all of them would fill up while ispot waits for its turn. It needs little time.
+ */
+#define AHEAD 10
 
 void launch_inherit_save(struct launch_inherit *inherit)
 {
@@ -25,6 +32,8 @@ void launch_inherit_save(struct launch_inherit *inherit)
 	/* if SIGCHLD is ignored, waitpid() never reports an ended child */
 	signal(SIGCHLD, SIG_DFL);
 	getrlimit(RLIMIT_NOFILE, &inherit->files);
+	inherit->nice = getpriority(PRIO_PROCESS, 0);
+	setpriority(PRIO_PROCESS, 0, inherit->nice - AHEAD);
 }
 
 void launch_inherit_restore(const struct launch_inherit *inherit)
@@ -33,6 +42,7 @@ void launch_inherit_restore(const struct launch_inherit *inherit)
 	sigaction(SIGXFSZ, &inherit->on_large_file, NULL);
 	sigaction(SIGCHLD, &inherit->on_child, NULL);
 	setrlimit(RLIMIT_NOFILE, &inherit->files);
+	setpriority(PRIO_PROCESS, 0, inherit->nice);
 	sigprocmask(SIG_SETMASK, &inherit->signal_mask, NULL);
 }
 

@@ -35,6 +35,7 @@ struct launch_inherit {
 	sigset_t signal_mask;
 	struct sigaction on_pipe, on_large_file, on_child;
 	struct rlimit files;
+	int nice;
 	/* ispot writes to stdout, so the command's output goes to stderr */
 	bool output_is_ours;
 	const struct identity *user; /* the user that runs the command; NULL: the same as ispot */
@@ -44,7 +45,8 @@ struct pids {
 	VEC(pid_t)
 };
 
-/* Saves the settings before ispot changes any. Children can be waited for from then on. */
+/* Saves the settings before ispot changes any. Children can be waited for from then on, and ispot
+ * comes before programs of the same nice value, if it may. */
 void launch_inherit_save(struct launch_inherit *inherit);
 /* Restores ispot's own settings, so that a second recording finds them as the first did. */
 void launch_inherit_restore(const struct launch_inherit *inherit);
