@@ -45,9 +45,10 @@ uint64_t govern_pause_ns(const struct govern_debt *d)
 	return ns < (double)OFF_MOST_NS ? (uint64_t)ns : OFF_MOST_NS;
 }
 
+/* What calls in process leave of their part is for context switches, too. */
 static double budget_of(const struct recording *r)
 {
-	const double budget = recording_budget(r);
+	const double budget = r->options->overhead + r->options->overhead_beside;
 
 	return r->options->n_pids ? fmax(budget, ATTACHED_LEAST) : budget;
 }

@@ -17,7 +17,7 @@
 
 /* Part of the budget, if ispot chooses the functions. Calls in process are cheap, and functions
  * that are called too often for it are removed. Kernel probes also pay for context switches. */
-#define SHARE_IN_PROCESS 0.4
+#define SHARE_IN_PROCESS 0.5
 
 int engine_parse(const char *word, enum engine *engine, struct err *err)
 {
