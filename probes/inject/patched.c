@@ -24,6 +24,7 @@
 #include "probes/inproc/inproc.h"
 #include "probes/process/target.h"
 #include "probes/select/arguments.h"
+#include "probes/select/blocking.h"
 #include "symbol/dso/data.h"
 #include "symbol/dso/dso.h"
 #include "symbol/maps.h"
@@ -316,8 +317,10 @@ static struct stub_sizes sizes_of(const struct stub_facts *facts, bool is_sample
 /* In a tiny function one site may be both the entry and an exit. */
 static int emit_site(struct stub_code *c, const struct stub_facts *facts,
 		     const struct stub_sizes *sizes, const struct patch_site *s,
-		     const struct arguments *a, uint32_t id, uint64_t bias, bool is_sampled)
+		     const struct patched_function *f, uint32_t id, uint64_t bias, bool is_sampled)
 {
+	const struct arguments *a = f->arguments;
+	const char *symbol = f->function->symbol;
 	const uint32_t values = a ? a->registers | (a->caller ? 1u << INPROC_CALLER : 0) : 0;
 	const unsigned when = !values ? NO_VALUES : a->occasional ? SOMETIMES : ALWAYS;
 	struct stub_site stub = { .facts = facts,
@@ -325,6 +328,8 @@ static int emit_site(struct stub_code *c, const struct stub_facts *facts,
 					     .sp = s->sp_correction,
 					     .saves_flags = s->flags_live,
 					     .saves_red_zone = s->red_zone_live,
+					     .waits = blocking_kind(symbol) ||
+						      blocking_is_unlock(symbol),
 					     .values = values,
 					     .sometimes = when == SOMETIMES },
 				  .is_entry = s->is_entry,
@@ -387,7 +392,7 @@ static int make_stubs_of(struct patched *p, struct object *o, const struct stub_
 
 	vec_for_each (&f->sites, const struct patch_site, s) {
 		const uint64_t stub = o->code.address + o->code.n;
-		int ret = emit_site(&o->code, facts, sizes, s, f->arguments, id, o->bias,
+		int ret = emit_site(&o->code, facts, sizes, s, f, id, o->bias,
 				    p->injection.period > 1);
 
 		if (ret) {

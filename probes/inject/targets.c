@@ -545,15 +545,17 @@ void inject_targets_write_given_up(const struct patched_function *p,
 				   struct trace_writer *w)
 {
 	const bool passed = spent->passed_ns;
-	struct meta_not_traced n = { .name = dso_function_name(p->dso, p->function),
-				     .object = dso_path(p->dso),
-				     .reason = passed ? "called more often than ispot could read"
-						      : "over the overhead budget once traced",
-				     .address = p->function->address,
-				     .traced_until_ns = passed ? spent->passed_ns : now_ns,
-				     .cpu_share = NAN,
-				     .calls_per_s = spent->calls_per_s,
-				     .cost_share = spent->share };
+	struct meta_not_traced n = {
+		.name = dso_function_name(p->dso, p->function),
+		.object = dso_path(p->dso),
+		.reason = passed ? "called too often for the budget or its buffer"
+				 : "over the overhead budget once traced",
+		.address = p->function->address,
+		.traced_until_ns = passed ? spent->passed_ns : now_ns,
+		.cpu_share = NAN,
+		.calls_per_s = spent->calls_per_s,
+		.cost_share = spent->share
+	};
 	struct text line = { 0 };
 
 	meta_print_not_traced(&n, &line);

@@ -35,7 +35,7 @@
 
 #define RING	  4096u /* bytes: 256 records */
 #define CODE	  8192u
-#define FUNCTIONS 7
+#define FUNCTIONS 8
 #define PERIOD	  5
 #define REGION	  (INPROC_PAGE + INPROC_SLOTS * sizeof(struct inproc_slot) + INPROC_NAMES)
 #define THREADS	  6
@@ -49,6 +49,7 @@ static char *region, *blocks;
 static struct blob_facts *in_code; /* the facts that the made functions' routines read */
 static int (*made)(int);     /* returns its argument and one, and records that as function 3 */
 static int (*frequent)(int); /* the same as function 0, which may be given up */
+static int (*taken)(int);    /* the same as function 7, which takes a lock */
 static int (*gated)(int);  /* calls itself n times; one call in PERIOD is recorded, as function 2 */
 static void (*left)(bool); /* function 1: if true, raises a SIGTRAP that leaves it */
 /* Return a + f; recorded as functions 4, with all arguments and what is returned, and 5, with the
@@ -245,6 +246,34 @@ static void test_keeps_budget(void **state)
 	in_code->budget = (struct blob_budget){ 1ull << 50, 1, 1, 1 };
 	check_in_thread(call_with_budget, passed);
 	assert_false(inproc_stamped_passes(&drain, 3));
+	in_code->budget = before;
+}
+
+static void *call_both(void *unused)
+{
+	(void)unused;
+	for (int n = 0; n < MOST && !inproc_stamped_passes(&drain, 0); n += AT_A_TIME) {
+		uint64_t calls, lost;
+
+		for (int i = 0; i < AT_A_TIME / 2; i++)
+			if (frequent(i) != i + 1 || taken(i) != i + 1)
+				return "a wrong result";
+		read_all(&calls, &lost);
+	}
+	return !inproc_stamped_passes(&drain, 0)  ? "nothing was given up"
+	       : inproc_stamped_passes(&drain, 7) ? "the lock was given up first"
+						  : NULL;
+}
+
+/* Where all functions are called as often, those that take locks are given up last. */
+static void test_gives_locks_up_last(void **state)
+{
+	const struct blob_budget before = in_code->budget;
+
+	(void)state;
+	memset(region + INPROC_PASSED_AT, 0, INPROC_PASSED_IDS / 8);
+	in_code->budget = (struct blob_budget){ 1ull << 50, 1, 1, 1 };
+	check_in_thread(call_both, NULL);
 	in_code->budget = before;
 }
 

@@ -88,11 +88,13 @@ static void make_left(struct stub_code *c, const struct stub_facts *facts)
 	stub_emit_exit_rest(c, facts, 1, false, &out);
 }
 
-static int (*make_adding(struct stub_code *c, const struct stub_facts *facts, uint32_t id))(int)
+static int (*make_adding(struct stub_code *c, const struct stub_facts *facts, uint32_t id,
+			 bool waits))(int)
 {
 	const uint64_t start = c->address + c->n;
 
-	stub_emit_entry(c, facts, &(struct stub_entry){ .id = id, .sp = SP_BEFORE });
+	stub_emit_entry(c, facts,
+			&(struct stub_entry){ .id = id, .sp = SP_BEFORE, .waits = waits });
 	EMIT(c, 0x8d, 0x47, 0x01); /* lea 1(%rdi), %eax */
 	stub_emit_exit(c, facts, id, SP_BEFORE, false);
 	EMIT(c, 0xc3);
@@ -151,9 +153,10 @@ static void make_function(void)
 	stub_emit(&c, blob.code, blob.bytes);
 	memcpy(page, &f, sizeof(f));
 	in_code = (struct blob_facts *)page;
-	made = make_adding(&c, &facts, 3);
+	made = make_adding(&c, &facts, 3, false);
 	facts.miss = c.address + blob.miss;
-	frequent = make_adding(&c, &facts, 0);
+	frequent = make_adding(&c, &facts, 0, false);
+	taken = make_adding(&c, &facts, 7, true);
 	facts.miss = 0;
 	make_kept(&c, &facts);
 	make_gated(&c, &facts);
@@ -461,6 +464,7 @@ int main(void)
 		cmocka_unit_test(test_gate_at_each_instruction),
 		cmocka_unit_test(test_gate_of_threads_forks_signals),
 		cmocka_unit_test(test_keeps_budget),
+		cmocka_unit_test(test_gives_locks_up_last),
 		cmocka_unit_test(test_sealed),
 	};
 

@@ -52,6 +52,12 @@ static void make_functions(struct stub_code *c, const struct stub_facts *facts)
 	frequent = (int (*)(int))(uintptr_t)begin_function(c, &s);
 	emit(c, 0x11000400); /* add w0, w0, #1 */
 	end_function(c, &s);
+	s.entry.id = 7;
+	s.entry.waits = true;
+	taken = (int (*)(int))(uintptr_t)begin_function(c, &s);
+	emit(c, 0x11000400); /* add w0, w0, #1 */
+	end_function(c, &s);
+	s.entry.waits = false;
 	s.entry.id = 2;
 	gated = (int (*)(int))(uintptr_t)begin_function(c, &s);
 	emit(c, 0xa9be7bfd); /* stp x29, x30, [sp, #-32]! */
@@ -335,6 +341,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_passes_what_is_called_too_often,
 						begin_giving_up, end),
 		cmocka_unit_test_setup_teardown(test_keeps_budget, begin_giving_up, end),
+		cmocka_unit_test_setup_teardown(test_gives_locks_up_last, begin_giving_up, end),
 		cmocka_unit_test_setup_teardown(test_registers, begin_giving_up, end),
 		SOME_CALLS(test_gate_counts),
 		SOME_CALLS(test_gate_of_recursion),

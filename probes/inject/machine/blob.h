@@ -60,13 +60,17 @@ enum turn {
  * A thread looks at its budget after a stretch of records, of random length so that no loop is in
  * step with it. The thread pays for the next stretch in advance. If the budget is used up, and the
  * record is an entry, its function gets BLOCK_STRETCH misses, as every second record is one: so
- * functions get misses in proportion to their calls.
+ * functions get misses in proportion to their calls. Those that take or release locks get fewer, so
+ * that others are given up before them. Once a function is given up, the others begin with a
+ * quarter of the first credit.
  */
 #define BLOCK_MISS_BYTES  2
 #define BLOCK_MISSES_MOST 1024 /* a multiple of 256, as the second byte is compared */
 
 #define BLOCK_STRETCH	    64 /* records on average; a power of two */
 #define BLOCK_STRETCH_LEAST 33
+#define BLOCK_STRETCH_WAITS 8 /* misses of a function that takes or releases locks, or waits */
+#define BLOB_WAITS	    (1u << 31) /* with the id that a stub hands to miss */
 
 /*
  * A thread that claims a slot wipes the block of the one before. A larger block is discarded; a

@@ -40,7 +40,8 @@ _Static_assert(offsetof(struct blob_facts, table) == 56 && offsetof(struct blob_
 	       "as in the code");
 _Static_assert(BLOCK_LOOKED == 48 && BLOCK_PAID == 56 && offsetof(struct blob_facts, budget) == 80 &&
 		       sizeof(struct blob_budget) == 32 && BLOCK_STRETCH == 64 &&
-		       BLOCK_STRETCH_LEAST == 33 && BLOB_COST_SHIFT == 8,
+		       BLOCK_STRETCH_LEAST == 33 && BLOCK_STRETCH_WAITS == 8 &&
+		       STUB_WAITS == 1u << 30 && BLOB_COST_SHIFT == 8,
 	       "as in the code");
 _Static_assert(BLOCK_WIPED_MOST == 4 << 12, "as in the code");
 _Static_assert(INPROC_PASSED_AT == 2048 && BLOCK_MISS_BYTES == 2 && INPROC_PASSED_IDS == 16384 &&
@@ -431,8 +432,24 @@ __asm__(".pushsection .rodata\n"
 	"	str x13, [x11, #56]\n"
 	"	cmp x13, x15\n"
 	"	b.le 6b\n"
+	"	tbnz w16, #0, 6b\n"
 	"	mov w9, #64\n" /* BLOCK_STRETCH */
-	"	bl 43b\n"
+	"	tbz w16, #30, 49f\n" /* STUB_WAITS */
+	"	mov w9, #8\n" /* BLOCK_STRETCH_WAITS */
+	"49:	bl 43b\n"
+	"	ldr x9, ispot_blob_misses_most\n"
+	"	ubfx w13, w16, #1, #21\n"
+	"	cbz x9, 6b\n"
+	"	cmp w13, #4, lsl #12\n" /* INPROC_PASSED_IDS */
+	"	b.hs 6b\n"
+	"	add x10, x11, x13, lsl #1\n"
+	"	ldrh w10, [x10, #64]\n"
+	"	cmp w10, w9\n"
+	"	b.lo 6b\n"
+	"	mrs x15, cntvct_el0\n" /* a chance for the others */
+	"	ldr x9, ispot_blob_credit_first\n"
+	"	sub x15, x15, x9, lsr #2\n"
+	"	str x15, [x11, #56]\n"
 	"	b 6b\n"
 
 	/*

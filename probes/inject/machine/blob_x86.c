@@ -20,6 +20,8 @@
 #define PASSED_AT    2048
 #define MISSES_MOST  1024
 #define PASSED_IDS   16384
+#define STRETCH	     64
+#define STRETCH_WAITS 8
 
 _Static_assert(INPROC_PAGE == SLOTS_AT && INPROC_SLOTS == N_SLOTS, "as in the code");
 _Static_assert(sizeof(struct inproc_slot) == SLOT_BYTES, "as in the code");
@@ -38,7 +40,8 @@ _Static_assert(BLOCK_ROWS == 40 && BLOCK_RANDOM == 48 && BLOCK_LOOKED == 48 &&
 		       BLOCK_PAID == 56 && BLOCK_BYTES == 64,
 	       "as in the code");
 _Static_assert(sizeof(struct blob_facts) == 112, "as in the code");
-_Static_assert(BLOCK_STRETCH == 64 && BLOCK_STRETCH_LEAST == 33 && BLOB_COST_SHIFT == 8,
+_Static_assert(BLOCK_STRETCH == STRETCH && BLOCK_STRETCH_WAITS == STRETCH_WAITS &&
+		       BLOB_WAITS == 0x80000000u && BLOCK_STRETCH_LEAST == 33 && BLOB_COST_SHIFT == 8,
 	       "as in the code");
 _Static_assert(INPROC_PASSED_AT == PASSED_AT && INPROC_PASSED_IDS == PASSED_IDS &&
 		       sizeof(struct inproc_header) <= PASSED_AT && BLOCK_MISSES_MOST == MISSES_MOST &&
@@ -189,6 +192,11 @@ __asm__(".pushsection .rodata\n"
 	 */
 	"ispot_blob_miss:\n" SAVE
 	"	mov %eax, %r9d\n"
+	"	and $0x7fffffff, %r9d\n"
+	"	mov $" TEXT(STRETCH) ", %r11d\n" /* misses, if the budget is used up */
+	"	test %eax, %eax\n" /* BLOB_WAITS */
+	"	jns 0f\n"
+	"	mov $" TEXT(STRETCH_WAITS) ", %r11d\n"
 	"	jmp 0f\n"
 	"ispot_blob_full:\n" SAVE
 	"	mov $" TEXT(PASSED_IDS) ", %r9d\n" /* no function's id */
@@ -269,8 +277,14 @@ __asm__(".pushsection .rodata\n"
 	"	jle 1f\n"
 	"	cmp $" TEXT(PASSED_IDS) ", %r9d\n"
 	"	jae 1f\n"
-	"	addw $64, %gs:64(,%r9,2)\n"
+	"	addw %r11w, %gs:64(,%r9,2)\n"
 	"	call 7b\n"
+	"	cmpw $" TEXT(MISSES_MOST) ", %gs:64(,%r9,2)\n"
+	"	jb 1f\n"
+	"	mov ispot_blob_credit_first(%rip), %rdi\n" /* a chance for the others */
+	"	shr $2, %rdi\n"
+	"	sub %rdi, %rax\n"
+	"	mov %rax, %gs:56\n"
 	"1:	clc\n"
 	"	jmp 6b\n"
 

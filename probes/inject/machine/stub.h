@@ -37,6 +37,7 @@ struct stub_entry {
 	int32_t sp;	  /* added to the stack pointer at the place, gives that at the entry */
 	bool saves_flags; /* the function reads the flags later */
 	bool saves_red_zone;
+	bool waits; /* it takes or releases locks, or waits: it is given up later than others */
 	uint32_t values; /* bit i: integer argument i is recorded */
 	bool sometimes;	 /* they are recorded of about one call in 16 */
 };
@@ -50,7 +51,9 @@ struct stub_entry {
 #define STUB_ALWAYS_BELOW     (4096u * 16)
 #define STUB_SOMETIMES_FACTOR 0x9e3779b1u
 #define STUB_SOMETIMES_BELOW  (1u << 28)
-#define STUB_SOMETIMES	      (1u << 29) /* aarch64: in the word that a stub hands over */
+/* aarch64: in the word that a stub hands over. */
+#define STUB_SOMETIMES (1u << 29)
+#define STUB_WAITS     (1u << 30)
 
 void stub_emit_entry(struct stub_code *c, const struct stub_facts *f, const struct stub_entry *e);
 void stub_emit_exit(struct stub_code *c, const struct stub_facts *f, uint32_t id, int32_t sp,

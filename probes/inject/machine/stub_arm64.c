@@ -36,6 +36,8 @@ void stub_emit_site_entry(struct stub_code *c, struct stub_site *s)
 
 	if (values && s->entry.sometimes && !s->is_sampled)
 		values |= STUB_SOMETIMES;
+	if (s->entry.waits)
+		values |= STUB_WAITS;
 	if (s->is_entry)
 		emit_record(c, s->facts->enter, s->entry.id << 1 | values);
 }

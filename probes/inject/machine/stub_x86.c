@@ -245,7 +245,7 @@ static void emit_rest(struct stub_code *c, const struct stub_facts *f, const str
 	EMIT(c, 0x4c, 0x89, 0xda); /* mov %r11, %rdx */
 	if (may_miss) {
 		EMIT(c, 0xb8); /* mov $id, %eax */
-		emit_u32(c, entry->id);
+		emit_u32(c, entry->id | (entry->waits ? BLOB_WAITS : 0));
 	}
 	emit_blob_call(c, may_miss ? f->miss : f->full);
 	emit_branch_back(c, JB, skip);
