@@ -61,8 +61,8 @@ is $? 0 "SIGCHLD ignored: it ends, with the command's status" || diag unwaited.e
 cmp -s unwaited.alone unwaited.out
 ok $? "SIGCHLD ignored: by the command, too" || diag "$(cat unwaited.alone)" "$(cat unwaited.out)"
 for engine in kernel in-process auto; do
-	nice -n 3 "$ISPOT" record --engine "$engine" -q -o nice.data -- cut -d' ' -f19 /proc/self/stat >nice.out 2>nice.err
-	is "$(cat nice.out)" 3 "$engine: the command has the nice value that ispot was given" || diag nice.err
+	nice -n 3 "$ISPOT" record --engine "$engine" -q -o nice.data -- cat /proc/self/stat >nice.out 2>nice.err
+	is "$(cut -d' ' -f19 nice.out)" 3 "$engine: the command has the nice value that ispot was given" || diag nice.err
 done
 report unwaited
 is "$(block unwaited write .calls)" 1 "SIGCHLD ignored: its calls" || diag unwaited.err
