@@ -60,17 +60,13 @@ static double recorder(const struct block *b, const struct meta *meta, double re
 	return off->preempted_ns ? rest_ns * (double)ns / (double)off->preempted_ns : 0;
 }
 
-/*
- * Adds how much of the run queue time was due to the program's own threads, and how much to others.
- */
+/* Adds how much of the run queue time would not have been if the program had run alone. */
 static void describe_run_queue(const struct offcpu *off, struct text *evidence)
 {
 	double own = (double)off->oversubscribed_ns / (double)off->preempted_ns;
 
-	if (own > 0.005)
-		text_printf(evidence, ", %.0f%% of it behind threads of the program", 100 * own);
 	if (own < 0.995)
-		text_printf(evidence, ", %.0f%% behind other programs (or CPU affinity)",
+		text_printf(evidence, ", %.0f%% of it due to other programs (or CPU affinity)",
 			    100 * (1 - own));
 }
 

@@ -427,9 +427,9 @@ static void who_has_the_cpus(const struct block *b, struct text *out)
 		text_printf(out, " (%.0f%% of that with more threads to run than CPUs)",
 			    100 - foreign);
 	else if (cause_cpus_taken(b) && foreign > 99.5)
-		text_add(out, " (behind other programs)");
+		text_add(out, " (due to other programs)");
 	else if (cause_cpus_taken(b))
-		text_printf(out, " (%.0f%% of that behind other programs)", foreign);
+		text_printf(out, " (%.0f%% of that due to other programs)", foreign);
 }
 
 /* Adds the shares of the causes: "48% of its lost time is barrier wait, 45% run queue (…)". */

@@ -693,17 +693,12 @@ static void next_of_threads(const struct view *v, struct text *out)
 
 	if (!v->n_rows)
 		return;
-	if (b) {
-		text_add(&line, "ispot report -v --slow ");
-		text_slow_name(v->result, b, &line);
-		next_view(v, line.s, ALL_OF_SLOW, out);
-		text_release(&line);
+	if (!b)
 		return;
-	}
-	vec_for_each (&v->result->sites, const struct block, place)
-		if (report_worth(place) || report_unexplained(place))
-			return;
-	next_view(v, "ispot report", "the functions that lose it, and why", out);
+	text_add(&line, "ispot report -v --slow ");
+	text_slow_name(v->result, b, &line);
+	next_view(v, line.s, ALL_OF_SLOW, out);
+	text_release(&line);
 }
 
 /* Whether the slow calls of a function may lead to the locks: threads queue in it for one. */
@@ -715,8 +710,11 @@ static bool any_queue_for_lock(const struct result *res)
 		vec_for_each (both[i], const struct block, b) {
 			const struct cause *cause = report_main_cause(b);
 
-			if (b->function && lock_function_of(b->function) && report_worth(b) &&
-			    cause && !strcmp(cause->kind, "lock"))
+			const struct lock_function *l =
+				b->function ? lock_function_of(b->function) : NULL;
+
+			if (l && l->action != LOCK_WAIT && report_worth(b) && cause &&
+			    !strcmp(cause->kind, "lock"))
 				return true;
 		}
 	return false;

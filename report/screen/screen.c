@@ -392,9 +392,20 @@ static bool any_worth(const struct view *v)
 	return false;
 }
 
-/* Reports how much time is lost at the waiting places of locks that no traced call took. */
-static void locks_outside(const struct result *res, struct text *out)
+#define SELDOM_TRACED 0.5 /* of the recording: less tells little of the rest */
+
+/* Adds the command that shows the functions of the same recording. */
+static void report_command(const struct view *v, struct text *out)
 {
+	text_add(out, "`ispot report");
+	text_input_option(v, out);
+	text_add(out, "`");
+}
+
+/* Reports how much time is lost at the waiting places of locks that no traced call took. */
+static void locks_outside(const struct view *v, struct text *out)
+{
+	const struct result *res = v->result;
 	char number[TEXT_NUMBER];
 	double lost = 0;
 
@@ -408,12 +419,10 @@ static void locks_outside(const struct result *res, struct text *out)
 	}
 	if (lost < SCI_SMALL)
 		return;
-	text_printf(
-		out,
-		" Lock contention outside every traced function costs %s of thread time: `ispot "
-		"report` says where; record the functions that take those locks, with their "
-		"argument (-F).",
-		text_share(number, lost * (double)res->probed_ns / (double)res->threads_ns));
+	text_printf(out, " Lock contention outside every traced function costs %s of thread time: ",
+		    text_share(number, lost * (double)res->probed_ns / (double)res->threads_ns));
+	report_command(v, out);
+	text_add(out, " says where; record the functions that take those locks (-F).");
 }
 
 /* Returns the function that is no lock but loses most by waits like those for one, as sem_wait. */
@@ -440,8 +449,9 @@ static bool is_semaphore(const struct block *b)
 
 /* Reports the waits that the functions' view calls lock contention, though they take no lock of
  * this view. */
-static void waits_like_locks(const struct result *res, struct text *out)
+static void waits_like_locks(const struct view *v, struct text *out)
 {
+	const struct result *res = v->result;
 	const struct block *b = res->keyed.rule.kind == BLOCK_LOCK ? most_like_a_lock(res) : NULL;
 	char number[TEXT_NUMBER], name[NAME_BYTES];
 	double share;
@@ -451,12 +461,48 @@ static void waits_like_locks(const struct result *res, struct text *out)
 	share = b->lost_threads * (double)res->probed_ns / (double)res->threads_ns;
 	if (share < SCI_SMALL)
 		return;
-	text_printf(out, " Waits in %s%s cost %s of thread time: `ispot report` has them.",
+	text_printf(out, " Waits in %s%s cost %s of thread time: ",
 		    text_shortened(name, sizeof(name), b->name, (NAME_BYTES - 1) / 4),
 		    is_semaphore(b)
 			    ? ", which has no owner and so is no lock,"
 			    : " look like those for a lock, of which no call was traced. They",
 		    text_share(number, share));
+	report_command(v, out);
+	text_add(out, " has them.");
+}
+
+/* Returns a function that takes locks and was traced for less than half of the recording, and
+ * stores for how long, or returns NULL. */
+static const struct meta_not_traced *seldom_traced_lock(const struct result *res, uint64_t *ns)
+{
+	vec_for_each (&res->meta->not_traced, const struct meta_not_traced, f) {
+		const struct meta_function function = { .symbol = f->name };
+		const struct lock_function *lock = lock_function_of(&function);
+
+		if (!lock || lock->action != LOCK_TAKE || !f->traced_until_ns || f->traced_again_ns)
+			continue;
+		*ns = result_since_start(res, f->traced_until_ns);
+		if ((double)*ns < SELDOM_TRACED * (double)res->duration_ns)
+			return f;
+	}
+	return NULL;
+}
+
+/* Says that a lock's row, which loses little, is of a small part of the recording alone. Returns
+ * false if no row is. */
+static bool lock_seldom_traced(const struct view *v, struct text *out)
+{
+	char until[TEXT_NUMBER], all[TEXT_NUMBER], name[NAME_BYTES];
+	uint64_t ns;
+	const struct meta_not_traced *f = seldom_traced_lock(v->result, &ns);
+
+	if (f)
+		text_printf(out,
+			    "Cannot tell whether threads wait for locks: %s was called too often, "
+			    "and is traced in the first %s of %s alone.",
+			    text_printable(name, sizeof(name), f->name), text_time(until, ns),
+			    text_time(all, v->result->duration_ns));
+	return f;
 }
 
 /* Reports that no lock has a row, and why. */
@@ -503,8 +549,22 @@ static void lost_all_the_same(const struct view *v, bool none, struct text *out)
 	if (none && rows >= LOST_LEAST * all)
 		text_printf(out, " All together lose %s (-v).", text_share(number, rows / all));
 	if (ns >= LOST_LEAST * all)
-		text_printf(out, " %s is lost %s (`ispot report`).", text_share(number, ns / all),
+		text_printf(out, " %s is lost %s (", text_share(number, ns / all),
 			    report_elsewhere(v));
+	if (ns >= LOST_LEAST * all) {
+		report_command(v, out);
+		text_add(out, ").");
+	}
+}
+
+static void no_lock_lost(const struct view *v, struct text *out)
+{
+	if (lock_seldom_traced(v, out))
+		return;
+	if (report_any_listed(v))
+		text_add(out, "No lock costs 1% of thread time.");
+	else
+		no_lock_judged(v, out);
 }
 
 static void nothing_lost(const struct view *v, struct text *out)
@@ -512,10 +572,8 @@ static void nothing_lost(const struct view *v, struct text *out)
 	const struct result *res = v->result;
 
 	text_new_sentence(out);
-	if (res->keyed.rule.kind == BLOCK_LOCK && !report_any_listed(v))
-		no_lock_judged(v, out);
-	else if (res->keyed.rule.kind == BLOCK_LOCK)
-		text_add(out, "No lock costs 1% of thread time.");
+	if (res->keyed.rule.kind == BLOCK_LOCK)
+		no_lock_lost(v, out);
 	else
 		text_printf(
 			out,
@@ -773,7 +831,9 @@ bool report_cpus_limit(const struct result *res, const struct block *worst)
 {
 	const struct load l = load_of(res, worst);
 
-	return (l.full && !l.foreign) ||
+	if (l.busy - l.own > OTHERS_LEAST) /* on a quiet machine there are CPUs */
+		return false;
+	return l.full ||
 	       most_gained(res, worst) * (double)res->probed_ns < NOTHING * (double)res->threads_ns;
 }
 
@@ -919,8 +979,8 @@ void text_conclusion(const struct view *v, struct text *out)
 		no_row(v, no_score, &line);
 	else
 		lost_all_the_same(v, false, &line);
-	locks_outside(res, &line);
-	waits_like_locks(res, &line);
+	locks_outside(v, &line);
+	waits_like_locks(v, &line);
 	if (no_score)
 		text_untold(v->result, &untold, line.n == said, &line);
 	else if (line.n == said)

@@ -390,7 +390,8 @@ static bool queues_for_lock(const struct block *b)
 	const struct cause *cause = report_main_cause(b);
 	const struct lock_function *l = lock_function_of(b->function);
 
-	if (!cause || strcmp(cause->kind, "lock") != 0 || !l)
+	/* waiting for a condition releases a lock, but what it waits for is none */
+	if (!cause || strcmp(cause->kind, "lock") != 0 || !l || l->action == LOCK_WAIT)
 		return false;
 	for (uint32_t i = 0; i < b->function->n_arguments; i++)
 		if (b->function->arguments[i].bit == l->bit)
