@@ -289,7 +289,7 @@ static void begin_processes(struct inject_beside *b)
 		ring_bytes_report(&b->ring, b->drain.writer);
 	b->processes = (struct processes){ .drain = &b->drain,
 					   .functions = &b->functions,
-					   .how = { b->ring.n, b->period,
+					   .how = { b->ring.n, b->ring.most, b->period,
 						    b->overhead > 0 && !b->ring.has_shrunk,
 						    budget_of_thread(b->overhead, &b->cost) },
 					   .watch = watch,

@@ -56,6 +56,7 @@ struct injection {
 	uint32_t period, n_functions;	  /* one call in period is recorded; number of functions */
 	bool gives_up;			  /* threads may pass calls (machine/blob.h) */
 	struct blob_budget budget;	  /* of each thread */
+	uint32_t large_rings;		  /* see inproc_large_rings() */
 	uint64_t block_bytes, rows_bytes; /* of each thread */
 	uint64_t rows;			  /* address of the first thread's rows */
 	/* Addresses. Threads that have no block of their own share no_block. */

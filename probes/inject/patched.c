@@ -269,7 +269,10 @@ static void write_facts(struct stub_code *c, const struct injection *in)
 				      .table = in->table,
 				      .tid_below = in->tid_below,
 				      .misses_most = in->gives_up ? BLOCK_MISSES_MOST : 0,
-				      .budget = in->budget };
+				      .budget = in->budget,
+				      .small_from = in->region + INPROC_PAGE +
+						    in->large_rings * sizeof(struct inproc_slot),
+				      .small_bytes = INPROC_SMALL_BYTES };
 
 	memcpy(c->bytes + ARENA_HEADER, &f, sizeof(f));
 }
@@ -510,6 +513,8 @@ static struct patched initial_patched(pid_t pid, const struct patched_functions 
 				 .injection = { .ring_bytes = how->ring_bytes,
 						.period = how->period,
 						.gives_up = gives_up,
+						.large_rings = inproc_large_rings(
+							how->ring_memory_most, how->ring_bytes),
 						.budget = gives_up ? how->budget : none,
 						.n_functions = (uint32_t)functions->n,
 						.region_fd = -1 } };

@@ -476,6 +476,7 @@ int inject_record(const struct session_options *o, struct session_result *result
 				    .drain = &r.drain,
 				    .functions = &r.targets.functions,
 				    .how = { .ring_bytes = r.ring.n,
+					     .ring_memory_most = r.ring.most,
 					     .period = r.period,
 					     .gives_up = is_limited(&r) && !r.ring.has_shrunk },
 				    .watch = watch,

@@ -87,6 +87,7 @@ struct inproc_region {
 	uint64_t records;		/* including lost ones */
 	bool is_stamped;		/* INPROC_CYCLES: ids are the file's */
 	uint32_t n_functions;		/* if is_stamped: ids are below this */
+	uint32_t large_rings;		/* if is_stamped: see inproc_large_rings() */
 	uint32_t pair_ns;	/* if is_stamped: cost of an entry and an exit; 0: unknown */
 	double passed_ns;	/* cost of a call that is not recorded */
 	double page_ns;		/* cost of the first record in a page of a ring */

@@ -191,6 +191,21 @@ static inline uint64_t inproc_rows_bytes(uint32_t n_functions)
 	       ~(uint64_t)(INPROC_PAGE - 1);
 }
 
+/*
+ * A burst of many threads fills their rings before the recorder reads any of them. So the threads
+ * of later slots use only this much of their rings at a time, and the recorder gives the memory
+ * back that they do not use. Returns the number of slots before those, if rings may have `most`
+ * bytes together; 0: no limit.
+ */
+#define INPROC_SMALL_BYTES (256u << 10)
+static inline uint32_t inproc_large_rings(uint64_t most, uint64_t ring_bytes)
+{
+	const uint64_t n = most / ring_bytes;
+
+	return !most || ring_bytes <= INPROC_SMALL_BYTES || n > INPROC_SLOTS ? INPROC_SLOTS
+									     : (uint32_t)n;
+}
+
 enum inproc_named {
 	INPROC_FUNCTION = 1, /* id is a function */
 	INPROC_BLOCK = 2,    /* id is a part of a function, in which a lock is held */

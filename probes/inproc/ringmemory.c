@@ -72,10 +72,12 @@ static bool give_back(const struct inproc_region *g, uint32_t slot, uint64_t fro
 	       (before_end == n || !madvise(ring, (n - before_end) * record, MADV_REMOVE));
 }
 
-static void decide(const struct inproc_drain *d, const struct inproc_region *g,
-		   struct inproc_seen *seen)
+static void decide(const struct inproc_drain *d, const struct inproc_region *g, uint32_t slot)
 {
-	if (seen->gives_back || !d->ring_memory_most || d->ring_memory <= d->ring_memory_most)
+	const bool is_over = d->ring_memory_most && d->ring_memory > d->ring_memory_most;
+	struct inproc_seen *seen = &g->seen[slot];
+
+	if (seen->gives_back || (!is_over && slot < g->large_rings))
 		return;
 	seen->gives_back = has_pages(g);
 	seen->gives_since = seen->at;
@@ -92,7 +94,7 @@ uint64_t ringmemory_after_read(struct inproc_drain *d, struct inproc_region *g, 
 				    ? seen->at - before
 				    : held_before(g, seen, seen->at) - held_before(g, seen, before);
 	count(d, g, seen);
-	decide(d, g, seen);
+	decide(d, g, slot);
 	if (!seen->gives_back)
 		return seen->at;
 	if (to <= seen->tail)

@@ -79,6 +79,7 @@ int inproc_drain_add_stamped(struct inproc_drain *d, int fd, pid_t pid, uint64_t
 	if (guarded_map(g->memory, fd, (size_t)st.st_size))
 		return -ENOMEM;
 	fill_header(g, ring_bytes);
+	g->large_rings = inproc_large_rings(d->ring_memory_most, ring_bytes);
 	if (is_sampled)
 		g->rows = (char *)g->memory->start + g->header.rings_at + INPROC_SLOTS * ring_bytes;
 	d->first = d->last = clock_pair_now();
@@ -121,16 +122,23 @@ static void adapt_slice(struct inproc_drain *d)
 		d->slice_cycles = SLICE_CYCLES_MOST;
 }
 
+/* Returns how many records the ring's thread may write that are not read. */
+static uint64_t room_of(const struct inproc_region *g, uint32_t slot)
+{
+	const uint64_t bytes = slot < g->large_rings ? g->header.ring_bytes : INPROC_SMALL_BYTES;
+
+	return bytes / sizeof(struct inproc_stamp);
+}
+
 /* Returns how full the fullest ring would be now without this run. */
 static double fill_of(const struct inproc_drain *d)
 {
 	double most = 0;
 
 	vec_for_each (&d->regions, const struct inproc_region, g) {
-		const double room = (double)g->header.ring_bytes / sizeof(struct inproc_stamp);
-
 		for (uint32_t i = 0; g->shared && i < INPROC_SLOTS && g->slots[i].tid; i++)
-			most = fmax(most, (double)(g->seen[i].at - g->seen[i].run_at) / room);
+			most = fmax(most, (double)(g->seen[i].at - g->seen[i].run_at) /
+						  (double)room_of(g, i));
 	}
 	return most;
 }
@@ -227,7 +235,7 @@ static bool has_records(const struct inproc_region *g, uint32_t slot)
 static bool is_never_coming(struct inproc_drain *d, struct inproc_region *g, uint32_t slot)
 {
 	struct inproc_seen *seen = &g->seen[slot];
-	uint64_t n = g->header.ring_bytes / sizeof(struct inproc_stamp);
+	const uint64_t n = room_of(g, slot);
 
 	if (!has_records(g, slot)) {
 		seen->missing_since_ns = 0;
@@ -420,7 +428,8 @@ void inproc_stamped_read(struct inproc_drain *d, uint32_t region, uint32_t slot)
 	struct inproc_region *g = &d->regions.data[region];
 	struct inproc_slot *s = &g->slots[slot];
 	struct inproc_seen *seen = &g->seen[slot];
-	uint64_t room = g->header.ring_bytes / sizeof(struct inproc_stamp), none = 0;
+	const uint64_t room = room_of(g, slot);
+	uint64_t none = 0;
 	uint64_t lost = atomic_load_explicit(&s->lost, memory_order_relaxed), at = seen->at;
 	size_t first = d->slice.n;
 

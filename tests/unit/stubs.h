@@ -169,6 +169,34 @@ static void test_loss_is_counted(void **state)
 	assert_int_equal(lost, 0);
 }
 
+static void *call_and_read(void *unused)
+{
+	uint64_t calls, lost;
+
+	(void)unused;
+	for (int n = 0; n < 3; n++) {
+		for (int i = 0; i < 1009; i++)
+			made(i);
+		read_all(&calls, &lost);
+		if (calls != RING / 4 / sizeof(struct inproc_stamp) / 2 ||
+		    2 * calls + lost != 2 * 1009)
+			return "not as many calls as a quarter of the ring has room for";
+	}
+	return NULL;
+}
+
+/* The threads of later slots use only a part of their rings at a time. */
+static void test_uses_a_part(void **state)
+{
+	const struct blob_facts before = *in_code;
+
+	(void)state;
+	in_code->small_from = (uintptr_t)region + INPROC_PAGE;
+	in_code->small_bytes = RING / 4;
+	check_in_thread(call_and_read, NULL);
+	*in_code = before;
+}
+
 static void *call_often(void *n)
 {
 	for (int i = 0; i < (int)(intptr_t)n; i++)

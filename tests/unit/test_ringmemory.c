@@ -147,6 +147,31 @@ static void test_limit(void **state)
 	assert_in_range(slots[0].tail, at - page / sizeof(struct inproc_stamp), at);
 }
 
+/* Threads of later slots keep little even if there is no more to read than the limit. */
+static void test_later_slots(void **state)
+{
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t before, at = 0;
+
+	(void)state;
+	drain.regions.data[0].large_rings = 1;
+	claim(0, (uint32_t)gettid());
+	claim(1, (uint32_t)gettid());
+	run();
+	before = memory();
+	for (int i = 0; i < 20; i++) {
+		at = fill(1, at, 1001);
+		run();
+	}
+	assert_int_equal(drain.records, at);
+	assert_int_equal(at, 20 * 1001);
+	assert_in_range(memory() - before, 0, 6 * page);
+	fill(0, 0, N);
+	run();
+	assert_in_range(memory() - before, RING - page, RING + 6 * page);
+	assert_int_equal(drain.lost_records, 0);
+}
+
 /* The next thread of the slot finds each record's place empty, and all of its records are read. */
 static void test_ended_above_limit(void **state)
 {
@@ -244,6 +269,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_without_limit, begin, end),
 		cmocka_unit_test_setup_teardown(test_limit, begin, end),
+		cmocka_unit_test_setup_teardown(test_later_slots, begin, end),
 		cmocka_unit_test_setup_teardown(test_ended_above_limit, begin, end),
 		cmocka_unit_test_setup_teardown(test_ended, begin, end),
 		cmocka_unit_test_setup_teardown(test_hole, begin, end),

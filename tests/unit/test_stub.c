@@ -147,7 +147,8 @@ static void make_function(void)
 				.block_bytes = blob_block_bytes(PERIOD, FUNCTIONS, false),
 				.rows = (uintptr_t)region + REGION + INPROC_SLOTS * RING,
 				.rows_bytes = inproc_rows_bytes(FUNCTIONS),
-				.period = PERIOD };
+				.period = PERIOD,
+				.small_from = UINT64_MAX };
 
 	assert_ptr_not_equal(page, MAP_FAILED);
 	stub_emit(&c, blob.code, blob.bytes);
@@ -465,6 +466,7 @@ int main(void)
 		cmocka_unit_test(test_gate_of_threads_forks_signals),
 		cmocka_unit_test(test_keeps_budget),
 		cmocka_unit_test(test_gives_locks_up_last),
+		cmocka_unit_test(test_uses_a_part),
 		cmocka_unit_test(test_sealed),
 	};
 

@@ -107,6 +107,7 @@ static void make_code(void)
 				      .rows_bytes = inproc_rows_bytes(FUNCTIONS),
 				      .period = period,
 				      .table = table_at(),
+				      .small_from = UINT64_MAX,
 				      .misses_most = gives_up ? BLOCK_MISSES_MOST : 0 };
 
 	assert_ptr_not_equal(page, MAP_FAILED);
@@ -327,6 +328,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		EACH_CALL(test_counts),
 		EACH_CALL(test_loss_is_counted),
+		EACH_CALL(test_uses_a_part),
 		EACH_CALL(test_registers),
 		EACH_CALL(test_registers_with_values),
 		EACH_CALL(test_values),

@@ -105,6 +105,8 @@ struct blob_facts {
 	uint64_t table, tid_below;
 	uint64_t misses_most; /* BLOCK_MISSES_MOST, or 0: no function is given up */
 	struct blob_budget budget;
+	/* Address of the first slot whose thread uses only small_bytes of its ring at a time. */
+	uint64_t small_from, small_bytes;
 };
 
 /* Returns the bytes of a block. A block with turns or misses fills whole pages, so that madvise()

@@ -39,7 +39,7 @@ _Static_assert(INPROC_FREE == 0 && INPROC_LIVE == 1 && INPROC_ENDED == 2 && INPR
 _Static_assert(BLOCK_ROWS == 40 && BLOCK_RANDOM == 48 && BLOCK_LOOKED == 48 &&
 		       BLOCK_PAID == 56 && BLOCK_BYTES == 64,
 	       "as in the code");
-_Static_assert(sizeof(struct blob_facts) == 112, "as in the code");
+_Static_assert(sizeof(struct blob_facts) == 128, "as in the code");
 _Static_assert(BLOCK_STRETCH == STRETCH && BLOCK_STRETCH_WAITS == STRETCH_WAITS &&
 		       BLOB_WAITS == 0x80000000u && BLOCK_STRETCH_LEAST == 33 && BLOB_COST_SHIFT == 8,
 	       "as in the code");
@@ -100,6 +100,8 @@ __asm__(".pushsection .rodata\n"
 	"ispot_blob_credit_first:	.quad 0\n"
 	"ispot_blob_credit_most:	.quad 0\n"
 	"ispot_blob_gap_most:	.quad 0\n"
+	"ispot_blob_small_from:	.quad 0\n"
+	"ispot_blob_small_bytes:	.quad 0\n"
 
 	/* Claims the first free slot for the thread, if the recorder allows it. */
 	"ispot_blob_claim:\n" SAVE
@@ -206,7 +208,10 @@ __asm__(".pushsection .rodata\n"
 	"	je 4f\n"
 	"1:	mov " TEXT(SLOT_TAIL) "(%rsi), %rax\n"
 	"	shl $4, %rax\n"
-	"	add ispot_blob_ring_bytes(%rip), %rax\n"
+	"	mov ispot_blob_ring_bytes(%rip), %r10\n"
+	"	cmp ispot_blob_small_from(%rip), %rsi\n"
+	"	cmovae ispot_blob_small_bytes(%rip), %r10\n"
+	"	add %r10, %rax\n"
 	"	mov %rax, %gs:16\n"
 	"	cmp %rax, %rdx\n" /* carry: below the limit */
 	"	jb 8f\n"
@@ -410,7 +415,10 @@ __asm__(".pushsection .rodata\n"
 	"	je 2f\n"
 	"	mov " TEXT(SLOT_TAIL) "(%rsi), %r10\n" /* the recorder may have read records */
 	"	shl $4, %r10\n"
-	"	add ispot_blob_ring_bytes(%rip), %r10\n"
+	"	mov ispot_blob_ring_bytes(%rip), %rdi\n"
+	"	cmp ispot_blob_small_from(%rip), %rsi\n"
+	"	cmovae ispot_blob_small_bytes(%rip), %rdi\n"
+	"	add %rdi, %r10\n"
 	"	cmp %r10, %r9\n"
 	"	ja 2f\n"
 	"5:	cmpxchg %r9, %gs:8\n"
