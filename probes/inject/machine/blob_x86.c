@@ -189,8 +189,8 @@ __asm__(".pushsection .rodata\n"
 
 	/*
 	 * The stretch is over, or the ring is full. The recorder may have read records meanwhile. If
-	 * not, the reserved record is given back, unless a signal handler has reserved another one: then the recorder finds a record that
-	 * is never written, and counts it as lost.
+	 * not, the reserved record is given back, unless a signal handler has reserved another one:
+	 * then the recorder finds a record that is never written, and counts it as lost.
 	 */
 	"ispot_blob_miss:\n" SAVE
 	"	mov %eax, %r9d\n"
@@ -249,8 +249,8 @@ __asm__(".pushsection .rodata\n"
 	"	rdtsc\n"
 	"	shl $32, %rdx\n"
 	"	or %rdx, %rax\n"
-	"	mov %eax, %esi\n"
-	"	and $63, %esi\n"
+	"	imul $0x9e3779b1, %eax, %esi\n" /* the low bits of the clock may be in step */
+	"	shr $26, %esi\n"
 	"	add $33, %esi\n"
 	"	mov %esi, %edi\n"
 	"	shl $4, %edi\n"
