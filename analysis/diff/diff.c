@@ -100,13 +100,20 @@ static int check_sampling(const struct diff *diff, struct err *err)
 
 /* ---- matching ---- */
 
-static char *key_of(const struct meta_object *object, const struct meta_function *f)
+/* If the program has another name on the other side, its source files may have, too. */
+static char *key_of(const struct meta *meta, bool renamed, const struct meta_object *object,
+		    const struct meta_function *f)
 {
-	return xasprintf("%s:%s@%s", object ? text_base_name(object->path) : "", f->symbol,
-			 f->file ? text_base_name(f->file) : "");
+	const char *base = object ? text_base_name(object->path) : "",
+		   *program = meta->session.program ? meta->session.program : "";
+	const bool own = renamed && *base && !strcmp(base, program);
+
+	return xasprintf("%s:%s@%s", own ? "" : base, f->symbol,
+			 f->file && !own ? text_base_name(f->file) : "");
 }
 
 struct matches {
+	bool renamed;				/* the program has another name on the other side */
 	struct strtab keys, traced[DIFF_SIDES]; /* traced: keys of functions, called or not */
 	VEC(struct diff_match)
 };
@@ -127,21 +134,33 @@ static void match_run(struct matches *m, const struct diff_run *run, enum diff_s
 	char *key;
 
 	vec_for_each (&run->result.blocks, const struct block, b) {
-		key = key_of(b->object, b->function);
+		key = key_of(meta, m->renamed, b->object, b->function);
 		*vec_add(m) = (struct diff_match){ strtab_add(&m->keys, key), side, run, b };
 		free(key);
 	}
 	vec_for_each (&meta->functions, const struct meta_function, f) {
 		if (!f->symbol)
 			continue;
-		key = key_of(f->object < meta->objects.n ? meta_object(meta, f->object) : NULL, f);
+		key = key_of(meta, m->renamed,
+			     f->object < meta->objects.n ? meta_object(meta, f->object) : NULL, f);
 		strtab_add(&m->traced[side], key);
 		free(key);
 	}
 }
 
+static const char *program_of(const struct diff_run *run)
+{
+	const char *program = run->result.meta->session.program;
+
+	return program ? program : "";
+}
+
 static void match_all(const struct diff *diff, struct matches *m)
 {
+	const char *before = program_of(&diff->runs[DIFF_BEFORE].data[0]),
+		   *after = program_of(&diff->runs[DIFF_AFTER].data[0]);
+
+	m->renamed = *before && *after && strcmp(before, after) != 0;
 	for (unsigned side = 0; side < DIFF_SIDES; side++)
 		vec_for_each (&diff->runs[side], const struct diff_run, run)
 			match_run(m, run, side);
@@ -291,6 +310,15 @@ static void set_means(struct diff_block *d, const struct diff_match *m, size_t n
 	}
 }
 
+#define HIDING 0.5  /* noise with which a mean that halves looks the same */
+#define MOVED  0.25 /* a mean that moves less may well be the same */
+
+/* Whether the mean moved a lot, in noise that would hide any change. */
+static bool hides_change(const struct diff_block *d)
+{
+	return d->noise >= HIDING && fabs(d->mean.ratio) >= MOVED;
+}
+
 static void compare(struct diff *diff, const struct diff_match *m, size_t n, double level)
 {
 	struct diff_block *d = vec_add(&diff->blocks);
@@ -325,6 +353,8 @@ static void compare(struct diff *diff, const struct diff_match *m, size_t n, dou
 	decisive = diff_decisive(d);
 	d->noise = decisive->ratio > 0 ? decisive->ratio - decisive->low
 				       : decisive->high - decisive->ratio;
+	if (d->verdict == DIFF_SAME && hides_change(d))
+		d->verdict = DIFF_CANNOT_TELL;
 }
 
 static double weight(const struct diff_block *b)

@@ -42,7 +42,7 @@ enum diff_verdict {
 	DIFF_FASTER,
 	DIFF_SAME, /* no change beyond the noise */
 	DIFF_TOO_FEW_CALLS,
-	DIFF_CANNOT_TELL, /* no timed calls, or their variation is not known */
+	DIFF_CANNOT_TELL, /* no timed calls, or their variation is not known, or hides changes */
 	DIFF_ONLY_BEFORE,
 	DIFF_ONLY_AFTER,
 	DIFF_VERDICTS,

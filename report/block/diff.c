@@ -208,13 +208,21 @@ static size_t count(const struct diff *diff, enum diff_verdict verdict)
 }
 
 #define UNCALLED_LEAST 0.01 /* of thread time: with less, the function has no row */
+#define HIDDEN_LEAST   0.01
+
+/* Whether the noise hides what may be a change of much time. */
+static bool is_hidden(const struct diff *diff, const struct diff_block *b)
+{
+	return b->verdict == DIFF_CANNOT_TELL && !isnan(b->noise) &&
+	       fabs(diff_moved_share(diff, b)) >= HIDDEN_LEAST;
+}
 
 /* Whether the block has a row without -v. */
 static bool is_listed(const struct diff *diff, const struct diff_block *b)
 {
 	if (b->uncalled)
 		return fabs(diff_moved_share(diff, b)) >= UNCALLED_LEAST;
-	return diff_changed(b) ||
+	return diff_changed(b) || is_hidden(diff, b) ||
 	       (b->verdict == DIFF_ONLY_AFTER && b->half[DIFF_AFTER].sci >= SCI_SMALL);
 }
 
@@ -229,10 +237,30 @@ static size_t changes(const struct diff *diff, const struct diff_block **first)
 	return n;
 }
 
+static const struct diff_block *first_hidden(const struct diff *diff)
+{
+	vec_for_each (&diff->blocks, const struct diff_block, b)
+		if (is_hidden(diff, b))
+			return b;
+	return NULL;
+}
+
+static void report_hidden(const struct diff_block *b, struct text *out)
+{
+	char name[NAME_BYTES], before[TEXT_NUMBER], after[TEXT_NUMBER];
+
+	text_printf(out,
+		    "%sCannot tell whether %s changes: its mean call takes %s instead of %s, in a "
+		    "noise of %.0f%%. Record more or longer runs.",
+		    out->n ? " " : "", named(b, name),
+		    text_time(after, (uint64_t)call_of(b, DIFF_AFTER)),
+		    text_time(before, (uint64_t)call_of(b, DIFF_BEFORE)), 100 * b->noise);
+}
+
 static void conclude(const struct diff_view *v, struct text *out)
 {
 	const struct diff *diff = v->diff;
-	const struct diff_block *first = NULL;
+	const struct diff_block *first = NULL, *hidden;
 	size_t changed = changes(diff, &first);
 	struct text line = { 0 };
 
@@ -245,7 +273,10 @@ static void conclude(const struct diff_view *v, struct text *out)
 		report_uncalled(diff, first, &line);
 	else if (first)
 		report_change(first, &line);
-	if (!changed)
+	hidden = first_hidden(diff);
+	if (changed <= 1 && hidden)
+		report_hidden(hidden, &line);
+	else if (!changed)
 		text_add(&line, "No traced function changes beyond the noise.");
 	else if (changed == 1)
 		text_add(&line, " No other traced function changes beyond the noise.");
@@ -472,8 +503,7 @@ static void warn_within(const struct diff *diff, enum diff_side side, unsigned w
 }
 
 /*
- * Warns if the programs differ: blocks are matched by object and name, which rarely match between
- * programs.
+ * Warns if the programs differ: their blocks are matched by name alone.
  */
 static void warn_programs(const struct diff *diff, unsigned width, struct text *out)
 {
@@ -487,8 +517,8 @@ static void warn_programs(const struct diff *diff, unsigned width, struct text *
 	if (!before || !after || !strcmp(before, after))
 		return;
 	text_printf(&line,
-		    "warning: the programs differ, %s before and %s after: only functions of the "
-		    "same object and name are compared",
+		    "warning: the programs differ, %s before and %s after: their functions of the "
+		    "same name are taken for the same",
 		    text_printable(names[0], sizeof(names[0]), before),
 		    text_printable(names[1], sizeof(names[1]), after));
 	text_wrap(line.s, width, out);

@@ -314,6 +314,25 @@ static void waiting_for_a_cpu_is_told_by_several_runs(void **unused)
 	diff_release(&diff);
 }
 
+/* Runs that differ by several times: whether twice the work is a change cannot be told, and is not
+ * said to be none. */
+static void noise_that_hides_changes(void **unused)
+{
+	static const struct world w = { "", hardly_any, { 0 }, 1.5, 0, false };
+	const struct diff_block *b;
+	struct diff diff;
+	struct pair p;
+
+	(void)unused;
+	make_pair(&p, &w, 3, 3);
+	read_pair(&diff, &p, 3);
+	b = block(&diff, "work");
+	assert_true(b->noise > 0.5);
+	assert_int_equal(b->verdict, DIFF_CANNOT_TELL);
+	assert_false(diff_changed(b));
+	diff_release(&diff);
+}
+
 /* Every call slower by the same: against its own fastest call each run would score alike. */
 static void slowing_every_call_is_no_progress(void **unused)
 {
@@ -360,6 +379,7 @@ int main(void)
 		cmocka_unit_test(load_is_no_change),
 		cmocka_unit_test(runs_that_differ_as_a_whole),
 		cmocka_unit_test(waiting_for_a_cpu_is_told_by_several_runs),
+		cmocka_unit_test(noise_that_hides_changes),
 		cmocka_unit_test(slowing_every_call_is_no_progress),
 		cmocka_unit_test(unlike_sampling_is_refused),
 		cmocka_unit_test(shorter_queues_are_a_change),
