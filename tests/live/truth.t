@@ -15,7 +15,7 @@ else
 	skip "the same by the other engines" "none here: $(joined bench.out)"
 fi
 
-# Causes that may be unknown in process, where no page faults are counted. Beside the kernel's probes samples
+# Causes that may be unknown in process, as ispot-record(1) says: no page faults are counted, no CPUs sampled. Beside the kernel's probes samples
 # are taken, which tell page faults and spinning, and threads are watched, by which a workload is told whose
 # calls grow.
 untold="pagefault-in-process/touch_pages word_count-in-process/wordcount_reduce spinlock-in-process/spin_acquire"
