@@ -457,7 +457,7 @@ __asm__(".pushsection .rodata\n"
 	"	b.lo 6b\n"
 	"	mrs x15, cntvct_el0\n" /* a chance for the others */
 	"	ldr x9, ispot_blob_credit_first\n"
-	"	sub x15, x15, x9, lsr #2\n"
+	"	sub x15, x15, x9, lsr #4\n"
 	"	str x15, [x11, #56]\n"
 	"	b 6b\n"
 

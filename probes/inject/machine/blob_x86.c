@@ -287,7 +287,7 @@ __asm__(".pushsection .rodata\n"
 	"	cmpw $" TEXT(MISSES_MOST) ", %gs:64(,%r9,2)\n"
 	"	jb 1f\n"
 	"	mov ispot_blob_credit_first(%rip), %rdi\n" /* a chance for the others */
-	"	shr $2, %rdi\n"
+	"	shr $4, %rdi\n"
 	"	sub %rdi, %rax\n"
 	"	mov %rax, %gs:56\n"
 	"1:	clc\n"
