@@ -43,6 +43,10 @@ accounted() {
 	is "$made" $((2 * truth)) "$1: every entry and exit was made"
 	[ "${lost:-0}" -gt 0 ]
 	ok $? "$1: records were lost" || diag "$1.err"
+	if [ "$((lost * 40))" -gt "$made" ]; then
+		like "$1.err" 'events were dropped' "$1: which is said where it is more than a few" || diag "$1.err"
+		like "$1.err" '^hint: give larger buffers' "$1: with what to do" || diag "$1.err"
+	fi
 	is "$(grep -cE '^[0-9]+ [0-9]+ [0-9/]+ (entry|exit) ' "$1.dump")" "$((made - lost))" \
 		"$1: made $made = read + lost $lost"
 	read -r n bad inside stretch_ms sum cpus < <(awk -f losses.awk "$1.dump")

@@ -181,6 +181,18 @@ static bool is_as_asked(const char *reason)
 	return !strcmp(reason, "command ended") || !strcmp(reason, "duration");
 }
 
+#define LOST_MUCH 0.02 /* of all entries and exits: from here on a hint is worth a line */
+
+static void report_lost(const struct recorder_end *end)
+{
+	const double all = 2 * (double)end->calls + (double)end->lost;
+
+	if ((double)end->lost >= LOST_MUCH * all)
+		log_notice("%.0f%% of the events were dropped; give larger buffers (-m), or trace "
+			   "fewer functions (-F)",
+			   100 * (double)end->lost / all);
+}
+
 static void report_end(const struct recorder_end *end, const char *output)
 {
 	char calls[TEXT_COUNTED], functions[TEXT_COUNTED], lost[TEXT_COUNTED], bytes[TEXT_NUMBER];
@@ -203,6 +215,7 @@ static void report_end(const struct recorder_end *end, const char *output)
 	}
 	end_line(&line);
 	text_release(&part);
+	report_lost(end);
 
 	text_printf(&line, "wrote %s", text_printable(shown, sizeof(shown), output));
 	if (end->file_bytes)
