@@ -318,6 +318,19 @@ static void waking(struct threads *th, const struct record *r)
 			      OVERSUBSCRIPTION_WAITING, r->time_ns);
 }
 
+static void add_gap(struct threads *th, struct thread *t, uint64_t from_ns, uint64_t to_ns)
+{
+	struct thread_gap *gap = t->gaps;
+
+	if (gap && gap->to_ns == from_ns) {
+		gap->to_ns = to_ns;
+		return;
+	}
+	gap = arena_alloc(&th->arena, sizeof(*gap));
+	*gap = (struct thread_gap){ t->gaps, from_ns, to_ns };
+	t->gaps = gap;
+}
+
 void thread_not_observed(struct threads *th, struct thread *t, uint64_t from_ns, uint64_t to_ns)
 {
 	if (from_ns < t->born_ns)
@@ -328,6 +341,7 @@ void thread_not_observed(struct threads *th, struct thread *t, uint64_t from_ns,
 		return;
 	t->lost_until_ns = to_ns;
 	t->lost_ns += to_ns - from_ns;
+	add_gap(th, t, from_ns, to_ns);
 	for (uint32_t set = 0; set < th->n_sets; set++)
 		t->watch_ns[set] += setclock_overlap(th, set, t->tgid, from_ns, to_ns);
 }
@@ -525,6 +539,7 @@ void threads_restart(struct threads *th, uint64_t time_ns)
 		t->off = t->covered_off = (struct offcpu){ 0 };
 		t->off_changes++;
 		t->held_ns = t->lost_ns = t->covered_ns = 0;
+		t->gaps = NULL;
 		if (t->born_ns < time_ns)
 			t->born_ns = time_ns;
 		t->naps.ns = 0;
@@ -587,12 +602,10 @@ uint64_t thread_observed_ns(const struct threads *th, const struct thread *t, ui
 {
 	uint64_t on_ns = t->watch_ns[th->set_of[id]];
 	uint64_t out_ns = th->outs.n ? setclocks_out_ns(th, id, t->tgid, t->born_ns, t->end_ns) : 0;
-	uint64_t alive_ns = t->end_ns - t->born_ns;
 
-	/* Time that a loss already removed is not subtracted twice: losses are assumed equally
-	 * frequent while the probes were out. */
-	if (out_ns && t->lost_ns && t->lost_ns < alive_ns)
-		out_ns -= (uint64_t)((double)out_ns * (double)t->lost_ns / (double)alive_ns);
+	/* time that a loss already removed is not subtracted twice */
+	for (const struct thread_gap *g = out_ns ? t->gaps : NULL; g; g = g->before)
+		out_ns -= setclocks_out_ns(th, id, t->tgid, g->from_ns, g->to_ns);
 	return on_ns > out_ns ? on_ns - out_ns : 0;
 }
 

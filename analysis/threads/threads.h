@@ -145,7 +145,8 @@ struct thread {
 	struct offcpu off;
 	uint32_t off_changes; /* number of changes of off; there is none in most calls */
 	uint64_t lost_ns, lost_until_ns;
-	uint64_t unseen_ns; /* since when its records may be missing; 0: none is */
+	struct thread_gap *gaps; /* the stretches of lost_ns, latest first */
+	uint64_t unseen_ns;	 /* since when its records may be missing; 0: none is */
 	uint64_t switches;  /* the kernel's count of its switches at its latest one; 0: unknown */
 	bool doubtful;	    /* it slept before an unwatched stretch, and may have run in it */
 	uint64_t *watch_ns; /* [set]: observed time, valid after the thread's end */
@@ -164,6 +165,12 @@ struct thread {
 	uint64_t covered_ns; /* inside any traced call */
 	struct offcpu covered_off;
 	char comm[THREAD_COMM];
+};
+
+/* A stretch of time in which the thread's records may be missing. */
+struct thread_gap {
+	struct thread_gap *before;
+	uint64_t from_ns, to_ns;
 };
 
 #define THREAD_SLOTS	 64
