@@ -171,7 +171,7 @@ void report_interval(const struct interval *iv, const struct blocks *blocks,
 		print_head(&t);
 	if (!blocks->n) {
 		table_right(&t, time.s, TIME_WIDTH);
-		table_last(&t, iv->whole->calls.n_functions ? "no call ended"
+		table_last(&t, iv->whole->calls.n_functions ? "no traced call ended"
 							    : "no function is traced yet");
 	}
 	for (size_t i = 0; i < blocks->n && i < room; i++)
