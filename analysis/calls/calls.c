@@ -297,6 +297,11 @@ static inline struct thread *runs(struct calls *c, const struct record *r)
 		choose_costs(c);
 	t->cpu = r->cpu;
 	settle_running(c, t, r->time_ns);
+	t->has_called = true;
+	if (unlikely(t->off_changes != t->changes_at_call)) {
+		t->off_at_call = t->off;
+		t->changes_at_call = t->off_changes;
+	}
 	return t;
 }
 

@@ -42,6 +42,23 @@ static void lose_sight(struct calls *c, struct thread *t, uint64_t since_ns)
 	forget(c, t);
 }
 
+/*
+ * The same of a thread whose calls alone are missing. The recorder knows that only when the thread
+ * records again, or not at all: until then its switches were counted, which are not observed,
+ * either. The loss begins at the thread's latest call.
+ */
+static void lose_sight_of(struct calls *c, struct thread *t, uint64_t since_ns)
+{
+	if (!t->dead && !t->unseen_ns && !c->threads.unwatched.now && t->has_called &&
+	    t->off_changes != t->changes_at_call) {
+		t->off = t->off_at_call;
+		t->off_changes++;
+		t->since_ns = since_ns;
+		t->state = THREAD_RUNNING;
+	}
+	lose_sight(c, t, since_ns);
+}
+
 void calls_forget_threads(struct calls *c)
 {
 	vec_for_each (&c->threads.all, struct thread *, t)
@@ -102,7 +119,7 @@ void calls_lose(struct calls *c, const struct record *r)
 		struct thread *t = threads_alive(&c->threads, r->tid);
 
 		if (t)
-			lose_sight(c, t, since_ns);
+			lose_sight_of(c, t, since_ns);
 		return;
 	}
 	vec_for_each (&c->threads.all, struct thread *, t)

@@ -536,7 +536,7 @@ void threads_restart(struct threads *th, uint64_t time_ns)
 		struct thread *t = *it;
 
 		thread_settle(t, time_ns);
-		t->off = t->covered_off = (struct offcpu){ 0 };
+		t->off = t->covered_off = t->off_at_call = (struct offcpu){ 0 };
 		t->off_changes++;
 		t->held_ns = t->lost_ns = t->covered_ns = 0;
 		t->gaps = NULL;

@@ -144,6 +144,10 @@ struct thread {
 	uint64_t held_ns;   /* part of off.blocked_ns that a thread of the program ended */
 	struct offcpu off;
 	uint32_t off_changes; /* number of changes of off; there is none in most calls */
+	/* off at its latest entry or exit, and the number of changes until then. */
+	struct offcpu off_at_call;
+	uint32_t changes_at_call;
+	bool has_called;
 	uint64_t lost_ns, lost_until_ns;
 	struct thread_gap *gaps; /* the stretches of lost_ns, latest first */
 	uint64_t unseen_ns;	 /* since when its records may be missing; 0: none is */
