@@ -23,8 +23,8 @@
 #define PAGES_FREE_NS 100000000.0
 /* A thread begins with what it may record in this time. */
 #define THREAD_FIRST_NS	 10000000.0
-#define THREAD_GAP_NS	 1000000.0
-#define RECORD_COST_MOST 1e12 /* cycles: a few minutes */
+#define THREAD_GAP_NS	 10000000.0 /* a time slice: a thread may also compute for so long */
+#define RECORD_COST_MOST 1e12	    /* cycles: a few minutes */
 #define SETTLE_NS	 100000000ull
 #define ROOM		 0.7	    /* part of the budget for the rest, so that debt is rare */
 #define LATELY_NS	 50000000.0 /* time constant of the smoothed shares */

@@ -170,9 +170,9 @@ struct inproc_stamp {
 #define INPROC_COUNT_SHIFT 29
 
 /*
- * A bit for each function, at this offset of the region: a thread found its ring full for so many
- * calls of the function that it passes them from now on. Functions with higher ids are never
- * passed.
+ * A bit for each function, at this offset of the region: a thread found its ring full, or its
+ * budget used up, for so many calls of the function that it passes them from now on. Functions with
+ * higher ids are never passed.
  */
 #define INPROC_PASSED_AT  2048
 #define INPROC_PASSED_IDS 16384u
@@ -194,10 +194,16 @@ static inline uint64_t inproc_rows_bytes(uint32_t n_functions)
 /*
  * A burst of many threads fills their rings before the recorder reads any of them. So the threads
  * of later slots use only this much of their rings at a time, and the recorder gives the memory
- * back that they do not use. Returns the number of slots before those, if rings may have `most`
- * bytes together; 0: no limit.
+ * back that they do not use.
  */
 #define INPROC_SMALL_BYTES (256u << 10)
+static inline uint64_t inproc_small_bytes(uint64_t ring_bytes)
+{
+	return ring_bytes / 8 > INPROC_SMALL_BYTES ? ring_bytes / 8 : INPROC_SMALL_BYTES;
+}
+
+/* Returns the number of slots before those, if rings may have `most` bytes together; 0: no limit.
+ */
 static inline uint32_t inproc_large_rings(uint64_t most, uint64_t ring_bytes)
 {
 	const uint64_t n = most / ring_bytes;

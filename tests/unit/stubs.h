@@ -237,6 +237,64 @@ static void test_passes_what_is_called_too_often(void **state)
 	assert_int_equal(lost, 0);
 }
 
+static long shifted(long a)
+{
+	return (long)((unsigned long)a << 40);
+}
+
+static long call_valued(long a)
+{
+	return valued(a, -a, shifted(a), 3 * a, 5 * a, 7 * a);
+}
+
+/* Counts of records in the file that belong to the calls of one function. */
+struct written {
+	uint64_t entries, exits, with_arguments, with_returned;
+	uint64_t wrong; /* values that belong to different calls, or are not as they were */
+};
+
+static bool has_values_of_a_call(const struct record *r)
+{
+	const uint64_t a = r->values[1];
+
+	return r->n_values == 7 && r->values[2] == -a && r->values[3] == (uint64_t)shifted(a) &&
+	       r->values[4] == 3 * a && r->values[5] == 5 * a && r->values[6] == 7 * a;
+}
+
+static void add_written(struct written *w, const struct record *r, uint32_t id)
+{
+	static uint64_t sp;
+
+	if (r->kind == REC_ENTRY || r->kind == REC_EXIT)
+		sp = r->id == id ? r->sp : 0;
+	w->entries += r->kind == REC_ENTRY && sp;
+	w->exits += r->kind == REC_EXIT && sp;
+	if (r->kind != REC_ARGS)
+		return;
+	if (r->values[0] == 1u << ARG_RETURN) {
+		w->with_returned++;
+		w->wrong += r->n_values != 2 || r->values[1] % 8;
+	} else if (sp) {
+		w->with_arguments++;
+		w->wrong += id == 4 && !has_values_of_a_call(r);
+	}
+}
+
+static struct written written_of(uint32_t id)
+{
+	struct written w = { 0 };
+	struct trace_reader *r;
+	struct record record;
+
+	assert_int_equal(trace_writer_flush(writer, NULL), 0);
+	if (trace_reader_open(&r, path, NULL) == -ENODATA) /* no record yet */
+		return w;
+	while (trace_reader_next(r, &record) > 0)
+		add_written(&w, &record, id);
+	trace_reader_free(r);
+	return w;
+}
+
 #define AT_A_TIME 50 /* calls, for which the ring has room */
 #define MOST	  20000
 
@@ -266,6 +324,8 @@ static void test_keeps_budget(void **state)
 			      MOST / 2 },
 		 none[] = { MOST, UINT64_MAX };
 	const struct blob_budget before = in_code->budget;
+	const struct written was = written_of(0);
+	struct written w;
 
 	(void)state;
 	memset(region + INPROC_PASSED_AT, 0, INPROC_PASSED_IDS / 8);
@@ -275,6 +335,9 @@ static void test_keeps_budget(void **state)
 	check_in_thread(call_with_budget, passed);
 	assert_false(inproc_stamped_passes(&drain, 3));
 	in_code->budget = before;
+	w = written_of(0);
+	assert_true(w.entries > was.entries);
+	assert_int_equal(w.exits - was.exits, w.entries - was.entries);
 }
 
 static void *call_both(void *unused)
@@ -377,64 +440,6 @@ static void test_forked(void **state)
 }
 
 /* ---- arguments ---- */
-
-static long shifted(long a)
-{
-	return (long)((unsigned long)a << 40);
-}
-
-static long call_valued(long a)
-{
-	return valued(a, -a, shifted(a), 3 * a, 5 * a, 7 * a);
-}
-
-/* Counts of records in the file that belong to the calls of one function. */
-struct written {
-	uint64_t entries, exits, with_arguments, with_returned;
-	uint64_t wrong; /* values that belong to different calls, or are not as they were */
-};
-
-static bool has_values_of_a_call(const struct record *r)
-{
-	const uint64_t a = r->values[1];
-
-	return r->n_values == 7 && r->values[2] == -a && r->values[3] == (uint64_t)shifted(a) &&
-	       r->values[4] == 3 * a && r->values[5] == 5 * a && r->values[6] == 7 * a;
-}
-
-static void add_written(struct written *w, const struct record *r, uint32_t id)
-{
-	static uint64_t sp;
-
-	if (r->kind == REC_ENTRY || r->kind == REC_EXIT)
-		sp = r->id == id ? r->sp : 0;
-	w->entries += r->kind == REC_ENTRY && sp;
-	w->exits += r->kind == REC_EXIT && sp;
-	if (r->kind != REC_ARGS)
-		return;
-	if (r->values[0] == 1u << ARG_RETURN) {
-		w->with_returned++;
-		w->wrong += r->n_values != 2 || r->values[1] % 8;
-	} else if (sp) {
-		w->with_arguments++;
-		w->wrong += id == 4 && !has_values_of_a_call(r);
-	}
-}
-
-static struct written written_of(uint32_t id)
-{
-	struct written w = { 0 };
-	struct trace_reader *r;
-	struct record record;
-
-	assert_int_equal(trace_writer_flush(writer, NULL), 0);
-	if (trace_reader_open(&r, path, NULL) == -ENODATA) /* no record yet */
-		return w;
-	while (trace_reader_next(r, &record) > 0)
-		add_written(&w, &record, id);
-	trace_reader_free(r);
-	return w;
-}
 
 static __attribute__((noinline)) long call_here(long a)
 {

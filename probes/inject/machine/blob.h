@@ -62,7 +62,7 @@ enum turn {
  * record is an entry, its function gets BLOCK_STRETCH misses, as every second record is one: so
  * functions get misses in proportion to their calls. Those that take or release locks get fewer, so
  * that others are given up before them. Once a function is given up, the others begin with a
- * quarter of the first credit.
+ * sixteenth of the first credit.
  */
 #define BLOCK_MISS_BYTES  2
 #define BLOCK_MISSES_MOST 1024 /* a multiple of 256, as the second byte is compared */

@@ -340,10 +340,9 @@ __asm__(".pushsection .rodata\n"
 	"	b 8b\n"
 
 	/*
-	 * The stretch is over, or the ring is full. The recorder may have read records meanwhile.
-	 * If not, the reserved
-	 * record is given back, unless a signal handler has reserved another one: then the recorder
-	 * finds a record that is never written, and counts it as lost.
+	 * The stretch is over, or the ring is full. The recorder may have read records meanwhile. If
+	 * not, the reserved record is given back, unless a signal handler has reserved another one:
+	 * then the recorder finds a record that is never written, and counts it as lost.
 	 */
 	"40:	ldr x9, [x11, #32]\n"
 	"	cbz x9, 50f\n"
@@ -459,7 +458,15 @@ __asm__(".pushsection .rodata\n"
 	"	ldr x9, ispot_blob_credit_first\n"
 	"	sub x15, x15, x9, lsr #4\n"
 	"	str x15, [x11, #56]\n"
-	"	b 6b\n"
+	/* the exit of this call passes already, so its entry has no record either */
+	"	add x13, x11, #8\n"
+	"52:	ldxr x10, [x13]\n"
+	"	sub x10, x10, #16\n"
+	"	cmp x10, x12\n"
+	"	b.ne 6b\n"
+	"	stxr w10, x12, [x13]\n"
+	"	cbnz w10, 52b\n"
+	"	b 8b\n"
 
 	/*
 	 * One call in several. x9 is the function's row, x10 its turn, w15 the stack pointer at the
