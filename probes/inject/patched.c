@@ -272,7 +272,7 @@ static void write_facts(struct stub_code *c, const struct injection *in)
 				      .budget = in->budget,
 				      .small_from = in->region + INPROC_PAGE +
 						    in->large_rings * sizeof(struct inproc_slot),
-				      .small_bytes = INPROC_SMALL_BYTES };
+				      .small_bytes = inproc_small_bytes(in->ring_bytes) };
 
 	memcpy(c->bytes + ARENA_HEADER, &f, sizeof(f));
 }

@@ -99,7 +99,8 @@ struct patched_how {
 	uint64_t ring_memory_most; /* bytes that all rings together may keep; 0: no limit */
 	uint32_t period;	   /* one call in this many is recorded; 1: every call */
 	/* Functions are taken out that are called too often. Until they are, calls that find a ring
-	 * full again and again pass without a record (machine/blob.h). Not with a period over 1,
+	 * full, or the thread's budget used up, again and again pass without a record
+	 * (machine/blob.h). Not with a period over 1,
 	 * nor for programs that may lock their memory, as each thread's counts take pages. */
 	bool gives_up;
 	struct blob_budget budget; /* of each thread, with gives_up */

@@ -125,7 +125,8 @@ static void adapt_slice(struct inproc_drain *d)
 /* Returns how many records the ring's thread may write that are not read. */
 static uint64_t room_of(const struct inproc_region *g, uint32_t slot)
 {
-	const uint64_t bytes = slot < g->large_rings ? g->header.ring_bytes : INPROC_SMALL_BYTES;
+	const uint64_t bytes = slot < g->large_rings ? g->header.ring_bytes
+						     : inproc_small_bytes(g->header.ring_bytes);
 
 	return bytes / sizeof(struct inproc_stamp);
 }
