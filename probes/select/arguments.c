@@ -357,6 +357,12 @@ uint64_t argument_value(const struct arguments *a, uint32_t bit, uint64_t raw)
 void arguments_add_caller(struct arguments *a, const struct dso_function *f)
 {
 	a->caller = blocking_kind(f->symbol) != NULL;
+	if (!a->caller || !a->occasional)
+		return;
+	/* a wait does not depend on how much work there is, and each call has its call site */
+	a->occasional = false;
+	a->n = a->registers = a->addresses = 0;
+	memset(a->bytes, 0, sizeof(a->bytes));
 }
 
 uint32_t arguments_values(const struct arguments *a, const struct wire_args *entry,
