@@ -90,9 +90,12 @@ static bool waits_in(const struct block *b, const struct wait_cell *c, const cha
 	const struct meta *meta = b->all_threads ? b->all_threads->meta : NULL;
 	const struct meta_stack *stack = c && c->stack ? &meta->stacks.data[c->stack - 1] : NULL;
 
-	for (uint32_t i = 0; stack && i + 1 < stack->n_frames; i++)
-		if (is_one_of(meta->frames.data[stack->frames[i]].symbol, names))
+	for (uint32_t i = 0; stack && i + 1 < stack->n_frames; i++) {
+		const struct meta_frame *f = meta_frame_at(meta, stack, i);
+
+		if (f && f->symbol && is_one_of(f->symbol, names))
 			return true;
+	}
 	return b->function && b->function->symbol && is_one_of(b->function->symbol, names);
 }
 
