@@ -100,16 +100,46 @@ static int check_sampling(const struct diff *diff, struct err *err)
 
 /* ---- matching ---- */
 
-/* If the program has another name on the other side, its source files may have, too. */
-static char *key_of(const struct meta *meta, bool renamed, const struct meta_object *object,
-		    const struct meta_function *f)
+static bool is_of_program(const struct meta *meta, const struct meta_object *object)
 {
-	const char *base = object ? text_base_name(object->path) : "",
-		   *program = meta->session.program ? meta->session.program : "";
-	const bool own = renamed && *base && !strcmp(base, program);
+	const char *program = meta->session.program;
 
-	return xasprintf("%s:%s@%s", own ? "" : base, f->symbol,
-			 f->file && !own ? text_base_name(f->file) : "");
+	return object && program && *program && !strcmp(text_base_name(object->path), program);
+}
+
+/* Returns the symbols that several functions of the program have. */
+static struct strtab find_ambiguous(const struct meta *meta)
+{
+	struct strtab seen = { 0 }, twice = { 0 };
+
+	vec_for_each (&meta->functions, const struct meta_function, f) {
+		if (!f->symbol || f->object >= meta->objects.n ||
+		    !is_of_program(meta, meta_object(meta, f->object)))
+			continue;
+		if (strtab_find(&seen, f->symbol) != MAP_NONE)
+			strtab_add(&twice, f->symbol);
+		strtab_add(&seen, f->symbol);
+	}
+	strtab_release(&seen);
+	return twice;
+}
+
+/*
+ * If the program has another name on the other side, its source files may have, too. They matter
+ * only where several functions have the symbol. ambiguous: those symbols; NULL: it has the same
+ * name.
+ */
+static char *key_of(const struct meta *meta, const struct strtab *ambiguous,
+		    const struct meta_object *object, const struct meta_function *f)
+{
+	const bool own = ambiguous && is_of_program(meta, object),
+		   any_file = own && strtab_find(ambiguous, f->symbol) == MAP_NONE;
+
+	return xasprintf("%s:%s@%s",
+			 own	  ? "(program)"
+			 : object ? text_base_name(object->path)
+				  : "",
+			 f->symbol, f->file && !any_file ? text_base_name(f->file) : "");
 }
 
 struct matches {
@@ -131,21 +161,24 @@ static int by_key(const void *a, const void *b)
 static void match_run(struct matches *m, const struct diff_run *run, enum diff_side side)
 {
 	const struct meta *meta = run->result.meta;
+	struct strtab twice = m->renamed ? find_ambiguous(meta) : (struct strtab){ 0 };
+	const struct strtab *ambiguous = m->renamed ? &twice : NULL;
 	char *key;
 
 	vec_for_each (&run->result.blocks, const struct block, b) {
-		key = key_of(meta, m->renamed, b->object, b->function);
+		key = key_of(meta, ambiguous, b->object, b->function);
 		*vec_add(m) = (struct diff_match){ strtab_add(&m->keys, key), side, run, b };
 		free(key);
 	}
 	vec_for_each (&meta->functions, const struct meta_function, f) {
 		if (!f->symbol)
 			continue;
-		key = key_of(meta, m->renamed,
+		key = key_of(meta, ambiguous,
 			     f->object < meta->objects.n ? meta_object(meta, f->object) : NULL, f);
 		strtab_add(&m->traced[side], key);
 		free(key);
 	}
+	strtab_release(&twice);
 }
 
 static const char *program_of(const struct diff_run *run)
