@@ -322,7 +322,7 @@ static void show_drained(struct session *s, uint64_t drained_from_ns)
 		return;
 	/* the calls that are timed in the processes must be there, too */
 	session_beside_drain(&s->beside, &s->r);
-	stacks_add(&s->stacks, &s->r);
+	stacks_add_sites(&s->stacks, &s->r.drain.stacks, &s->r.spaces);
 	if (s->r.options->live)
 		stacks_write(&s->stacks, write_line, s);
 	s->r.options->drained(s->r.options->drained_ctx, drained_from_ns - LIVE_LAG_NS);
