@@ -8,6 +8,7 @@
 #include "cmd/common/engine.h"
 #include "cmd/record/recorder.h"
 #include "probes/inject/record.h"
+#include "probes/select/pattern.h"
 #include "probes/session/session.h"
 
 static bool is_wanted(const struct record_options *o, const struct session_options *so)
@@ -28,14 +29,14 @@ static void advise(const struct session_options *so, const struct session_result
 	uint32_t period = so->period ? so->period : 1;
 	char slowed[64] = "to a fraction of its speed", several[64] = "";
 
-	if (!so->n_patterns || !(cost > so->overhead * own))
+	if (patterns_only_exclude(so->patterns, so->n_patterns) || !(cost > so->overhead * own))
 		return;
 	if (cost < 5 * own && !r->lost_most_in_process)
 		snprintf(slowed, sizeof(slowed), "by %.0f%%", 100 * cost / own);
 	if (period < PERIOD_MOST) {
 		for (double left = cost; left > so->overhead * own && period < PERIOD_MOST;
 		     left /= 10)
-			period *= 10;
+			period = 10 * period < PERIOD_MOST ? 10 * period : PERIOD_MOST;
 		snprintf(several, sizeof(several), "one call in several (-c %u), or ", period);
 	}
 	log_notice("recording slowed the program %s; record %sfewer functions (-F)", slowed,
