@@ -285,7 +285,7 @@ if cc -O2 -o chosen chosen.c -pthread 2>compile.err; then
 	report locks
 	is "$(calls_of_key locks pthread_mutex_lock mutex)" 211 "beside kernel probes: a lock has the name of its variable" || diag locks.err
 	is "$(taken_in locks)" locked "beside kernel probes: and the place where it is taken" || diag locks.err
-	record full --engine in-process -m 4K -F 'often@arg1' -- ./chosen 307 3000
+	record full --engine in-process -m 4K -F 'often@arg1' -- ./chosen 3007 3000
 	like full.err 'the ring had no room for arguments or returned values [0-9,.k]+ times' "arguments that find a ring full are a loss, which is said" ||
 		diag full.err
 	like <("$ISPOT" report -i full.data) 'the ring had no room for arguments' "and the report says so"
