@@ -15,9 +15,9 @@ struct planned;
 struct session_beside;
 
 /*
- * Returns whether the kernel's probes keep a function that the user chose. Blocking functions are
- * called rarely, and the kernel's probes record more of them: what a thread waits for, and where.
- * So they keep such a function unless its probe would be single-stepped.
+ * Returns whether the kernel's probes keep a function that the user chose: one in which threads
+ * wait, unless it takes a lock or its probe would be single-stepped. Such functions are called
+ * rarely, and the kernel's probes record some of their stacks.
  */
 bool inject_beside_is_for_kernel(const struct planned *p);
 
