@@ -16,7 +16,7 @@ def work(n):
     x = 0
     for i in range(n):
         x += i
-threads = [threading.Thread(target=work, args=(n * 2000000,)) for n in (1, 2, 4)]
+threads = [threading.Thread(target=work, args=(n * 6000000,)) for n in (1, 2, 4)]
 for t in threads: t.start()
 for t in threads: t.join()
 EOP
