@@ -227,11 +227,12 @@ static void write_go_table(const char *file, uint64_t n, uint64_t text, uint64_t
 {
 	const uint32_t starts[] = { 0, 24, 16, 32, (uint32_t)size, 0 }, names[] = { 0, 0, 16, 6 };
 	const uint64_t head[9] = { 0x08010000fffffff1, n, 0, text, 72, 0, 0, 0, 96 };
+	const char strings[24] = "a.one\0a.(*T).two";
 	FILE *f = fopen(fixture_path(file), "w");
 
 	assert_non_null(f);
 	fwrite(head, sizeof(head), 1, f);
-	fwrite("a.one\0a.(*T).two\0\0\0\0\0\0", 1, 24, f);
+	fwrite(strings, sizeof(strings), 1, f);
 	fwrite(starts, sizeof(starts), 1, f);
 	fwrite(names, sizeof(names), 1, f);
 	fclose(f);
