@@ -295,7 +295,8 @@ static inline struct thread *runs(struct calls *c, const struct record *r)
 
 	if (unlikely(c->threads.n_alive != c->table_threads))
 		choose_costs(c);
-	t->cpu = r->cpu;
+	if (likely(r->cpu != c->threads.no_cpu)) /* else as its latest switch says */
+		t->cpu = r->cpu;
 	settle_running(c, t, r->time_ns);
 	t->has_called = true;
 	if (unlikely(t->off_changes != t->changes_at_call)) {
@@ -341,7 +342,7 @@ push(struct calls *c, struct thread *t, const struct record *r, uint32_t id, uin
 	call->entry_ns = r->time_ns;
 	call->id = id;
 	call->slot = slot;
-	call->entry_cpu = r->cpu;
+	call->entry_cpu = t->cpu;
 	call->off_changes = t->off_changes;
 	call->recursive = (c->open_of.data[slot]++ > 0) | t->inner;
 	call->unseen_outer = t->inner;

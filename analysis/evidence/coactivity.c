@@ -513,7 +513,8 @@ static void on_record(void *self, const struct thread *thread, const struct reco
 {
 	struct coactivity *co = self;
 
-	co->cpus_seen[r->cpu / 64 % 4] |= 1ull << r->cpu % 64;
+	if (r->cpu != co->calls->threads.no_cpu)
+		co->cpus_seen[r->cpu / 64 % 4] |= 1ull << r->cpu % 64;
 	if (r->kind == REC_WAKING) {
 		woken(co, r);
 		return;

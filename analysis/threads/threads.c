@@ -103,6 +103,7 @@ void threads_init(struct threads *th, const struct meta *meta, uint64_t start_ns
 {
 	*th = (struct threads){ .meta = meta,
 				.start_ns = start_ns,
+				.no_cpu = UINT32_MAX,
 				.oversubscription.cpus = meta->session.cpus };
 	(void)vec_add(&th->slots);
 	setclocks_init(th);
@@ -464,11 +465,21 @@ static struct thread *subject(struct threads *th, const struct record *r)
 	t = threads_find(th, r->tid, r->tgid, r->time_ns);
 	if (r->kind == REC_COMM)
 		return t; /* another thread may have named it */
-	t->cpu = r->cpu;
+	if (r->cpu != th->no_cpu)
+		t->cpu = r->cpu;
 	/* The records that belong to a switch prove no more than the switch itself. */
 	if (r->kind != REC_BLOCK_STACK && r->kind != REC_WAIT)
 		thread_seen(th, t, r->time_ns);
 	return t;
+}
+
+/* Whether functions of the set are timed in process; its records are in a stream of their own. */
+static bool is_timed_in_process(const struct meta *meta, uint64_t set)
+{
+	vec_for_each (&meta->functions, const struct meta_function, f)
+		if (f->in_process && f->set == set)
+			return true;
+	return false;
 }
 
 struct thread *threads_record(struct threads *th, const struct record *r)
@@ -517,6 +528,9 @@ struct thread *threads_record(struct threads *th, const struct record *r)
 			standard_see_stack(t, r->values[0]);
 		break;
 	case REC_SET_ON:
+		if (is_timed_in_process(th->meta, r->values[0]))
+			th->no_cpu = r->cpu;
+		/* fall through */
 	case REC_SET_OFF:
 		setclock_switch(th, (uint32_t)r->values[0], (uint32_t)r->values[1],
 				r->kind == REC_SET_ON, r->time_ns);

@@ -227,6 +227,9 @@ struct threads {
 		VEC(struct slot)
 	} slots; /* number 0 is not used */
 	uint32_t n_alive;
+	/* The number that stands for the CPUs of calls that are timed in process, which is that of
+	 * no CPU; UINT32_MAX: no such calls. */
+	uint32_t no_cpu;
 	uint64_t start_ns;
 	/* Threads that have ended are summed up (analysis/calls/ended.h). */
 	bool sums_up;
