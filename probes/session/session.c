@@ -339,6 +339,8 @@ static bool read_records(struct session *s)
 	}
 	if (session_hold_new(&s->holds, &s->r, &err))
 		recording_write_notice(&s->r, "join", err.text);
+	/* what a process that has ended had mapped is known until stacks_add() */
+	session_beside_drain(&s->beside, &s->r);
 	stacks_add(&s->stacks, &s->r);
 	addresses_add(&s->addresses, &s->r.drain.addresses, &s->r.spaces);
 	return true;
