@@ -320,9 +320,6 @@ static void show_drained(struct session *s, uint64_t drained_from_ns)
 {
 	if (!s->r.options->drained || !s->r.begun || drained_from_ns - s->r.start_ns < LIVE_LAG_NS)
 		return;
-	/* the calls that are timed in the processes must be there, too */
-	session_beside_drain(&s->beside, &s->r);
-	stacks_add_sites(&s->stacks, &s->r.drain.stacks, &s->r.spaces);
 	if (s->r.options->live)
 		stacks_write(&s->stacks, write_line, s);
 	s->r.options->drained(s->r.options->drained_ctx, drained_from_ns - LIVE_LAG_NS);
@@ -339,7 +336,8 @@ static bool read_records(struct session *s)
 	}
 	if (session_hold_new(&s->holds, &s->r, &err))
 		recording_write_notice(&s->r, "join", err.text);
-	/* what a process that has ended had mapped is known until stacks_add() */
+	/* stacks_add() forgets what a process that has ended had mapped, and whoever reads along
+	 * needs the calls that are timed in process, too: so these are read before it */
 	session_beside_drain(&s->beside, &s->r);
 	stacks_add(&s->stacks, &s->r);
 	addresses_add(&s->addresses, &s->r.drain.addresses, &s->r.spaces);
