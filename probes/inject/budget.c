@@ -127,11 +127,6 @@ static int by_rank(const void *a, const void *b)
 	return x->i < y->i ? -1 : x->i > y->i;
 }
 
-static bool waits(const char *symbol)
-{
-	return blocking_is_unlock(symbol) || blocking_kind(symbol);
-}
-
 void budget_choose(struct budget *b, const struct patched_functions *functions, double room,
 		   bool *out)
 {
@@ -141,8 +136,10 @@ void budget_choose(struct budget *b, const struct patched_functions *functions, 
 
 	for (size_t i = 0; i < b->n; i++)
 		if (!b->functions[i].is_out && b->functions[i].share > 0)
-			all[n++] = (struct ranked){ i, waits(functions->data[i].function->symbol),
-						    b->functions[i].share };
+			all[n++] = (struct ranked){
+				i, blocking_waits_or_unlocks(functions->data[i].function->symbol),
+				b->functions[i].share
+			};
 	qsort(all, n, sizeof(*all), by_rank);
 	for (size_t k = 0; k < n; k++) {
 		out[all[k].i] = sum + all[k].share > room;

@@ -263,6 +263,11 @@ bool blocking_is_unlock(const char *symbol)
 	return false;
 }
 
+bool blocking_waits_or_unlocks(const char *symbol)
+{
+	return blocking_kind(symbol) || blocking_is_unlock(symbol);
+}
+
 bool blocking_part(const char *symbol)
 {
 	static const char *const begins[] = {

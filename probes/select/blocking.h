@@ -22,6 +22,8 @@ bool blocking_is_lock(const char *symbol);
 const char *blocking_release(const char *symbol);
 /* Whether it releases a lock, and thus wakes only threads that wait for this lock. */
 bool blocking_is_unlock(const char *symbol);
+/* Whether it waits, or releases a lock. Functions that cost too much are given up before those. */
+bool blocking_waits_or_unlocks(const char *symbol);
 /*
  * Whether it is an internal part of a waiting function, or where a thread begins: not to be chosen.
  */
