@@ -25,7 +25,7 @@ void addresses_add(struct recorded_addresses *addresses, struct drain_addresses 
 			};
 }
 
-static void write_address(const struct recorded_address *a, addresses_line *write, void *ctx)
+static void write_address(const struct recorded_address *a, text_write_line *write, void *ctx)
 {
 	struct meta_address m = { .address = a->value, .offset = a->address };
 	struct text line = { 0 };
@@ -37,7 +37,7 @@ static void write_address(const struct recorded_address *a, addresses_line *writ
 	write(ctx, &line);
 }
 
-void addresses_write(const struct recorded_addresses *addresses, addresses_line *write, void *ctx)
+void addresses_write(const struct recorded_addresses *addresses, text_write_line *write, void *ctx)
 {
 	vec_for_each (addresses, const struct recorded_address, a)
 		write_address(a, write, ctx);

@@ -9,12 +9,12 @@
 
 #include <stdint.h>
 
+#include "base/text.h"
 #include "base/vec.h"
 
 struct drain_addresses;
 struct dso;
 struct spaces;
-struct text;
 
 /* Arguments that are addresses in the data of a file. */
 struct recorded_address {
@@ -27,14 +27,11 @@ struct recorded_addresses {
 	VEC(struct recorded_address)
 };
 
-/* Writes a line to the file, and releases it. */
-typedef void addresses_line(void *ctx, struct text *line);
-
 /* Looks up the addresses that were given since the last call. */
 void addresses_add(struct recorded_addresses *addresses, struct drain_addresses *given,
 		   struct spaces *spaces);
 /* Writes the line of each address. */
-void addresses_write(const struct recorded_addresses *addresses, addresses_line *write, void *ctx);
+void addresses_write(const struct recorded_addresses *addresses, text_write_line *write, void *ctx);
 /* Returns a notice on addresses that were not kept, which the caller frees, or NULL if all were. */
 char *addresses_notice(const struct drain_addresses *given);
 void addresses_release(struct recorded_addresses *addresses);

@@ -255,7 +255,7 @@ void stacks_add(struct recorded_stacks *stacks, struct recording *r)
 
 /* Where lines are written. */
 struct lines {
-	stacks_line *write;
+	text_write_line *write;
 	void *ctx;
 };
 
@@ -445,7 +445,7 @@ static void report_short(struct recording *r)
 			"frame pointers; record with -g dwarf");
 }
 
-void stacks_write(struct recorded_stacks *stacks, stacks_line *write, void *ctx)
+void stacks_write(struct recorded_stacks *stacks, text_write_line *write, void *ctx)
 {
 	const struct lines lines = { write, ctx };
 

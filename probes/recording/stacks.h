@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "base/hash.h"
+#include "base/text.h"
 #include "base/vec.h"
 
 struct drain_stacks;
@@ -19,7 +20,6 @@ struct dso;
 struct loops;
 struct recording;
 struct spaces;
-struct text;
 struct unwinder;
 
 /* Places that stacks name, and the stacks as rows of them. */
@@ -57,13 +57,11 @@ struct recorded_stacks {
 
 /* Adds new stacks. Called after each drain. */
 void stacks_add(struct recorded_stacks *stacks, struct recording *r);
-/* Adds new call sites alone, for a recorder that has no other stacks. */
+/* Adds new call sites alone, for a recorder without other stacks. */
 void stacks_add_sites(struct recorded_stacks *stacks, struct drain_stacks *new,
 		      struct spaces *spaces);
-/* Writes a line to the file, and releases it. */
-typedef void stacks_line(void *ctx, struct text *line);
 /* Writes those that are not written yet. */
-void stacks_write(struct recorded_stacks *stacks, stacks_line *write, void *ctx);
+void stacks_write(struct recorded_stacks *stacks, text_write_line *write, void *ctx);
 /* Writes a notice on missing stacks, at the end. */
 void stacks_report(struct recording *r);
 /* Unwinds a copied stack, as unwind_stack() does. */

@@ -15,6 +15,9 @@ struct text {
 	size_t n, room;
 };
 
+/* Writes a line to a file, and releases it. */
+typedef void text_write_line(void *ctx, struct text *line);
+
 void text_add(struct text *t, const char *s);
 void text_addn(struct text *t, const char *s, size_t n);
 void text_printf(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
