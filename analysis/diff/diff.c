@@ -100,11 +100,23 @@ static int check_sampling(const struct diff *diff, struct err *err)
 
 /* ---- matching ---- */
 
-static bool is_of_program(const struct meta *meta, const struct meta_object *object)
+static const char *program_of(const struct meta *meta)
 {
 	const char *program = meta->session.program;
 
-	return object && program && *program && !strcmp(text_base_name(object->path), program);
+	return program && *program ? program : NULL;
+}
+
+const char *diff_program(const struct diff *diff, enum diff_side side, size_t run)
+{
+	return program_of(diff->runs[side].data[run].result.meta);
+}
+
+static bool is_of_program(const struct meta *meta, const struct meta_object *object)
+{
+	const char *program = program_of(meta);
+
+	return object && program && !strcmp(text_base_name(object->path), program);
 }
 
 /* Returns the symbols that several functions of the program have. */
@@ -181,19 +193,12 @@ static void match_run(struct matches *m, const struct diff_run *run, enum diff_s
 	strtab_release(&twice);
 }
 
-static const char *program_of(const struct diff_run *run)
-{
-	const char *program = run->result.meta->session.program;
-
-	return program ? program : "";
-}
-
 static void match_all(const struct diff *diff, struct matches *m)
 {
-	const char *before = program_of(&diff->runs[DIFF_BEFORE].data[0]),
-		   *after = program_of(&diff->runs[DIFF_AFTER].data[0]);
+	const char *before = diff_program(diff, DIFF_BEFORE, 0),
+		   *after = diff_program(diff, DIFF_AFTER, 0);
 
-	m->renamed = *before && *after && strcmp(before, after) != 0;
+	m->renamed = before && after && strcmp(before, after) != 0;
 	for (unsigned side = 0; side < DIFF_SIDES; side++)
 		vec_for_each (&diff->runs[side], const struct diff_run, run)
 			match_run(m, run, side);

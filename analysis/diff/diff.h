@@ -140,6 +140,8 @@ double diff_moved_share(const struct diff *diff, const struct diff_block *b);
 bool diff_is_idle(const struct diff_block *b);
 /* Whether the block's time changed beyond the noise, or all of it is gone or new. */
 bool diff_changed(const struct diff_block *b);
+/* Returns the file name of the program that a run recorded, or NULL if it is not known. */
+const char *diff_program(const struct diff *diff, enum diff_side side, size_t run);
 
 /* Returns by how much the SCI of a slower or new block has grown; NAN for other blocks. */
 double diff_growth(const struct diff_block *b);

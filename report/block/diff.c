@@ -207,21 +207,20 @@ static size_t count(const struct diff *diff, enum diff_verdict verdict)
 	return n;
 }
 
-#define UNCALLED_LEAST 0.01 /* of thread time: with less, the function has no row */
-#define HIDDEN_LEAST   0.01
+#define ROW_LEAST 0.01 /* of thread time: with less that may have moved, a block has no row */
 
 /* Whether the noise hides what may be a change of much time. */
 static bool is_hidden(const struct diff *diff, const struct diff_block *b)
 {
 	return b->verdict == DIFF_CANNOT_TELL && !isnan(b->noise) &&
-	       fabs(diff_moved_share(diff, b)) >= HIDDEN_LEAST;
+	       fabs(diff_moved_share(diff, b)) >= ROW_LEAST;
 }
 
 /* Whether the block has a row without -v. */
 static bool is_listed(const struct diff *diff, const struct diff_block *b)
 {
 	if (b->uncalled)
-		return fabs(diff_moved_share(diff, b)) >= UNCALLED_LEAST;
+		return fabs(diff_moved_share(diff, b)) >= ROW_LEAST;
 	return diff_changed(b) || is_hidden(diff, b) ||
 	       (b->verdict == DIFF_ONLY_AFTER && b->half[DIFF_AFTER].sci >= SCI_SMALL);
 }
@@ -471,44 +470,36 @@ static size_t print_table(const struct diff_view *v, unsigned lines, struct text
 	return n;
 }
 
-static const char *program_of(const struct diff_run *run)
-{
-	const char *program = run->result.meta->session.program;
-
-	return program && *program ? program : NULL;
-}
-
 /* Warns if a side has recordings of different programs, whose means are those of neither. */
 static void warn_within(const struct diff *diff, enum diff_side side, unsigned width,
 			struct text *out)
 {
-	const struct diff_run *first = diff->runs[side].data;
+	const char *first = diff_program(diff, side, 0);
 	char names[2][NAME_BYTES];
 	struct text line = { 0 };
 
-	vec_for_each (&diff->runs[side], const struct diff_run, run) {
-		if (!program_of(first) || !program_of(run) ||
-		    !strcmp(program_of(first), program_of(run)))
+	for (size_t i = 1; i < diff->runs[side].n; i++) {
+		const char *program = diff_program(diff, side, i);
+
+		if (!first || !program || !strcmp(first, program))
 			continue;
 		text_printf(&line,
 			    "warning: the recordings %s are of different programs, %s and %s: "
 			    "give recordings of one program",
 			    side == DIFF_BEFORE ? "before" : "after",
-			    text_printable(names[0], sizeof(names[0]), program_of(first)),
-			    text_printable(names[1], sizeof(names[1]), program_of(run)));
+			    text_printable(names[0], sizeof(names[0]), first),
+			    text_printable(names[1], sizeof(names[1]), program));
 		text_wrap(line.s, width, out);
 		break;
 	}
 	text_release(&line);
 }
 
-/*
- * Warns if the programs differ: their blocks are matched by name alone.
- */
+/* Warns if the programs differ: their blocks are matched by name alone. */
 static void warn_programs(const struct diff *diff, unsigned width, struct text *out)
 {
-	const char *before = program_of(&diff->runs[DIFF_BEFORE].data[0]);
-	const char *after = program_of(&diff->runs[DIFF_AFTER].data[0]);
+	const char *before = diff_program(diff, DIFF_BEFORE, 0);
+	const char *after = diff_program(diff, DIFF_AFTER, 0);
 	char names[DIFF_SIDES][NAME_BYTES];
 	struct text line = { 0 };
 
