@@ -709,7 +709,6 @@ static bool any_queue_for_lock(const struct result *res)
 	for (unsigned i = 0; i < 2; i++)
 		vec_for_each (both[i], const struct block, b) {
 			const struct cause *cause = report_main_cause(b);
-
 			const struct lock_function *l =
 				b->function ? lock_function_of(b->function) : NULL;
 

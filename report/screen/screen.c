@@ -348,7 +348,7 @@ void text_header(const struct view *v, struct text *out)
 	notes(v, out);
 }
 
-/* What to do about time outside every traced function. */
+/* Returns how the user can make visible what the program does outside of its traced functions. */
 static const char *how_to_trace_more(const struct result *res)
 {
 	return meta_has_notice(res->meta, "no-symbols") ? "only the program's symbols make them "
@@ -548,13 +548,11 @@ static void lost_all_the_same(const struct view *v, bool none, struct text *out)
 		rows += report_counted_ns(v, v->rows[i]);
 	if (none && rows >= LOST_LEAST * all)
 		text_printf(out, " All together lose %s (-v).", text_share(number, rows / all));
-	if (ns >= LOST_LEAST * all)
-		text_printf(out, " %s is lost %s (", text_share(number, ns / all),
-			    report_elsewhere(v));
-	if (ns >= LOST_LEAST * all) {
-		report_command(v, out);
-		text_add(out, ").");
-	}
+	if (ns < LOST_LEAST * all)
+		return;
+	text_printf(out, " %s is lost %s (", text_share(number, ns / all), report_elsewhere(v));
+	report_command(v, out);
+	text_add(out, ").");
 }
 
 static void no_lock_lost(const struct view *v, struct text *out)

@@ -502,7 +502,6 @@ static void causes_in_brief(const struct view *v, const struct block *b, struct 
 static void slow_causes(const struct view *v, const struct block *b, struct text *out)
 {
 	struct table t = { .out = out, .width = v->width };
-
 	char all[TEXT_NUMBER];
 	struct text why = { 0 };
 
