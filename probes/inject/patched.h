@@ -98,10 +98,10 @@ struct patched_how {
 	uint64_t ring_bytes;	   /* of each thread's ring; a power of two */
 	uint64_t ring_memory_most; /* bytes that all rings together may keep; 0: no limit */
 	uint32_t period;	   /* one call in this many is recorded; 1: every call */
-	/* Functions are taken out that are called too often. Until they are, calls that find a ring
-	 * full, or the thread's budget used up, again and again pass without a record
-	 * (machine/blob.h). Not with a period over 1,
-	 * nor for programs that may lock their memory, as each thread's counts take pages. */
+	/* Functions that are called too often are taken out. Until they are, their calls pass
+	 * without a record once many of them found a ring full, or the thread's budget used up
+	 * (machine/blob.h). Not with a period over 1, nor for programs that may lock their memory,
+	 * as each thread's counts take pages. */
 	bool gives_up;
 	struct blob_budget budget; /* of each thread, with gives_up */
 };

@@ -150,11 +150,10 @@ struct inproc_stamp {
  * Marks a record with an argument of the call whose entry is right before it, or with the value
  * that the call returns, right after its exit. `what` has the function's id as in the other record,
  * and above it which value this is: an integer argument, counted from 0, or INPROC_RETURNED, which
- * stands for INPROC_CALLER after an entry: the address to which the call returns. The
- * upper half of `cycles` is the value's lower half, and the lower half of `cycles` the other
- * record's sp with its lowest bit set; sp is the value's upper half. A value that a ring has no
- * room for is not written, nor counted as lost by the thread: the reader counts
- * the records that lack one.
+ * stands for INPROC_CALLER after an entry: the address to which the call returns. The upper half of
+ * `cycles` is the value's lower half, and the lower half of `cycles` the other record's sp with its
+ * lowest bit set; sp is the value's upper half. A value that a ring has no room for is not written.
+ * The thread does not count it as lost: the reader counts the records that lack a value.
  */
 #define INPROC_VALUE	   (1u << 30)
 #define INPROC_VALUE_SHIFT 22

@@ -45,7 +45,8 @@ uint64_t govern_pause_ns(const struct govern_debt *d)
 	return ns < (double)OFF_MOST_NS ? (uint64_t)ns : OFF_MOST_NS;
 }
 
-/* What calls in process leave of their part is for context switches, too. */
+/* Returns the overhead that probes in the kernel may cause: their own limit, and what the calls
+ * that are timed in process do not use of theirs. */
 static double budget_of(const struct recording *r)
 {
 	const double budget = r->options->overhead + r->options->overhead_beside;

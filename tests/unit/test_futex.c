@@ -294,8 +294,8 @@ static void a_semaphore_that_is_a_lock(void **state)
 	is_word(&f, FUTEX_LOCK, 0.9);
 }
 
-/* Who has it lets all others that sleep try, of which one takes it. To let all go on, always, is a
- * barrier's way. */
+/* Each time it is released, all threads that sleep at it are woken, and one of them takes it, as
+ * with some locks. always_all: all of them go on each time, as at a barrier. */
 static enum futex_class released_to_all(bool always_all)
 {
 	struct futexes f = { 0 };

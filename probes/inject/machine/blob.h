@@ -70,7 +70,9 @@ enum turn {
 #define BLOCK_STRETCH	    64 /* records on average; a power of two */
 #define BLOCK_STRETCH_LEAST 33
 #define BLOCK_STRETCH_WAITS 8 /* misses of a function that takes or releases locks, or waits */
-#define BLOB_WAITS	    (1u << 31) /* with the id that a stub hands to miss */
+/* x86-64: a stub of a function that takes or releases locks, or waits, sets this bit in the id that
+ * it passes to the routine miss. */
+#define BLOB_WAITS (1u << 31)
 
 /*
  * A thread that claims a slot wipes the block of the one before. A larger block is discarded; a
@@ -79,7 +81,8 @@ enum turn {
  */
 #define BLOCK_WIPED_MOST 16384
 
-/* What a thread may record before functions are given up. All in cycles of the clock. */
+/* How much a thread may record before functions are given up. All times are in cycles of the clock.
+ */
 struct blob_budget {
 	/* For how long a record uses up the budget, times 1 << BLOB_COST_SHIFT; 0: no limit. */
 	uint64_t record_cost;
@@ -117,13 +120,13 @@ uint64_t blob_block_bytes(uint32_t period, uint32_t n_functions, bool gives_up);
 /*
  * The six routines return to the address in %r11. They change %r11 and the flags; the carry flag
  * means that no record is to be written. full: %rdx has the reserved position, and keeps it; the
- * ring may be full, or the stretch is over. miss is the same at an entry of the function whose id
- * is in %eax, if functions may be given up. begin, end: %ecx has the function's id, and %edx the
- * lower half of the stack pointer at the function's entry. begin is for a call that is due to be
- * recorded, and leaves INPROC_INNER or 0 in %ecx. values: writes arguments, or the returned value,
- * behind the record that was reserved last. %ecx has the record's `what` and the values that are
- * wanted (INPROC_COUNT_SHIFT), %edx the stack pointer as above. The stub has saved %rax, %rdx and
- * %rcx where a stub saves them (stub_x86.c).
+ * ring may be full, or the stretch is over. miss is the same at an entry, if functions may be given
+ * up; %eax has the function's id, with BLOB_WAITS or not. begin, end: %ecx has the function's id,
+ * and %edx the lower half of the stack pointer at the function's entry. begin is for a call that is
+ * due to be recorded, and leaves INPROC_INNER or 0 in %ecx. values: writes arguments, or the
+ * returned value, behind the record that was reserved last. %ecx has the record's `what` and the
+ * values that are wanted (INPROC_COUNT_SHIFT), and %edx the lower half of the stack pointer at the
+ * function's entry. The stub has saved %rax, %rdx and %rcx where a stub saves them (stub_x86.c).
  *
  * On aarch64 all of a stub's work is in two routines, enter and leave, as no register leads to a
  * thread's block there: they look for it in a table (threadtable.h).

@@ -670,7 +670,7 @@ __asm__(".pushsection .rodata\n"
 	"	mov w15, #(0x40000000|6<<22)\n"
 	"	mov x9, x0\n"
 	"	tbnz w16, #0, 108f\n" /* an exit */
-	"	ldr x9, [sp, #88]\n"  /* x30, as the stub has saved it */
+	"	ldr x9, [sp, #88]\n"  /* x30, which the stub has saved */
 	"108:	bl 105f\n"
 	"	b 109f\n"
 	"104:	ldr x17, [x11, #32]\n"

@@ -51,7 +51,8 @@ struct stub_entry {
 #define STUB_ALWAYS_BELOW     (4096u * 16)
 #define STUB_SOMETIMES_FACTOR 0x9e3779b1u
 #define STUB_SOMETIMES_BELOW  (1u << 28)
-/* aarch64: in the word that a stub hands over. */
+/* aarch64: a stub passes the routine enter a word with the values that it wants. These bits of the
+ * word say that the stub has `sometimes`, and `waits`. */
 #define STUB_SOMETIMES (1u << 29)
 #define STUB_WAITS     (1u << 30)
 
